@@ -523,7 +523,7 @@ class Schedule:
                 # What may be overwritten is most often a local tensor.
                 self.one("reduce_cache_miss", "nest.localize(@0).reduce_cache_miss(@1)", passed, next_passed),
                 self.one("reuse_buffer", f"nest.reuse_buffer(@0{other})", *picks),
-                self.one("spend", "nest.spend(@0)", self.tensor()),
+                self.one("donate", "nest.donate(@0)", self.tensor()),
                 self.localize(),
             ]
         )

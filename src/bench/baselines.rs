@@ -3,7 +3,7 @@
 use super::results::Absent;
 use super::task::Task;
 use crate::script::{Session, Size};
-use crate::trial::{Contest, Variant};
+use crate::trial::{Comparison, Variant};
 
 /// What readers of a column of these baselines have to know.
 pub(super) const NOTE: &str = "pluto, pluto_c and pluto_best are teml's implementation of Pluto's \
@@ -29,18 +29,18 @@ fn baselines(size: Size) -> &'static [(&'static str, &'static str, &'static str)
     }
 }
 
-/// A contest with the baselines behind its first variant, unless the script has them already.
+/// A comparison with the baselines behind its first variant, unless the script has them already.
 pub(super) fn with(
-    mut contest: Contest,
+    mut comparison: Comparison,
     size: Size,
     session: &mut Session,
     say: &dyn Fn(&str),
 ) -> Task {
     let (mut absent, mut notes) = (Vec::new(), Vec::new());
-    let first = contest.variants.first().cloned();
+    let first = comparison.variants.first().cloned();
     let mut place = 1;
     for (name, function, options) in baselines(size).iter().copied() {
-        if contest.variants.iter().any(|c| c.label == name) {
+        if comparison.variants.iter().any(|c| c.label == name) {
             continue;
         }
         say(name);
@@ -50,7 +50,7 @@ pub(super) fn with(
                 let own = nest.label().filter(|own| own.as_str() != name);
                 notes.extend(own.map(|own| format!("{name}: {own}")));
                 let (label, nests) = (name.to_owned(), vec![nest]);
-                contest.variants.insert(place, Variant { label, nests });
+                comparison.variants.insert(place, Variant { label, nests });
                 place += 1;
                 continue;
             }
@@ -61,7 +61,7 @@ pub(super) fn with(
         absent.push(Absent { name, why });
     }
     Task {
-        contest,
+        comparison,
         absent,
         notes,
     }

@@ -33,7 +33,7 @@ pub use table::{summary, table};
 use crate::machine::{self, Machine, Probes, Rates};
 use crate::runtime::{Budget, Compiler, Control, RuntimeError, Timing};
 use crate::script::{ScriptError, Session, Size, Workbench};
-use crate::trial::{Collect, Contest, Progress, Run};
+use crate::trial::{Collect, Comparison, Progress, Run};
 use std::sync::Arc;
 use std::time::Duration;
 use task::Task;
@@ -262,45 +262,45 @@ impl Bench<'_> {
                 "error: the script has no param(\"{name}\", …), which {option} names"
             ));
         }
-        let contests = {
+        let comparisons = {
             let mut state = session.shared().lock();
             // Baselines may measure.
             state.workbench.runner = Arc::new(Run::default());
-            std::mem::take(&mut state.workbench.kept.contests)
+            std::mem::take(&mut state.workbench.kept.comparisons)
         };
-        if contests.is_empty() {
+        if comparisons.is_empty() {
             return Err(
                 "error: the script compares nothing: it does not call `compare`".to_owned(),
             );
         }
-        let task = |mut contest: Contest| {
-            contest.settings.budget = budget(plan.size);
+        let task = |mut comparison: Comparison| {
+            comparison.settings.budget = budget(plan.size);
             match plan.curve {
-                None => baselines::with(contest, plan.size, &mut session, &|what| {
+                None => baselines::with(comparison, plan.size, &mut session, &|what| {
                     say(self.progress, what)
                 }),
                 Some(_) => Task::of(match plan.height {
-                    Height::Share => only_last(contest),
-                    Height::SpeedUp => contest,
+                    Height::Share => only_last(comparison),
+                    Height::SpeedUp => comparison,
                 }),
             }
         };
-        Ok(contests.into_iter().map(task).collect())
+        Ok(comparisons.into_iter().map(task).collect())
     }
 
     fn measure(self, name: &str, task: Task, results: &Results) -> Group {
         let Task {
-            contest,
+            comparison,
             mut absent,
             notes,
         } = task;
-        let reference = match contest.reference() {
+        let reference = match comparison.reference() {
             Ok(reference) => reference,
             Err(error) => return Group::failed(name, format!("error: {error}")),
         };
         let mut present = Vec::new();
         for found in self.found {
-            match found.peer(&self.script.name, &reference, &contest.settings.options) {
+            match found.peer(&self.script.name, &reference, &comparison.settings.options) {
                 Ok(peer) => present.push(peer),
                 Err(why) => absent.push(Absent {
                     name: found.label.clone(),
@@ -309,7 +309,7 @@ impl Bench<'_> {
             }
         }
         let probes = self.probes.map_or(&[][..], |probes| &probes.variants);
-        match contest.run(&present, probes, self.control, self.progress) {
+        match comparison.run(&present, probes, self.control, self.progress) {
             Ok(ranking) => {
                 let measured = |of: fn(&Timing) -> Duration| {
                     let probes = self.probes?;
@@ -337,7 +337,7 @@ impl Bench<'_> {
                 Group {
                     absent,
                     notes,
-                    ..group_now.explained(&contest.variants)
+                    ..group_now.explained(&comparison.variants)
                 }
             }
             Err(error) => Group::failed(name, format!("error: {error}")),
@@ -363,10 +363,10 @@ fn interrupted(control: &Control) -> Result<(), RuntimeError> {
 }
 
 /// The last variant alone.
-fn only_last(mut contest: Contest) -> Contest {
-    let last = contest.variants.len().saturating_sub(1);
-    contest.variants.drain(..last);
-    contest
+fn only_last(mut comparison: Comparison) -> Comparison {
+    let last = comparison.variants.len().saturating_sub(1);
+    comparison.variants.drain(..last);
+    comparison
 }
 
 /// What measures with another number of threads.

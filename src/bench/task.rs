@@ -1,19 +1,19 @@
 //! What is measured together.
 
 use super::results::Absent;
-use crate::trial::Contest;
+use crate::trial::Comparison;
 
 /// A comparison, and what is known about it before it is held.
 pub(super) struct Task {
-    pub(super) contest: Contest,
+    pub(super) comparison: Comparison,
     pub(super) absent: Vec<Absent>,
     pub(super) notes: Vec<String>,
 }
 
 impl Task {
-    pub(super) fn of(contest: Contest) -> Task {
+    pub(super) fn of(comparison: Comparison) -> Task {
         Task {
-            contest,
+            comparison,
             absent: Vec::new(),
             notes: Vec::new(),
         }

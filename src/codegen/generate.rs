@@ -5,11 +5,11 @@ use super::kernel::{Header, Kernel, Param, Role, Vectors, parameter};
 use super::plan::tree::Context;
 use super::plan::{self, Plan, Stage};
 use super::symbol::{self, Spelling};
-use crate::analysis::digits;
+use crate::analysis::mixed_radix;
 use crate::analysis::shape;
 use crate::analysis::verify::{self, Invalid};
 use crate::ir::{Expr, Index, Infix, Loop, Name, NameError, Nest, Node, Tensor, Tree};
-use crate::legality::race::Race;
+use crate::legality::independence::Race;
 use crate::legality::{self, Proof, Reductions, Refused, Undecided, Violation};
 use crate::target::Target;
 use std::collections::HashSet;
@@ -331,7 +331,7 @@ fn covers(assignment: &Expr) -> bool {
             let names = index.terms().iter().map(|(name, _)| name);
             let fresh = !names.clone().any(|name| seen.contains(&name));
             seen.extend(names);
-            fresh && digits::without_holes(index.terms(), &ranges) == Some(extent)
+            fresh && mixed_radix::dense_extent(index.terms(), &ranges) == Some(extent)
         })
 }
 
@@ -350,12 +350,12 @@ fn comments(
             let _ = writeln!(c, "//   {line}");
         }
     }
-    let spent: Vec<&Name> = nests.iter().flat_map(Nest::spent).collect();
+    let donated: Vec<&Name> = nests.iter().flat_map(Nest::donated).collect();
     for param in params.iter().filter(|p| p.role == Role::InOut) {
         if param
             .tensor
             .name()
-            .is_some_and(|name| spent.contains(&name))
+            .is_some_and(|name| donated.contains(&name))
         {
             let _ = writeln!(c, "// and overwrites {}", param.tensor.label());
         }

@@ -255,7 +255,7 @@ impl Session {
         let done = self.or_undone(work);
         let bench = &mut self.shared().lock().workbench;
         bench.runner = runner;
-        bench.kept.contests.clear();
+        bench.kept.comparisons.clear();
         done
     }
 

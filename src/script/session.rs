@@ -277,8 +277,10 @@ impl Session {
         }
         let first = {
             let mut state = self.shared.lock();
-            let contests = std::mem::take(&mut state.workbench.kept.contests);
-            let variants = contests.into_iter().flat_map(|contest| contest.variants);
+            let comparisons = std::mem::take(&mut state.workbench.kept.comparisons);
+            let variants = comparisons
+                .into_iter()
+                .flat_map(|comparison| comparison.variants);
             variants.map(|variant| variant.nests).next()
         };
         match first {

@@ -127,7 +127,7 @@ pub static OPS: &[&Op] = &[
     &nest::avoid_copy::AVOID_COPY,
     &nest::reduce_cache_miss::REDUCE_CACHE_MISS,
     &nest::reuse_buffer::REUSE_BUFFER,
-    &nest::spend::SPEND,
+    &nest::donate::DONATE,
     &nest::mode::PARALLELIZE,
     &nest::mode::VECTORIZE,
     &nest::prefetch::PREFETCH,

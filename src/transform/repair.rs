@@ -11,7 +11,7 @@ use super::nest::unroll_and_jam::{self, UNROLL_AND_JAM};
 use super::op::{Alternatives, Call, Op};
 use super::trace::{one_step, steps_on, undo};
 use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Sharing, Step};
-use crate::legality::{Dependence, DependenceKind, Judge, Reductions, Violation, within};
+use crate::legality::{BatchProver, Dependence, DependenceKind, Reductions, Violation, within};
 use std::sync::Arc;
 
 /// What can be done.
@@ -108,7 +108,7 @@ fn blamed(nest: &Nest, reductions: Reductions, alone: bool) -> Option<Fault> {
 /// Whether nests compute what their own definition says, which steps such as fusing extend; `None`
 /// where that is not known.
 fn is_legal(nests: &[Nest], reductions: Reductions) -> Option<bool> {
-    Judge::of(nests, reductions).is_legal(nests).ok()
+    BatchProver::of(nests, reductions).is_legal(nests).ok()
 }
 
 fn step(op: &'static str, args: impl IntoIterator<Item = Arg>) -> Arc<Step> {
@@ -141,7 +141,7 @@ impl Trials<'_> {
 
     fn is_independent(&self, nest: Nest) -> bool {
         let nests = self.nests(nest);
-        let independent = Judge::of(&nests, self.reductions).is_independent(&nests);
+        let independent = BatchProver::of(&nests, self.reductions).is_independent(&nests);
         independent.unwrap_or(false)
     }
 

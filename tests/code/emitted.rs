@@ -34,11 +34,11 @@ fn bundle(kernel: &str, directory: &Path) {
     if let Err(error) = session.run_file(&script) {
         panic!("{}", error.render(false));
     }
-    let contests = session.shared().lock().workbench.kept.contests.clone();
-    let contest = contests.last().unwrap();
+    let comparisons = session.shared().lock().workbench.kept.comparisons.clone();
+    let comparison = comparisons.last().unwrap();
     let preamble = Preamble::default();
-    let (inputs, settings) = (&contest.inputs, &contest.settings);
-    let files = trial::export(&contest.variants, inputs, settings, &preamble);
+    let (inputs, settings) = (&comparison.inputs, &comparison.settings);
+    let files = trial::export(&comparison.variants, inputs, settings, &preamble);
     for file in files.unwrap() {
         std::fs::write(directory.join(&file.name), &file.contents).unwrap();
     }

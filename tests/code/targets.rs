@@ -40,11 +40,11 @@ fn script(kernel: &str) -> std::path::PathBuf {
 /// Writes what `bundle` writes of the comparison of a kernel's script.
 fn bundle(kernel: &str, target: &Target, directory: &Path) {
     let session = session(&script(kernel), target, Arc::new(Collect));
-    let contests = session.shared().lock().workbench.kept.contests.clone();
-    let contest = contests.last().unwrap();
+    let comparisons = session.shared().lock().workbench.kept.comparisons.clone();
+    let comparison = comparisons.last().unwrap();
     let preamble = Preamble::default();
-    let (inputs, settings) = (&contest.inputs, &contest.settings);
-    let files = trial::export(&contest.variants, inputs, settings, &preamble);
+    let (inputs, settings) = (&comparison.inputs, &comparison.settings);
+    let files = trial::export(&comparison.variants, inputs, settings, &preamble);
     std::fs::create_dir_all(directory).unwrap();
     for file in files.unwrap() {
         std::fs::write(directory.join(&file.name), &file.contents).unwrap();

@@ -195,8 +195,10 @@ fn compared(script: &str) -> Vec<Nest> {
     if let Err(error) = session.run_file(&file) {
         panic!("{}\n{script}", error.render(false));
     }
-    let contests = session.shared().lock().workbench.kept.contests.clone();
-    let variants = contests.iter().flat_map(|contest| &contest.variants);
+    let comparisons = session.shared().lock().workbench.kept.comparisons.clone();
+    let variants = comparisons
+        .iter()
+        .flat_map(|comparison| &comparison.variants);
     variants.flat_map(|variant| variant.nests.clone()).collect()
 }
 

@@ -173,10 +173,10 @@ fn first_variants(script: &Path) -> (Session, Vec<(Vec<Nest>, Reductions)>) {
     let mut session = session.unwrap_or_else(|error| panic!("{}", error.render(false)));
     // What a script compared before an error counts.
     let _ = session.run_file(script);
-    let contests = std::mem::take(&mut session.shared().lock().workbench.kept.contests);
-    let firsts = contests.into_iter().filter_map(|contest| {
-        let first = contest.variants.into_iter().next()?;
-        Some((first.nests, contest.settings.reductions))
+    let comparisons = std::mem::take(&mut session.shared().lock().workbench.kept.comparisons);
+    let firsts = comparisons.into_iter().filter_map(|comparison| {
+        let first = comparison.variants.into_iter().next()?;
+        Some((first.nests, comparison.settings.reductions))
     });
     (session, firsts.collect())
 }

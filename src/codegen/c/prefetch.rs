@@ -1,8 +1,8 @@
 //! What loops fetch into the cache before it is used.
 
 use super::printer::Printer;
-use crate::analysis::ahead::Touch;
-use crate::analysis::share::Share;
+use crate::analysis::prefetch_address::Touch;
+use crate::analysis::prefetch_plan::Slice;
 use crate::ir::{Affine, Tensor};
 use crate::kernel::Header;
 
@@ -25,7 +25,7 @@ impl Printer<'_> {
     }
 
     /// Fetches a share, line by line.
-    pub(super) fn prefetch_share(&mut self, share: &Share) {
+    pub(super) fn prefetch_slice(&mut self, share: &Slice) {
         let bytes = self.target.line.cast_signed();
         let Some((row, lines)) = lines(share, bytes).filter(|(_, lines)| *lines > 0) else {
             return;
@@ -98,7 +98,7 @@ impl Printer<'_> {
     }
 
     /// The address of the first element of a share, with `row_of` added where rows are counted.
-    fn first_element(&mut self, share: &Share, row_of: Option<&str>) -> Option<String> {
+    fn first_element(&mut self, share: &Slice, row_of: Option<&str>) -> Option<String> {
         let Some(next) = share.next.as_ref().filter(|next| next.later.is_in_limits()) else {
             return self.address(share, &share.first, row_of);
         };
@@ -119,7 +119,7 @@ impl Printer<'_> {
         Some(format!("({later} < {end} ? {} : {})", first?, begun?))
     }
 
-    fn address(&mut self, share: &Share, first: &[Affine], row_of: Option<&str>) -> Option<String> {
+    fn address(&mut self, share: &Slice, first: &[Affine], row_of: Option<&str>) -> Option<String> {
         let mut index = self.inside_each(first, &share.last)?;
         if let Some(row_of) = row_of {
             index[share.rows.dimension].push_str(row_of);
@@ -164,7 +164,7 @@ struct Row {
 }
 
 /// Each row of a share, and how many lines all of them have.
-fn lines(share: &Share, line: i64) -> Option<(Row, i64)> {
+fn lines(share: &Slice, line: i64) -> Option<(Row, i64)> {
     let size = share.tensor.elem().size() as i64;
     let bytes = i64::try_from(share.elements).ok()?.checked_mul(size)?;
     let lines = bytes.checked_add(line - 1)? / line;

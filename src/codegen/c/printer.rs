@@ -141,7 +141,7 @@ impl Printer<'_> {
             Node::Outlined(outlined) => self.outlined(outlined),
             Node::Copy(block) => self.block_past(block),
             Node::Fetch(Fetch::Touch(touch)) => self.prefetch(touch),
-            Node::Fetch(Fetch::Share(share)) => self.prefetch_share(share),
+            Node::Fetch(Fetch::Slice(share)) => self.prefetch_slice(share),
             Node::Fence => self.line("teml_fence();"),
             Node::Barrier => self.line("#pragma omp barrier"),
             Node::InOrder => {

@@ -80,7 +80,7 @@ impl FreeNames {
                 self.tensor(&touch.tensor);
                 touch.index.iter().for_each(|index| self.index(index));
             }
-            Fetch::Share(share) => {
+            Fetch::Slice(share) => {
                 self.tensor(&share.tensor);
                 self.index(&share.number);
                 share.first.iter().for_each(|index| self.index(index));

@@ -42,7 +42,7 @@
 use super::tree::{Context, Entry, Local, Loop as PlannedLoop, Mode, Node, Plan, Region};
 use crate::analysis::bounds::Bounds;
 use crate::ir::{Loop, Name, Tree};
-use crate::legality::without_waiting;
+use crate::legality::elidable_barriers;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -102,7 +102,7 @@ fn outside(nodes: &[Node], bounds: &Bounds) -> Vec<Node> {
 /// Nodes that all threads of a region execute, outside of loops that they share.
 fn inside(nodes: &[Node], bounds: &Bounds) -> Vec<Node> {
     let trees: Vec<Tree> = nodes.iter().filter_map(Node::tree).collect();
-    let unwaited: HashSet<Name> = without_waiting(&trees, bounds);
+    let unwaited: HashSet<Name> = elidable_barriers(&trees, bounds);
     let mut result = Vec::with_capacity(nodes.len());
     for (k, node) in nodes.iter().enumerate() {
         match node {

@@ -164,7 +164,7 @@ fn function(outlined: &Outlined) -> String {
 fn fetched(fetch: &Fetch) -> String {
     match fetch {
         Fetch::Touch(touch) => format!("fetch {}", element(&touch.tensor, &touch.index)),
-        Fetch::Share(share) => {
+        Fetch::Slice(share) => {
             let first = element(&share.tensor, &share.first);
             let elements = share.elements * share.rows.count;
             format!(

@@ -25,8 +25,8 @@
 //! fetches at once would wait for each other.
 
 use super::tree::{Context, Fetch, Loop as PlannedLoop, Node, Plan};
-use crate::analysis::ahead::ahead;
-use crate::analysis::share::share;
+use crate::analysis::prefetch_address::prefetch_addresses;
+use crate::analysis::prefetch_plan::prefetch_plan;
 use crate::ir::{Loop, Nest};
 use std::sync::Arc;
 
@@ -53,13 +53,13 @@ fn fetching(nest: &Nest, nodes: &[Node], line: i64) -> Vec<Node> {
 
 /// What an iteration of a loop fetches: elements of its own, then its shares.
 fn fetches(nest: &Nest, l: &Loop, line: i64) -> impl Iterator<Item = Fetch> {
-    let asked = || l.hints.prefetch.iter();
-    let own = asked().filter(|fetch| fetch.of.is_none());
-    let touched = own.flat_map(|fetch| ahead(l, &fetch.tensor, fetch.distance, line));
-    let shares = asked().filter_map(|fetch| share(nest, &l.name, fetch, line).ok());
+    let hints = || l.hints.prefetch.iter();
+    let own = hints().filter(|fetch| fetch.of.is_none());
+    let touched = own.flat_map(|fetch| prefetch_addresses(l, &fetch.tensor, fetch.distance, line));
+    let shares = hints().filter_map(|fetch| prefetch_plan(nest, &l.name, fetch, line).ok());
     let all: Vec<Fetch> = touched
         .map(Fetch::Touch)
-        .chain(shares.map(Fetch::Share))
+        .chain(shares.map(Fetch::Slice))
         .collect();
     all.into_iter()
 }

@@ -1,7 +1,7 @@
 //! What a plan is made of.
 
-use crate::analysis::ahead::Touch;
-use crate::analysis::share::Share;
+use crate::analysis::prefetch_address::Touch;
+use crate::analysis::prefetch_plan::Slice;
 use crate::ir::{self, Affine, Elem, Fill, Name, Nest, Stmt, Tensor, Tree};
 use crate::target::Target;
 use std::collections::HashSet;
@@ -202,7 +202,7 @@ pub enum Fetch {
     /// One element.
     Touch(Touch),
     /// An equal share of what a later iteration touches.
-    Share(Share),
+    Slice(Slice),
 }
 
 impl Part {

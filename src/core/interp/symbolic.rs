@@ -58,11 +58,11 @@ pub fn compare_with(
     };
     let definition: Vec<&Expr> = others.iter().flat_map(|n| n.definition().iter()).collect();
     let mut compared = results(&definition);
-    let spent: Vec<&Name> = nests.iter().flat_map(Nest::spent).collect();
+    let donated: Vec<&Name> = nests.iter().flat_map(Nest::donated).collect();
     for nest in nests {
         let locals: Vec<_> = nest.locals().into_iter().map(Tensor::name).collect();
         let written = written(nest.trees()).into_iter();
-        let needed = |name: &Name| !locals.contains(&Some(name)) && !spent.contains(&name);
+        let needed = |name: &Name| !locals.contains(&Some(name)) && !donated.contains(&name);
         compared.extend(written.filter(needed));
     }
     Ok(difference(&compared, &meant, &found))

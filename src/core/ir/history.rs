@@ -48,7 +48,7 @@ pub(super) struct Data {
     /// Why it is correct, according to its author.
     pub(super) assumption: Option<Arc<str>>,
     /// Tensors that may hold anything afterwards.
-    pub(super) spent: Arc<[Name]>,
+    pub(super) donated: Arc<[Name]>,
     /// Whether the C is plain loops, and compilers find the vectors.
     pub(super) plain: bool,
     /// Where the nest is a part of another one: the loops around it, without their bodies.

@@ -85,7 +85,7 @@ impl Nest {
             path,
             label,
             assumption: None,
-            spent: Arc::new([]),
+            donated: Arc::new([]),
             plain: false,
             context: Arc::new([]),
             beside: Arc::new([]),
@@ -108,7 +108,7 @@ impl Nest {
             path: Path::default(),
             label: None,
             assumption: self.0.assumption.clone(),
-            spent: self.0.spent.clone(),
+            donated: self.0.donated.clone(),
             plain: self.0.plain,
             context: self.0.context.iter().cloned().chain(outer).collect(),
             beside: self.0.beside.iter().cloned().chain(beside).collect(),
@@ -222,15 +222,15 @@ impl Nest {
     }
 
     /// The tensors that nobody needs afterwards, so that the nest may overwrite them.
-    pub fn spent(&self) -> &[Name] {
-        &self.0.spent
+    pub fn donated(&self) -> &[Name] {
+        &self.0.donated
     }
 
     /// The nest after which nobody needs what `tensor` holds.
     #[must_use]
-    pub fn spending(&self, tensor: Name) -> Nest {
+    pub fn donating(&self, tensor: Name) -> Nest {
         let mut data = (*self.0).clone();
-        data.spent = self.0.spent.iter().cloned().chain([tensor]).collect();
+        data.donated = self.0.donated.iter().cloned().chain([tensor]).collect();
         data.label = None;
         Nest(Arc::new(data))
     }
@@ -271,7 +271,13 @@ impl Nest {
             path: self.0.path.clone(),
             label: None,
             assumption: self.0.assumption.clone().or(other.0.assumption.clone()),
-            spent: self.0.spent.iter().chain(other.spent()).cloned().collect(),
+            donated: self
+                .0
+                .donated
+                .iter()
+                .chain(other.donated())
+                .cloned()
+                .collect(),
             plain: self.0.plain || other.0.plain,
             context: self.0.context.clone(),
             beside: self.0.beside.clone(),

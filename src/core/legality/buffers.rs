@@ -16,14 +16,14 @@ pub(super) struct Buffer<'p, 'a> {
     pub(super) of: &'a Tensor,
     pub(super) of_memory: Memory,
     /// For each dimension of that tensor.
-    pub(super) digits: Vec<Digits>,
+    pub(super) digits: Vec<MixedRadix>,
     pub(super) uses: Vec<Use<'p, 'a>>,
 }
 
 /// An index of the tensor: multiples of the buffer's indices, and a rest in terms of the iterators
 /// of the loops around the declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Digits {
+pub(super) struct MixedRadix {
     pub(super) of_buffer: Vec<i64>,
     pub(super) rest: Affine,
 }
@@ -62,7 +62,7 @@ impl Role {
     }
 }
 
-impl Digits {
+impl MixedRadix {
     /// For an element of the buffer.
     pub(super) fn at(&self, index: &[Affine]) -> Affine {
         let digits = self.of_buffer.iter().zip(index);
@@ -88,7 +88,7 @@ impl<'p, 'a> Buffer<'p, 'a> {
         scope: &[usize],
     ) -> Option<Buffer<'p, 'a>> {
         let mut tensor = None;
-        let mut copied: Option<(&'a Tensor, Memory, Vec<Digits>)> = None;
+        let mut copied: Option<(&'a Tensor, Memory, Vec<MixedRadix>)> = None;
         let mut uses = Vec::new();
         for (k, leaf) in program.leaves.iter().enumerate() {
             let own = |t: &Tensor| t.label() == label && leaf.scope_of(label) == Some(scope);
@@ -234,7 +234,7 @@ impl Leaf<'_> {
 }
 
 /// The index `there` in terms of the index `here`, without the iterators `inner`.
-fn digits(here: &[Affine], there: &[Affine], inner: &[&Name]) -> Option<Vec<Digits>> {
+fn digits(here: &[Affine], there: &[Affine], inner: &[&Name]) -> Option<Vec<MixedRadix>> {
     // An iterator that is in one of the indices that are left says how often that is contained.
     let mut left: Vec<usize> = (0..here.len()).collect();
     let mut order: Vec<(usize, &Name)> = Vec::new();
@@ -253,7 +253,7 @@ fn digits(here: &[Affine], there: &[Affine], inner: &[&Name]) -> Option<Vec<Digi
         left.retain(|other| *other != d);
     }
     let each = there.iter().map(|index| {
-        let mut digits = Digits {
+        let mut digits = MixedRadix {
             of_buffer: vec![0; here.len()],
             rest: index.clone(),
         };

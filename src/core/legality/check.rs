@@ -3,22 +3,22 @@
 //! Where statements are only reordered, their order is what can be wrong, and what is wrong is
 //! told as a dependence ([`super::order`]). Where values pass through local tensors, are computed
 //! again, or where partial results are combined, it is decided where each operand has its value
-//! from ([`super::equal`]). No parallel or vector loop may run two iterations at the same time that
+//! from ([`super::values`]). No parallel or vector loop may run two iterations at the same time that
 //! touch one element ([`super::concurrent`]). All these are questions about relations between
 //! integer points and are decided exactly.
 
 use super::concurrent::conflict;
-use super::find;
+use super::independence::{Race, first_race};
 use super::memo::{self, origins};
 use super::pieces::pieces;
 use super::program::Program;
-use super::race::{Race, race};
 use super::reassociation::{Reductions, reassociates};
 use super::reordered::is_reordered;
 use super::reroll::Reroll;
 use super::sequence;
 use super::verdict::{Undecided, Verdict};
 use super::violation::Violation;
+use super::witness;
 use crate::analysis::outside::{Outside, first_outside};
 use crate::analysis::shape::Mismatch;
 use crate::ir::{Nest, Tree};
@@ -131,7 +131,7 @@ fn concurrent(program: &Program, nests: &[Nest]) -> Result<Option<Violation>, Un
     for (k, _) in suspects(nests) {
         let nest = program.of_nest(k);
         if let Some(conflict) = conflict(&nest)? {
-            return Ok(Some(find::concurrent(&nest, &conflict)));
+            return Ok(Some(witness::concurrent(&nest, &conflict)));
         }
     }
     Ok(None)
@@ -140,5 +140,5 @@ fn concurrent(program: &Program, nests: &[Nest]) -> Result<Option<Violation>, Un
 /// The nests of which the quick test does not say that all parallel and vector loops are independent.
 pub(super) fn suspects(nests: &[Nest]) -> impl Iterator<Item = (usize, Race)> {
     let nests = nests.iter().enumerate();
-    nests.filter_map(|(k, nest)| Some((k, race(nest)?)))
+    nests.filter_map(|(k, nest)| Some((k, first_race(nest)?)))
 }

@@ -38,18 +38,18 @@ impl Verdicts {
 /// What is asked about nests: all that an answer depends on.
 #[derive(PartialEq)]
 pub struct Inquiry {
-    nests: Vec<Asked>,
+    nests: Vec<Query>,
     reductions: Reductions,
 }
 
 /// What is asked about a nest.
 #[derive(PartialEq)]
-struct Asked {
+struct Query {
     trees: Vec<Tree>,
     origins: Vec<Option<Origin>>,
     definition: Vec<Part>,
     meant: Vec<Option<Origin>>,
-    spent: Vec<Name>,
+    donated: Vec<Name>,
     context: Vec<Loop>,
 }
 
@@ -86,7 +86,7 @@ impl Inquiry {
     /// A question about nests that run in order.
     pub fn of(nests: &[Nest], reductions: Reductions) -> Inquiry {
         Inquiry {
-            nests: nests.iter().map(Asked::of).collect(),
+            nests: nests.iter().map(Query::of).collect(),
             reductions,
         }
     }
@@ -100,15 +100,15 @@ impl Inquiry {
     }
 }
 
-impl Asked {
-    fn of(nest: &Nest) -> Asked {
+impl Query {
+    fn of(nest: &Nest) -> Query {
         let parts = nest.originals();
-        Asked {
+        Query {
             trees: nest.trees().to_vec(),
             origins: origins(nest.trees()),
             definition: parts.to_vec(),
             meant: parts.iter().flat_map(|part| origins(&part.trees)).collect(),
-            spent: nest.spent().to_vec(),
+            donated: nest.donated().to_vec(),
             context: nest.context().to_vec(),
         }
     }

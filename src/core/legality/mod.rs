@@ -1,13 +1,14 @@
 //! Whether nests compute what their definition says: the one authority.
 //!
 //! [`check()`] proves it, shows what is wrong, or says what it could not decide; [`prove`] is what code
-//! needs; [`Judge`] answers it for many variants of one nest, and [`Steps`] for what steps made of
-//! a legal one, where they changed it; [`asked()`] is what whoever looks for an
-//! order has to keep. [`unset()`] finds elements that are read and never set. [`in_place`] says which assignments may overwrite what they read. [`race`] is a
+//! needs; [`BatchProver`] answers it for many variants of one nest, and [`Steps`] for what steps made of
+//! a legal one, where they changed it; [`dependences()`] is what whoever looks for an
+//! order has to keep. [`unset()`] finds elements that are read and never set. [`in_place`] says which assignments may overwrite what they read. [`independence`] is a
 //! quick test of whether parallel loops are independent, which needs no polyhedral library; where it
 //! sees none, [`check()`] decides.
 
-mod asked;
+mod barriers;
+mod batch;
 mod buffers;
 mod check;
 mod clock;
@@ -15,13 +16,12 @@ pub mod complement;
 mod concurrent;
 mod constraints;
 mod dataflow;
+mod dependences;
 mod directions;
 mod elements;
-mod equal;
 mod families;
-mod find;
+pub mod independence;
 mod inplace;
-mod judge;
 mod limit;
 mod memo;
 mod memory;
@@ -32,7 +32,6 @@ pub mod partition;
 mod pieces;
 mod program;
 mod proof;
-pub mod race;
 mod reassociation;
 mod reduction;
 mod relations;
@@ -44,14 +43,16 @@ mod sources;
 mod staging;
 mod steps;
 mod unset;
+mod values;
 mod verdict;
 mod violation;
-mod waits;
+mod witness;
 
-pub use asked::{Asked, asked, inputs};
+pub use barriers::elidable_barriers;
+pub use batch::BatchProver;
 pub use check::check;
+pub use dependences::{ParametricDependence, dependences, inputs};
 pub use inplace::{InPlace, Run, in_place, is_compatible};
-pub use judge::Judge;
 pub use limit::{together, within};
 pub use memo::{Inquiry, Verdicts, remembered};
 pub use proof::{Proof, Refused, prove};
@@ -60,7 +61,6 @@ pub use steps::{Kept, Numbered, Steps};
 pub use unset::{assigns_all, unset};
 pub use verdict::{Question, Undecided, Verdict};
 pub use violation::{Dependence, DependenceKind, Instance, Place, Violation};
-pub use waits::without_waiting;
 
 /// Whether proofs are stopped, and lets them go on.
 pub use crate::poly::{is_stopped, resume};

@@ -7,13 +7,13 @@
 //! Source: Kelly and Pugh, A Unifying Framework for Iteration Reordering Transformations, 1995.
 
 use super::clock::Clock;
-use super::find;
 use super::pairs::{Iteration, before, executing_one};
 use super::program::{Leaf, Original, Program, What};
 use super::relations::{fill, statement, time};
 use super::reversed::{Pair, Placed, Reversed};
 use super::verdict::Question;
 use super::violation::Violation;
+use super::witness;
 use crate::ir::{BinaryOp, Name};
 use crate::poly::{Error, Map, Piece, UnionMap, UnionSet};
 use std::collections::HashMap;
@@ -49,8 +49,8 @@ pub(super) fn violation(
         reversed = reversed.union(&pair.instances(&iterations)?)?;
         Ok(true)
     })?;
-    let first = || match find::first_pair(program, &reversed)? {
-        Some(pair) => Ok(Some(find::reversed(program, &pair)?)),
+    let first = || match witness::first_pair(program, &reversed)? {
+        Some(pair) => Ok(Some(witness::reversed(program, &pair)?)),
         None => Ok(None),
     };
     first().map_err(|error| Unknown { question, error })
@@ -229,15 +229,15 @@ impl<'p, 'a> Order<'p, 'a> {
             missing = missing.union(&all.subtract(&found)?)?;
             extra = extra.union(&found.subtract(&all)?)?;
         }
-        if let Some(instance) = find::first(self.program, &missing)? {
-            return Ok(Some(find::missing(self.program, &instance)));
+        if let Some(instance) = witness::first(self.program, &missing)? {
+            return Ok(Some(witness::missing(self.program, &instance)));
         }
-        if let Some(instance) = find::first(self.program, &extra)? {
-            return Ok(Some(find::extra(self.program, &instance)));
+        if let Some(instance) = witness::first(self.program, &extra)? {
+            return Ok(Some(witness::extra(self.program, &instance)));
         }
         for instances in &executed {
             if instances.are_repeated()? {
-                return find::twice(self.program, &instances.times);
+                return witness::twice(self.program, &instances.times);
             }
         }
         Ok(None)

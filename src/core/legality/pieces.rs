@@ -40,7 +40,7 @@ pub(super) fn pieces<'a>(program: &Program<'a>, nests: &'a [Nest]) -> Vec<Progra
             assignments: first..end,
             definition: own.to_vec(),
             leaves,
-            spent: nest.iter().flat_map(|nest| nest.spent()).collect(),
+            donated: nest.iter().flat_map(|nest| nest.donated()).collect(),
         });
         (first, definition) = (end, others);
     }

@@ -15,7 +15,7 @@ pub(super) struct Program<'a> {
     /// The statements and fills of the nests, in textual order.
     pub(super) leaves: Vec<Leaf<'a>>,
     /// The tensors that may hold anything in the end.
-    pub(super) spent: Vec<&'a Name>,
+    pub(super) donated: Vec<&'a Name>,
 }
 
 /// An assignment as `build` makes it.
@@ -72,7 +72,7 @@ impl<'a> Program<'a> {
             assignments: 0..first,
             definition,
             leaves,
-            spent: nests.iter().flat_map(Nest::spent).collect(),
+            donated: nests.iter().flat_map(Nest::donated).collect(),
         }
     }
 
@@ -84,7 +84,7 @@ impl<'a> Program<'a> {
             assignments: 0..0,
             definition: Vec::new(),
             leaves: leaves.cloned().collect(),
-            spent: Vec::new(),
+            donated: Vec::new(),
         }
     }
 
@@ -411,7 +411,7 @@ pub(super) fn results<'a>(program: &Program<'a>) -> Vec<&'a Tensor> {
         let target = leaf.target();
         if !leaf.is_local(target)
             && !program
-                .spent
+                .donated
                 .iter()
                 .any(|name| target.name() == Some(*name))
         {

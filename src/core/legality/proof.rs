@@ -2,8 +2,8 @@
 
 use super::check::{check, suspects};
 use super::concurrent::conflict;
+use super::independence::Race;
 use super::program::Program;
-use super::race::Race;
 use super::reassociation::Reductions;
 use super::verdict::{Undecided, Verdict};
 use super::violation::Violation;

@@ -1,14 +1,14 @@
 //! Whether nests compute the right values as long as no two iterations run at the same time.
 
-use super::equal::{self, Operands, Unequal};
-use super::find;
 use super::limit::OPERATIONS;
 use super::order::{self, Unknown};
 use super::program::Program;
 use super::reordered::{is_reordered, is_reordered_with_locals};
 use super::staging::unstaged;
+use super::values::{self, Operands, Unequal};
 use super::verdict::{Question, Undecided};
 use super::violation::Violation;
+use super::witness;
 use crate::poly;
 
 /// The first thing that is wrong. `reassociates` says of which assignments the updates of one element
@@ -25,7 +25,7 @@ pub(super) fn violation(
             return Ok(None);
         }
         let wrong = values(program, reassociates)?;
-        return Ok(wrong.map(|wrong| find::wrong(program, &wrong)));
+        return Ok(wrong.map(|wrong| witness::wrong(program, &wrong)));
     }
     match limited(program, || order::violation(program, reassociates))? {
         Some(twice @ Violation::Twice { .. }) => {
@@ -72,10 +72,10 @@ fn is_legal_without_buffers(program: &Program, reassociates: &dyn Fn(usize) -> b
 fn values(
     program: &Program,
     reassociates: &dyn Fn(usize) -> bool,
-) -> Result<Option<equal::Wrong>, Undecided> {
+) -> Result<Option<values::Wrong>, Undecided> {
     let operands = Operands::of(program)?;
     let unequal = limited(program, || {
-        let wrong = equal::wrong(program, &operands, reassociates);
+        let wrong = values::wrong(program, &operands, reassociates);
         wrong.map_err(|error| Unknown {
             question: Question::Values,
             error,

@@ -107,7 +107,7 @@ impl Unstaged {
             assignments: of.assignments.clone(),
             definition: of.definition.clone(),
             leaves: leaves.collect(),
-            spent: of.spent.clone(),
+            donated: of.donated.clone(),
         }
     }
 }

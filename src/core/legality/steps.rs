@@ -9,11 +9,11 @@
 //! Where that is not seen, the result may be legal all the same.
 
 use super::concurrent::{is_independent, marked};
+use super::independence::first_race;
 use super::limit::OPERATIONS;
 use super::misread::{Execution, Readings};
 use super::order;
 use super::program::{Leaf, Original, Program, What, leaves};
-use super::race::race;
 use super::reassociation::{Reductions, reassociates};
 use super::reordered::keeps_locals;
 use super::reversed::Reversed;
@@ -151,7 +151,7 @@ impl<'a> Steps<'a> {
             assignments: 0..0,
             definition: self.before(&change),
             leaves: all.iter().filter(own).cloned().collect(),
-            spent: Vec::new(),
+            donated: Vec::new(),
         };
         if !in_order {
             match self.order(&program, &change, &all) {
@@ -160,7 +160,7 @@ impl<'a> Steps<'a> {
             }
         }
         let trees = change.trees(after.trees()).to_vec();
-        if race(&after.part(trees, &change.outer, Vec::new())).is_none() {
+        if first_race(&after.part(trees, &change.outer, Vec::new())).is_none() {
             return Kept::Yes;
         }
         match are_independent(&program, change.outer.len()) {

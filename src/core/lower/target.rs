@@ -3,7 +3,7 @@
 
 use super::build::NoNest;
 use super::steps::First;
-use crate::analysis::digits;
+use crate::analysis::mixed_radix;
 use crate::analysis::shape::IteratorRange;
 use crate::ir::{
     Affine, BinaryOp, Constant, Domain, Expr, Fill, Index, Name, Node, Origin, Reduction, Tensor,
@@ -64,7 +64,7 @@ impl Target<'_> {
             for index in self.index {
                 let mut open = index.terms().to_vec();
                 open.retain(|(name, _)| !known.contains(name));
-                if !open.is_empty() && digits::tell_apart(&open, ranges) {
+                if !open.is_empty() && mixed_radix::is_injective(&open, ranges) {
                     known.extend(open.into_iter().map(|(name, _)| name));
                     more = true;
                 }
@@ -179,7 +179,7 @@ impl Target<'_> {
                 return Err(scattered());
             }
             seen.extend(names);
-            let extent = digits::without_holes(index.terms(), ranges);
+            let extent = mixed_radix::dense_extent(index.terms(), ranges);
             let (low, _) = index.interval(&bounds).ok_or_else(scattered)?;
             region.push((Affine::constant(low), extent.ok_or_else(scattered)?));
         }

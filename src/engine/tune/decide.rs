@@ -3,7 +3,7 @@
 use super::finals::{Decided, Finalist, finals};
 use super::outcome::{Ended, Tuned};
 use crate::runtime::Control;
-use crate::trial::{Gauge, Prepared, Variant};
+use crate::trial::{Evaluator, Prepared, Variant};
 use std::time::{Duration, Instant};
 
 /// Slower by less than this than the best one, at best, a variant is in the finals: others may have used
@@ -44,7 +44,7 @@ const SAME: f64 = 1.02;
 /// No trial has a time, or a finalist fails.
 pub(super) fn decide(
     tuned: &Tuned,
-    gauge: &dyn Gauge,
+    evaluator: &dyn Evaluator,
     control: &Control,
     end: Option<Instant>,
 ) -> Result<Decided, Ended> {
@@ -91,10 +91,10 @@ pub(super) fn decide(
                 label: format!("trial_{}", timed.number + 1),
                 nests: trials[timed.number].nests.clone(),
             };
-            let prepared = timed.iter().map(|t| gauge.prepare(&variant(t)));
+            let prepared = timed.iter().map(|t| evaluator.prepare(&variant(t)));
             let prepared: Vec<Prepared> = prepared.collect::<Result<_, _>>()?;
             let limit = LIMIT.max(tuned.elapsed.mul_f64(PART));
-            finals(gauge, &prepared, limit, end)?
+            finals(evaluator, &prepared, limit, end)?
         }
     };
     for finalist in &mut decided.finalists {

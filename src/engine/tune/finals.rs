@@ -6,7 +6,7 @@
 
 use super::record::median;
 use crate::runtime::RUN;
-use crate::trial::{Gauge, Prepared, TrialError};
+use crate::trial::{Evaluator, Prepared, TrialError};
 use std::time::{Duration, Instant};
 
 /// A variant in the finals.
@@ -116,7 +116,7 @@ const FAR: f64 = 0.25;
 /// # Errors
 /// A variant fails, or the system does.
 pub fn finals(
-    gauge: &dyn Gauge,
+    evaluator: &dyn Evaluator,
     prepared: &[Prepared],
     limit: Duration,
     end: Option<Instant>,
@@ -137,7 +137,7 @@ pub fn finals(
             break;
         }
         let playing: Vec<Prepared> = open.iter().map(|k| prepared[*k].clone()).collect();
-        let timings = gauge.finals(&playing)?;
+        let timings = evaluator.finals(&playing)?;
         last = begun.elapsed();
         let fastest = timings.iter().map(|timing| timing.min).min();
         let fastest = fastest.unwrap_or_default().as_secs_f64().max(1e-9);
@@ -196,7 +196,7 @@ mod tests {
         next: AtomicUsize,
     }
 
-    impl Gauge for Told<'_> {
+    impl Evaluator for Told<'_> {
         fn prepare(&self, variant: &Variant) -> Result<Prepared, TrialError> {
             Ok(Prepared::from(variant.clone()))
         }

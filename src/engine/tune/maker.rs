@@ -2,7 +2,7 @@
 
 use super::outcome::Ended;
 use super::search::{History, Outlook, Strategy};
-use super::space::{Digits, Halt, Space};
+use super::space::{ConfigIndex, Halt, Space};
 use super::value::Point;
 use crate::ir::Nest;
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ impl Found {
         &mut self,
         space: &Space<'_>,
         maker: &mut dyn Maker,
-        digits: &Digits,
+        digits: &ConfigIndex,
     ) -> Result<(), Halt> {
         if let Some((_, point)) = space.point(digits)? {
             match maker.make(&point)? {

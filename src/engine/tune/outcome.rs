@@ -2,7 +2,7 @@
 
 use super::finals::Decided;
 use super::record::Record;
-use super::space::{Digits, Halt};
+use super::space::{ConfigIndex, Halt};
 use super::value::Point;
 use crate::ir::Nest;
 use crate::trial::{Screened, TrialError, Work};
@@ -15,7 +15,7 @@ pub struct Trial {
     /// The point.
     pub point: Point,
     /// Its place in the space.
-    pub digits: Digits,
+    pub digits: ConfigIndex,
     /// Its nests.
     pub nests: Vec<Nest>,
     /// Its times, or what is wrong with it and why.

@@ -5,7 +5,7 @@ use super::model::Model;
 use super::plan::BATCH;
 use super::record::{Kind, Record};
 use super::search::{History, Outlook, Strategy};
-use super::space::{Digits, Domain, Halt, Parameter, Space};
+use super::space::{ConfigIndex, Domain, Halt, Parameter, Space};
 use super::value::{Point, Value};
 use crate::transform::trace;
 use std::collections::HashMap;
@@ -92,7 +92,7 @@ impl Sweep {
         let mut search = strategy.search(seed);
         let mut history = History::default();
         loop {
-            let mut predict = |_: &Digits, point: &Point| -> Result<Option<f64>, Halt> {
+            let mut predict = |_: &ConfigIndex, point: &Point| -> Result<Option<f64>, Halt> {
                 Ok(self.get(point).and_then(|known| known.expected))
             };
             let mut outlook = Outlook {

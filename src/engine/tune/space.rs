@@ -4,7 +4,7 @@
 //! number of its value in its domain. A domain may depend on the parameters before it. A digit
 //! beyond the end of a domain wraps around, so that all digits mean something.
 
-use super::dice::Dice;
+use super::rng::Rng;
 use super::value::{Point, Value};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -37,7 +37,7 @@ pub struct Parameter<'a> {
 }
 
 /// The numbers of values in their domains.
-pub type Digits = Vec<u32>;
+pub type ConfigIndex = Vec<u32>;
 
 /// Values by the number of a parameter, and the point before it.
 type Known = HashMap<(usize, String), Rc<[Value]>>;
@@ -94,7 +94,7 @@ impl<'a> Space<'a> {
 
     /// The point of these digits, wrapped, and how many values each parameter has there; `None` if
     /// a domain is empty.
-    fn walk(&self, digits: &[u32]) -> Result<Option<(Digits, Point, Vec<u32>)>, Halt> {
+    fn walk(&self, digits: &[u32]) -> Result<Option<(ConfigIndex, Point, Vec<u32>)>, Halt> {
         let mut point = Point::default();
         let (mut wrapped, mut lengths) = (Vec::new(), Vec::new());
         for (k, parameter) in self.parameters.iter().enumerate() {
@@ -112,7 +112,7 @@ impl<'a> Space<'a> {
     }
 
     /// The digits, wrapped, and their point, if it belongs to the space.
-    pub fn point(&self, digits: &[u32]) -> Result<Option<(Digits, Point)>, Halt> {
+    pub fn point(&self, digits: &[u32]) -> Result<Option<(ConfigIndex, Point)>, Halt> {
         let Some((digits, point, _)) = self.walk(digits)? else {
             return Ok(None);
         };
@@ -125,7 +125,7 @@ impl<'a> Space<'a> {
     }
 
     /// The digits after these in lexical order, whether they belong to the space or not.
-    pub fn after(&self, digits: &[u32]) -> Result<Option<Digits>, Halt> {
+    pub fn after(&self, digits: &[u32]) -> Result<Option<ConfigIndex>, Halt> {
         for k in (0..digits.len()).rev() {
             let mut next = digits[..k].to_vec();
             let before = self.prefix(&next)?;
@@ -151,17 +151,17 @@ impl<'a> Space<'a> {
     }
 
     /// The first digits in lexical order.
-    pub fn first(&self) -> Digits {
+    pub fn first(&self) -> ConfigIndex {
         vec![0; self.parameters.len()]
     }
 
     /// Random digits, each value of a domain as likely as the others.
-    pub fn random(&self, dice: &mut Dice) -> Result<Digits, Halt> {
+    pub fn random(&self, rng: &mut Rng) -> Result<ConfigIndex, Halt> {
         let mut digits = Vec::new();
         let mut point = Point::default();
         for (k, parameter) in self.parameters.iter().enumerate() {
             let values = self.values(k, &point)?;
-            let digit = dice.below(values.len());
+            let digit = rng.below(values.len());
             digits.push(digit as u32);
             if let Some(value) = values.get(digit) {
                 point = point.with(&parameter.name, value.clone());
@@ -172,7 +172,7 @@ impl<'a> Space<'a> {
 
     /// The digits that differ in one parameter: by one step where its values are numbers, in any
     /// way where they are not.
-    pub fn neighbors(&self, digits: &[u32]) -> Result<Vec<Digits>, Halt> {
+    pub fn neighbors(&self, digits: &[u32]) -> Result<Vec<ConfigIndex>, Halt> {
         let Some((digits, point, lengths)) = self.walk(digits)? else {
             return Ok(Vec::new());
         };

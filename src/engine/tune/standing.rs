@@ -4,7 +4,7 @@ use super::value::Point;
 use std::time::Duration;
 
 /// Who gets to know how far it is.
-pub trait Audience {
+pub trait Observer {
     /// A trial has ended.
     fn tried(&mut self, progress: &Standing<'_>);
 }

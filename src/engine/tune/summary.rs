@@ -29,7 +29,7 @@ pub fn reason(message: &str) -> String {
     text
 }
 
-/// An ellipsis for each number. Digits in a word are part of its name.
+/// An ellipsis for each number. ConfigIndex in a word are part of its name.
 fn without_numbers(text: &str) -> String {
     let mut kept = String::new();
     let mut is_word = false;

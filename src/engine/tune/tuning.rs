@@ -1,4 +1,4 @@
-//! Tuning: a search proposes points, points become nests, and a gauge says how fast they are.
+//! Tuning: a search proposes points, points become nests, and a evaluator says how fast they are.
 
 use super::decide::decide;
 use super::entry::{entry, recorded};
@@ -8,12 +8,12 @@ use super::outcome::{Ended, Trial, Tuned};
 use super::plan::{PROPOSING, Plan, batch};
 use super::record::{Journal, Key, Kind, Record, variant};
 use super::search::{History, Outlook};
-use super::space::{Digits, Halt, Space};
-use super::standing::{Audience, Standing};
+use super::space::{ConfigIndex, Halt, Space};
+use super::standing::{Observer, Standing};
 use super::value::Point;
 use crate::ir::Nest;
 use crate::runtime::Control;
-use crate::trial::{Gauge, Prepared, TrialError, Variant};
+use crate::trial::{Evaluator, Prepared, TrialError, Variant};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -25,15 +25,15 @@ use std::time::{Duration, Instant};
 pub fn tune(
     space: &Space<'_>,
     maker: &mut dyn Maker,
-    gauge: &dyn Gauge,
+    evaluator: &dyn Evaluator,
     plan: &Plan,
     (journal, key): (&mut Journal, &Key),
     control: &Control,
-    audience: &mut dyn Audience,
+    observer: &mut dyn Observer,
 ) -> Result<Tuned, Ended> {
     let mut run = Run {
         space,
-        gauge,
+        evaluator,
         plan,
         key,
         begun: Instant::now(),
@@ -52,13 +52,13 @@ pub fn tune(
             known: 0,
             same: 0,
             recorded: None,
-            work: Some(gauge.work()),
+            work: Some(evaluator.work()),
             interrupted: false,
         },
         variants: HashMap::new(),
         improved: 0,
     };
-    match run.search(maker, journal, control, audience) {
+    match run.search(maker, journal, control, observer) {
         // Whoever stops a search wants what it has found.
         Err(_) if control.interrupted() && run.best().is_some() => {}
         searched => searched?,
@@ -66,7 +66,7 @@ pub fn tune(
     run.tuned.elapsed = run.begun.elapsed();
     run.tuned.interrupted |= control.interrupted();
     let end = plan.budget.ends(run.begun).map(|[_, end]| end);
-    run.tuned.decided = decide(&run.tuned, gauge, control, end)?;
+    run.tuned.decided = decide(&run.tuned, evaluator, control, end)?;
     run.tuned.recorded = run.winner();
     if let Some(record) = &run.tuned.recorded {
         journal.add(record);
@@ -76,7 +76,7 @@ pub fn tune(
 
 /// A point with its nests.
 struct Candidate {
-    digits: Digits,
+    digits: ConfigIndex,
     point: Point,
     nests: Vec<Nest>,
     expected: Option<f64>,
@@ -84,13 +84,13 @@ struct Candidate {
 
 struct Run<'a, 's> {
     space: &'a Space<'s>,
-    gauge: &'a dyn Gauge,
+    evaluator: &'a dyn Evaluator,
     plan: &'a Plan,
     key: &'a Key,
     begun: Instant,
     history: History,
     /// Nests that were made for the model, and the seconds it expects.
-    made: HashMap<Digits, Option<(Vec<Nest>, f64)>>,
+    made: HashMap<ConfigIndex, Option<(Vec<Nest>, f64)>>,
     tuned: Tuned,
     /// The hash of the nests of each trial, and its number.
     variants: HashMap<String, usize>,
@@ -104,12 +104,12 @@ impl Run<'_, '_> {
         maker: &mut dyn Maker,
         journal: &mut Journal,
         control: &Control,
-        audience: &mut dyn Audience,
+        observer: &mut dyn Observer,
     ) -> Result<(), Ended> {
         let plan = self.plan;
         // The first point of a space is the one to beat.
         let first = self.candidates(vec![self.space.first()], maker, 1)?;
-        self.try_all(first, journal, control, audience)?;
+        self.try_all(first, journal, control, observer)?;
         let mut search = plan.strategy.search(plan.seed);
         let mut proposals = 0;
         let size = batch(plan.strategy);
@@ -124,7 +124,7 @@ impl Run<'_, '_> {
             let stop = || hurry() || control.interrupted();
             let batch = {
                 let made = &mut self.made;
-                let mut predict = |digits: &Digits, point: &Point| {
+                let mut predict = |digits: &ConfigIndex, point: &Point| {
                     let known = match made.get(digits) {
                         Some(known) => known,
                         None if stop() => return Ok(None),
@@ -144,14 +144,14 @@ impl Run<'_, '_> {
                     predict: &mut predict,
                     hurry: &stop,
                 };
-                search.propose(&mut outlook, size.max(self.gauge.width()))?
+                search.propose(&mut outlook, size.max(self.evaluator.width()))?
             };
             if batch.is_empty() && !hurry() || proposals > PROPOSALS * plan.budget.trials {
                 break;
             }
             proposals += batch.len();
             let candidates = self.candidates(batch, maker, left)?;
-            self.try_all(candidates, journal, control, audience)?;
+            self.try_all(candidates, journal, control, observer)?;
             self.tuned.interrupted = control.interrupted();
         }
         Ok(())
@@ -183,7 +183,7 @@ impl Run<'_, '_> {
     /// The points of a batch that have nests, `most` of them.
     fn candidates(
         &mut self,
-        batch: Vec<Digits>,
+        batch: Vec<ConfigIndex>,
         maker: &mut dyn Maker,
         most: usize,
     ) -> Result<Vec<Candidate>, Halt> {
@@ -240,15 +240,15 @@ impl Run<'_, '_> {
         mut candidates: Vec<Candidate>,
         journal: &mut Journal,
         control: &Control,
-        audience: &mut dyn Audience,
+        observer: &mut dyn Observer,
     ) -> Result<(), Ended> {
         let size = match self.plan.budget.time {
-            Some(_) => rayon::current_num_threads().max(self.gauge.width()),
+            Some(_) => rayon::current_num_threads().max(self.evaluator.width()),
             None => candidates.len(),
         };
         while !candidates.is_empty() {
             let rest = candidates.split_off(candidates.len().min(size));
-            self.try_some(candidates, journal, control, audience)?;
+            self.try_some(candidates, journal, control, observer)?;
             candidates = rest;
             if self.is_over(control) {
                 break;
@@ -264,10 +264,10 @@ impl Run<'_, '_> {
         candidates: Vec<Candidate>,
         journal: &mut Journal,
         control: &Control,
-        audience: &mut dyn Audience,
+        observer: &mut dyn Observer,
     ) -> Result<(), Ended> {
         let first = self.tuned.trials.len() + 1;
-        let gauge = self.gauge;
+        let evaluator = self.evaluator;
         let variants: Vec<Option<Variant>> = candidates
             .iter()
             .enumerate()
@@ -282,14 +282,14 @@ impl Run<'_, '_> {
         let numbered = variants.iter().enumerate();
         let (numbers, new): (Vec<usize>, Vec<&Variant>) =
             numbered.filter_map(|(k, v)| Some((k, v.as_ref()?))).unzip();
-        gauge.announce(&new, self.best().map(|(_, s)| Duration::from_secs_f64(s)))?;
+        evaluator.announce(&new, self.best().map(|(_, s)| Duration::from_secs_f64(s)))?;
         let slots: Vec<Mutex<Option<Result<Prepared, TrialError>>>> =
             variants.iter().map(|_| Mutex::new(None)).collect();
         let slot = |k: usize| slots[k].lock().unwrap_or_else(PoisonError::into_inner);
         let prepare_all =
-            || gauge.prepare_all(&new, &|n, prepared| *slot(numbers[n]) = Some(prepared));
-        let free = rayon::ThreadPoolBuilder::new().num_threads(gauge.free_cores());
-        let free = free.build().ok().filter(|_| gauge.free_cores() > 0);
+            || evaluator.prepare_all(&new, &|n, prepared| *slot(numbers[n]) = Some(prepared));
+        let free = rayon::ThreadPoolBuilder::new().num_threads(evaluator.free_cores());
+        let free = free.build().ok().filter(|_| evaluator.free_cores() > 0);
         std::thread::scope(|scope| {
             let background = match free {
                 Some(free) => Some(scope.spawn(move || free.install(prepare_all))),
@@ -315,7 +315,7 @@ impl Run<'_, '_> {
                     self.tuned.compiling += waiting.elapsed();
                 }
                 self.try_one(candidate, prepared, journal)?;
-                audience.tried(&self.standing());
+                observer.tried(&self.standing());
                 if self.is_over(control) {
                     break;
                 }
@@ -359,7 +359,7 @@ impl Run<'_, '_> {
                 let best = self
                     .best()
                     .map(|(_, seconds)| Duration::from_secs_f64(seconds));
-                let tried = prepared.and_then(|prepared| self.gauge.screen(&prepared, best));
+                let tried = prepared.and_then(|prepared| self.evaluator.screen(&prepared, best));
                 match tried {
                     Ok(screened) => Ok(screened),
                     Err(error) => match error.defect() {

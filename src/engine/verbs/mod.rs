@@ -5,7 +5,7 @@ use crate::ir::{Arg, Nest};
 use crate::legality::Reductions;
 use crate::runtime::{Control, Outputs};
 use crate::transform::{Error, apply, mistake, operation};
-use crate::trial::{self, Contest, Inputs, Ranking, Settings, TrialError, Variant};
+use crate::trial::{self, Comparison, Inputs, Ranking, Settings, TrialError, Variant};
 use std::sync::Arc;
 
 /// The loop nest that a text describes: tensors, loops and statements. The text is its definition.
@@ -66,12 +66,12 @@ pub fn compare(
     reductions: Reductions,
     control: &Control,
 ) -> Result<Ranking, TrialError> {
-    let contest = Contest {
+    let comparison = Comparison {
         variants: variants.to_vec(),
         inputs: inputs.clone(),
         settings: settings(reductions),
     };
-    contest.run(&[], &[], control, &|_| {})
+    comparison.run(&[], &[], control, &|_| {})
 }
 
 fn settings(reductions: Reductions) -> Settings {

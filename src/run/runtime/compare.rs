@@ -8,7 +8,7 @@ use std::fmt;
 
 /// How a result differs from the reference.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Comparison {
+pub struct Agreement {
     /// The number of elements compared.
     pub elements: u64,
     /// max |actual - expected| over max |expected|, both over the elements that are finite in
@@ -34,14 +34,14 @@ pub struct Difference {
     pub actual: Scalar,
 }
 
-impl Comparison {
+impl Agreement {
     /// Whether no element differs.
     pub fn agrees(&self) -> bool {
         self.differing == 0
     }
 }
 
-impl fmt::Display for Comparison {
+impl fmt::Display for Agreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (error, tolerance) = (self.relative_error, self.tolerance);
         let Some(first) = &self.first else {
@@ -89,7 +89,7 @@ pub fn compare(
     actual: View<'_>,
     shape: &Shape,
     tolerance: f64,
-) -> Result<Comparison, RuntimeError> {
+) -> Result<Agreement, RuntimeError> {
     let describe = |view: View<'_>| format!("{} elements of type {}", view.len(), view.elem());
     let incomparable = || RuntimeError::Incomparable {
         left: describe(reference),
@@ -117,7 +117,7 @@ pub fn compare(
         })
     });
     let exact = !reference.elem().is_float();
-    Ok(Comparison {
+    Ok(Agreement {
         elements: shape.elements(),
         relative_error: found.error,
         tolerance: if exact { 0.0 } else { tolerance },

@@ -6,9 +6,9 @@ use super::compiler::{Compiler, Stopped};
 use super::control::Control;
 use super::diagnostics;
 use super::error::RuntimeError;
+use super::machine_lock;
 use super::measure;
 use super::object;
-use super::turn;
 use crate::codegen::{Kernel, unit};
 use crate::target::Target;
 use std::io;
@@ -351,10 +351,10 @@ impl Compiler {
         let (input, output) = (format!("{name}.c"), "kernel.so");
         std::fs::write(directory.join(&input), source)?;
         let outcome = {
-            let _quiet = (!control.compiles_beside).then(measure::keep_off);
-            let _turn = control
+            let _quiet = (!control.compiles_beside).then(measure::pause_measuring);
+            let _lock = control
                 .shares_machine
-                .then(|| turn::beside_others(control))
+                .then(|| machine_lock::beside_others(control))
                 .transpose()
                 .map_err(Stopped::Failed)?;
             self.run(name, &arguments(&input, output), directory, control)?

@@ -1,7 +1,7 @@
 //! What can go wrong between C text and a result.
 
 use super::buffer::Scalar;
-use super::compare::Comparison;
+use super::compare::Agreement;
 use super::diagnostics::{SHOWN, is_lack};
 use crate::ir::{Elem, Triangle};
 use std::path::PathBuf;
@@ -255,7 +255,7 @@ pub enum RuntimeError {
         /// The tensor's name.
         tensor: String,
         /// How they differ.
-        comparison: Box<Comparison>,
+        comparison: Box<Agreement>,
     },
     /// Someone asked to stop.
     #[error("interrupted while {during}")]

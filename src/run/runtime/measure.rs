@@ -5,9 +5,9 @@ use super::compile::Compiled;
 use super::control::Control;
 use super::data::Data;
 use super::error::RuntimeError;
-use super::pace::{Patience, Runs};
+use super::machine_lock::lock_machine;
+use super::pace::{RetryBudget, Runs};
 use super::run::{Bench, Outputs, Placed};
-use super::turn::turn;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
@@ -17,13 +17,13 @@ use std::time::Duration;
 static MEASURING: RwLock<()> = RwLock::new(());
 
 /// Waits until nothing is being measured, and lets nobody begin while the guard lives.
-pub(super) fn keep_off() -> RwLockReadGuard<'static, ()> {
+pub(super) fn pause_measuring() -> RwLockReadGuard<'static, ()> {
     MEASURING.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Waits until nothing is being measured.
 pub(super) fn wait() {
-    drop(keep_off());
+    drop(pause_measuring());
 }
 
 /// Waits until nothing runs that would disturb a measurement, and lets nothing begin.
@@ -249,7 +249,7 @@ fn take_turns(
     tell: &mut dyn FnMut(Event<'_>),
 ) -> Result<(), RuntimeError> {
     let _alone = alone();
-    let _turn = turn(control)?;
+    let _lock = lock_machine(control)?;
     for (variant, entrant) in entrants.iter_mut().enumerate() {
         tell(Event::Runs { variant, run: 0 });
         // The first call of all is slower than those after it.
@@ -263,8 +263,8 @@ fn take_turns(
         }
     }
     let mut patience = match budget.repeats {
-        true => Patience::new(PATIENCE),
-        false => Patience::none(),
+        true => RetryBudget::new(PATIENCE),
+        false => RetryBudget::none(),
     };
     let mut left: Vec<usize> = (0..entrants.len()).collect();
     while !left.is_empty() {

@@ -158,7 +158,7 @@ impl Runs {
 
 /// How long a measurement waits for others, and repeats what they have disturbed: as long as it takes
 /// itself, and a bit more; or not at all.
-pub(super) struct Patience {
+pub(super) struct RetryBudget {
     left: Duration,
     earns: bool,
     asked: usize,
@@ -174,10 +174,10 @@ pub(super) const PAUSE: Duration = Duration::from_millis(2);
 /// Others do not leave a core alone for much longer, so that repeating longer runs is no use.
 pub(super) const LONGEST: Duration = Duration::from_millis(100);
 
-impl Patience {
-    /// Patience for so long, before anything has run.
-    pub(super) fn new(left: Duration) -> Patience {
-        Patience {
+impl RetryBudget {
+    /// RetryBudget for so long, before anything has run.
+    pub(super) fn new(left: Duration) -> RetryBudget {
+        RetryBudget {
             left,
             earns: true,
             asked: 0,
@@ -186,10 +186,10 @@ impl Patience {
     }
 
     /// No patience.
-    pub(super) fn none() -> Patience {
-        Patience {
+    pub(super) fn none() -> RetryBudget {
+        RetryBudget {
             earns: false,
-            ..Patience::new(Duration::ZERO)
+            ..RetryBudget::new(Duration::ZERO)
         }
     }
 
@@ -221,24 +221,24 @@ mod tests {
 
     #[test]
     fn patience_lasts_as_long_as_what_counts() {
-        let mut patience = Patience::new(5 * MS);
+        let mut patience = RetryBudget::new(5 * MS);
         assert!(!patience.bears(false, MS));
         assert!(patience.bears(true, 3 * MS));
         assert!(!patience.bears(true, 3 * MS));
         patience.earn(MS);
         assert!(patience.bears(true, 3 * MS));
         assert!(!patience.bears(true, MS));
-        let mut none = Patience::none();
+        let mut none = RetryBudget::none();
         none.earn(10 * MS);
         assert!(!none.bears(true, MS));
     }
 
     #[test]
     fn what_is_never_quiet_is_given_up() {
-        let mut patience = Patience::new(1000 * MS);
+        let mut patience = RetryBudget::new(1000 * MS);
         let borne = (0..2 * TRIES).filter(|_| patience.bears(true, MS)).count();
         assert_eq!(borne, TRIES - 1);
-        let mut patience = Patience::new(1000 * MS);
+        let mut patience = RetryBudget::new(1000 * MS);
         patience.bears(false, MS);
         assert!((0..2 * TRIES).all(|_| patience.bears(true, MS)));
     }

@@ -6,7 +6,7 @@ use super::control::Control;
 use super::data::Data;
 use super::error::RuntimeError;
 use super::measure;
-use super::pace::{self, LONGEST, PAUSE, Patience, Runs};
+use super::pace::{self, LONGEST, PAUSE, RetryBudget, Runs};
 use super::place::Place;
 use super::protocol::{Call, Restore};
 use super::worker::{Kind, Worker};
@@ -78,7 +78,7 @@ pub fn run_beside(
     bench.leaves_a_core = beside == Beside::First;
     let placed = bench.place(compiled, data, control.threads, beside == Beside::Others)?;
     let time = {
-        let _quiet = measure::keep_off();
+        let _quiet = measure::pause_measuring();
         bench.run(&placed)?
     };
     Ok(Run {
@@ -295,7 +295,7 @@ impl<'a> Bench<'a> {
     pub(super) fn run_alone(
         &mut self,
         placed: &Placed,
-        patience: &mut Patience,
+        patience: &mut RetryBudget,
         runs: &mut Runs,
     ) -> Result<(), RuntimeError> {
         loop {

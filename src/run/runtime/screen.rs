@@ -3,10 +3,10 @@
 
 use super::control::Control;
 use super::error::RuntimeError;
+use super::machine_lock::lock_machine;
 use super::measure::{self, Workload};
-use super::pace::{Patience, Runs};
+use super::pace::{RetryBudget, Runs};
 use super::run::{Bench, Outputs, Placed};
-use super::turn::turn;
 use std::time::Duration;
 
 /// After so many kernels a new worker takes over, since a worker keeps what it has loaded.
@@ -60,7 +60,7 @@ impl<'a> Screen<'a> {
             }
             let placed = bench.place(kernel, data, workload.threads, workload.apart)?;
             let _alone = measure::alone();
-            let _turn = turn(control)?;
+            let _lock = lock_machine(control)?;
             let time = bench.run(&placed)?;
             Ok((placed, time))
         })?;
@@ -101,14 +101,14 @@ impl Loaded<'_, '_> {
         let (control, first) = (self.screen.control, self.time);
         let (placed, runs) = self.screen.keep(|bench| {
             let _alone = measure::alone();
-            let _turn = turn(control)?;
+            let _lock = lock_machine(control)?;
             let warm = match first < measure::SHORT {
                 true => bench.run(&placed)?,
                 false => first,
             };
             placed.lengthen_alone(warm);
             let mut runs = Runs::default();
-            let mut patience = Patience::none();
+            let mut patience = RetryBudget::none();
             while goes_on(&runs) {
                 bench.run_alone(&placed, &mut patience, &mut runs)?;
             }

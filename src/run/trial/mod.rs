@@ -6,10 +6,10 @@
 //! every variant's results is compared with them. Only then is anything timed.
 
 mod check;
-mod contest;
+mod comparison;
 mod definitions;
+mod evaluator;
 mod export;
-mod gauge;
 mod inputs;
 mod reference;
 mod runner;
@@ -17,13 +17,13 @@ mod ship;
 mod sweep;
 
 pub use check::{Cure, Progress, run};
-pub use contest::{Contest, Peer, Ranking, Work};
+pub use comparison::{Comparison, Peer, Ranking, Work};
 pub use definitions::{Equality, equality};
+pub use evaluator::{Defect, Evaluator, LocalEvaluator, Prepared, Ready, Screened};
 pub use export::{ExportedFile, export, rehearse};
-pub use gauge::{Defect, Gauge, Prepared, Ready, Screened, Workshop};
 pub use inputs::Inputs;
 pub use reference::Evidence;
-pub use runner::{Check, Collect, Emit, Kept, Run, Runner, Stage, free_symbol};
+pub use runner::{Check, Collect, Emit, Kept, Run, RunContext, Runner, free_symbol};
 pub use ship::{Cargo, Shipped};
 
 use crate::analysis::work;
@@ -31,7 +31,7 @@ use crate::codegen::{self, Kernel, NoCode};
 use crate::interp::Fault;
 use crate::ir::{Expr, Nest, Node, Part, Tensor, Tree};
 use crate::legality::Reductions;
-use crate::runtime::{self, Budget, Comparison, Options, Outputs, RuntimeError, Timing};
+use crate::runtime::{self, Agreement, Budget, Options, Outputs, RuntimeError, Timing};
 use reference::Reference;
 use sweep::sweep;
 
@@ -206,7 +206,7 @@ pub fn work(nests: &[Nest]) -> Work {
         nests: nests.to_vec(),
     };
     let plain = naive(&variant);
-    contest::work_of(std::slice::from_ref(&variant), &plain)
+    comparison::work_of(std::slice::from_ref(&variant), &plain)
 }
 
 fn generate(variant: &Variant, settings: &Settings) -> Result<Kernel, TrialError> {
@@ -258,7 +258,7 @@ fn compared(variant: &Variant) -> Vec<String> {
     for nest in &variant.nests {
         let programs = nest.originals().iter().filter(|part| part.is_program);
         let assigned = programs.flat_map(Part::assigned);
-        let kept = assigned.filter(|t| !nest.spent().iter().any(|n| t.name() == Some(n)));
+        let kept = assigned.filter(|t| !nest.donated().iter().any(|n| t.name() == Some(n)));
         names.extend(kept.map(|t| t.label().to_owned()));
     }
     names.sort();
@@ -330,7 +330,7 @@ fn compare_outputs(
         };
         let tolerance = runtime::default_tolerance(expected.tensor().elem());
         let shape = expected.tensor().shape();
-        let comparison: Comparison =
+        let comparison: Agreement =
             runtime::compare(expected.view(), actual.view(), shape, tolerance)?;
         if !comparison.agrees() {
             return Ok(Err(Difference {

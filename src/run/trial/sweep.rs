@@ -1,7 +1,7 @@
 //! Sweeps: many variants of one computation, of which some may fail.
 
 use super::check::{Expected, Progress, Trial};
-use super::contest::{Contest, Ranking, work_of};
+use super::comparison::{Comparison, Ranking, work_of};
 use super::{
     Failed, Measured, Settings, TrialError, Variant, check_results, compared, generate, naive,
 };
@@ -17,15 +17,15 @@ use std::time::Duration;
 /// What is wrong with the computation, the system or all variants. What is wrong with one of
 /// them is in its place.
 pub(super) fn sweep(
-    contest: &Contest,
+    comparison: &Comparison,
     control: &Control,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Ranking, TrialError> {
-    let Contest {
+    let Comparison {
         variants,
         inputs,
         settings,
-    } = contest;
+    } = comparison;
     let [first, others @ ..] = &variants[..] else {
         return Err(TrialError::Nothing);
     };

@@ -12,7 +12,8 @@ use crate::ir::{Expr, Name, Nest};
 use crate::report::{self, Bar, Growing};
 use crate::target::Target;
 use crate::trial::{
-    self, Blame, Contest, Equality, Failed, Measured, Ranking, Runner, Stage, TrialError, Variant,
+    self, Blame, Comparison, Equality, Failed, Measured, Ranking, RunContext, Runner, TrialError,
+    Variant,
 };
 use crate::values;
 use rhai::{Array, Dynamic, Map};
@@ -137,18 +138,20 @@ pub(super) fn on_stage<T>(
     call: &Call,
     variants: Vec<Variant>,
     show: &mut dyn FnMut(&Measured) -> Vec<String>,
-    act: impl FnOnce(&(dyn Runner + 'static), Contest, &mut Stage<'_>) -> Result<T, TrialError>,
+    act: impl FnOnce(&(dyn Runner + 'static), Comparison, &mut RunContext<'_>) -> Result<T, TrialError>,
 ) -> Result<T, Failure> {
     examine(call, &variants)?;
-    let contest = contest(call, variants);
-    let made = staged(call, show, |runner, stage| act(runner, contest, stage));
+    let comparison = comparison(call, variants);
+    let made = staged(call, show, |runner, context| {
+        act(runner, comparison, context)
+    });
     made.map_err(|error| failed_trial(call, error))
 }
 
 /// Variants with the inputs and the settings of the session.
-pub(super) fn contest(call: &Call, variants: Vec<Variant>) -> Contest {
+pub(super) fn comparison(call: &Call, variants: Vec<Variant>) -> Comparison {
     let state = call.state();
-    Contest {
+    Comparison {
         variants,
         inputs: state.workbench.inputs.clone(),
         settings: state.workbench.settings.clone(),
@@ -166,17 +169,17 @@ pub(super) fn generates(call: &Call, label: &str, nests: &[Nest]) -> Result<(), 
     };
     examine(call, std::slice::from_ref(&variant))?;
     let reductions = call.state().workbench.settings.reductions;
-    staged(call, &mut |_| Vec::new(), |runner, stage| {
-        runner.generates(&variant, reductions, stage);
+    staged(call, &mut |_| Vec::new(), |runner, context| {
+        runner.generates(&variant, reductions, context);
     });
     Ok(())
 }
 
-/// Sets up the stage of the session. The session is not locked while the runner acts.
+/// Sets up the context of the session. The session is not locked while the runner acts.
 pub(super) fn staged<T>(
     call: &Call,
     show: &mut dyn FnMut(&Measured) -> Vec<String>,
-    act: impl FnOnce(&(dyn Runner + 'static), &mut Stage<'_>) -> T,
+    act: impl FnOnce(&(dyn Runner + 'static), &mut RunContext<'_>) -> T,
 ) -> T {
     let (runner, control, visible, mut kept) = {
         let mut state = call.state();
@@ -189,7 +192,7 @@ pub(super) fn staged<T>(
         )
     };
     let bar = Bar::new(visible);
-    let mut stage = Stage {
+    let mut context = RunContext {
         control: &control,
         progress: &|progress| bar.show(progress),
         show: &mut |row| {
@@ -199,7 +202,7 @@ pub(super) fn staged<T>(
         say: &mut |line| call.state().print(line),
         kept: &mut kept,
     };
-    let made = act(&*runner, &mut stage);
+    let made = act(&*runner, &mut context);
     call.state().workbench.kept = kept;
     made
 }

@@ -5,7 +5,7 @@ use super::step::Move;
 use crate::Op;
 use crate::analysis::bounds;
 use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Range, Tree};
-use crate::legality::{Judge, Kept, Numbered, Reductions, Run, Steps};
+use crate::legality::{BatchProver, Kept, Numbered, Reductions, Run, Steps};
 use crate::nest::distribute::DISTRIBUTE;
 use crate::nest::fuse::FUSE;
 use crate::nest::interchange::INTERCHANGE;
@@ -38,7 +38,7 @@ pub(super) struct Answer {
 /// Candidates for the next step of a nest.
 pub(super) struct Candidates<'a> {
     nest: &'a Nest,
-    judge: Judge<'a>,
+    prover: BatchProver<'a>,
     /// Whether the nest itself is legal.
     is_legal: bool,
     /// The same nest as its own definition, and its steps.
@@ -64,7 +64,7 @@ impl<'a> Candidates<'a> {
     ) -> Candidates<'a> {
         Candidates {
             nest,
-            judge: Judge::of(std::slice::from_ref(nest), reductions),
+            prover: BatchProver::of(std::slice::from_ref(nest), reductions),
             is_legal,
             numbered,
             steps: Steps::of(numbered, reductions),
@@ -187,7 +187,7 @@ impl<'a> Candidates<'a> {
     }
 
     fn allowed_runs(&mut self, runs: &[Run]) -> Option<bool> {
-        self.judge.allows(runs).filter(|_| self.is_legal)
+        self.prover.allows(runs).filter(|_| self.is_legal)
     }
 
     /// That the iterations of a loop may be jammed, where that follows: if it may be the
@@ -311,8 +311,8 @@ impl<'a> Candidates<'a> {
         let after = candidate.apply(self.nest, None).ok()?;
         let variant = std::slice::from_ref(&after);
         let legal = match known {
-            Some(true) => self.judge.is_independent(variant),
-            _ => self.judge.is_legal(variant),
+            Some(true) => self.prover.is_independent(variant),
+            _ => self.prover.is_legal(variant),
         };
         self.open += usize::from(legal.is_err());
         legal.unwrap_or(false).then_some(candidate)

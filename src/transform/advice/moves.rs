@@ -4,7 +4,7 @@ use super::candidates::{Answer, Candidates};
 use super::questions::{Question, Scope};
 use super::step::Move;
 use crate::ir::Nest;
-use crate::legality::{Judge, Numbered, Reductions, Undecided, remembered, together, within};
+use crate::legality::{BatchProver, Numbered, Reductions, Undecided, remembered, together, within};
 use rayon::prelude::*;
 
 /// What is legal next.
@@ -44,9 +44,9 @@ const OF_ONE_AND_MORE: u64 = 300_000;
 /// Nothing is known of the nest: it has no definition, or there is no proof.
 pub fn moves(nest: &Nest, scope: &Scope, reductions: Reductions) -> Result<Moves, Undecided> {
     let nests = std::slice::from_ref(nest);
-    let mut judge = Judge::of(nests, reductions);
+    let mut prover = BatchProver::of(nests, reductions);
     let mut bands = Question::by_band(nest, scope);
-    if !judge.regroups() {
+    if !prover.regroups() {
         for band in &mut bands {
             band.retain(|question| !question.regroups());
         }
@@ -58,7 +58,7 @@ pub fn moves(nest: &Nest, scope: &Scope, reductions: Reductions) -> Result<Moves
     let supposed = known.unwrap_or(true);
     let mut answered = Vec::new();
     let legal = beside(
-        || known.map_or_else(|| judge.is_legal(nests), Ok),
+        || known.map_or_else(|| prover.is_legal(nests), Ok),
         || answered = decided(&bands, || candidates(supposed)),
     )?;
     if legal != supposed {

@@ -94,7 +94,7 @@ impl Problem {
     pub(super) fn of(nest: &Nest, rar: bool) -> Result<Problem, NoSchedule> {
         let (statements, inits) = statements(nest)?;
         let nests = std::slice::from_ref(nest);
-        let dependences = all_parts(legality::asked(nests)?)?;
+        let dependences = all_parts(legality::dependences(nests)?)?;
         let inputs = match rar {
             true => all_parts(legality::inputs(nests)?)?,
             false => Vec::new(),
@@ -124,7 +124,7 @@ impl Problem {
     }
 }
 
-fn all_parts(all: Vec<legality::Asked>) -> Result<Vec<Dependence>, Error> {
+fn all_parts(all: Vec<legality::ParametricDependence>) -> Result<Vec<Dependence>, Error> {
     let mut found = Vec::new();
     for asked in all {
         found.extend(parts(asked.first, asked.later, &asked.pairs)?);

@@ -6,7 +6,7 @@ use crate::analysis::footprint::{Use, footprint};
 use crate::analysis::position::{self, Position};
 use crate::analysis::relative::{Inner, Relative, offset_form, relative};
 use crate::ir::{Affine, Fill, Loop, Name, Nest, Tree};
-use crate::legality::race::race;
+use crate::legality::independence::first_race;
 use crate::{Error, refusal};
 use std::sync::Arc;
 
@@ -252,5 +252,5 @@ pub(super) fn repeats(
             ..(***l).clone()
         });
     }
-    race(&nest.with_trees(vec![tree])).map(|race| race.name)
+    first_race(&nest.with_trees(vec![tree])).map(|race| race.name)
 }

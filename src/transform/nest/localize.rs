@@ -32,8 +32,8 @@
 
 use super::buffer::{Buffer, Scope, text_at};
 use super::resolve::{body_of, chain, with_body_of};
+use crate::analysis::definedness::first_undefined;
 use crate::analysis::footprint::footprint;
-use crate::analysis::setting::first_unset;
 use crate::args::{NEST, TENSOR};
 use crate::failure::Parameter;
 use crate::ir::Nest;
@@ -71,7 +71,7 @@ pub fn localize(nest: &Nest, tensor: &str) -> Result<Nest, Error> {
     let around = uses.iter().map(|u| shared(&u.position)).min().unwrap_or(0);
     let depth = around.min(first.len() - 1);
     let scope = &first[..depth];
-    if let Some(read) = first_unset(nest, &uses, depth) {
+    if let Some(read) = first_undefined(nest, &uses, depth) {
         let name = chain(nest, scope).last().map(|l| l.name.clone());
         let set = match &name {
             Some(name) => format!("another iteration of `{name}` sets"),

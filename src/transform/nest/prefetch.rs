@@ -128,8 +128,8 @@
 
 use super::mode::mark;
 use super::resolve::{chain, check_positive, find};
-use crate::analysis::ahead::ahead;
-use crate::analysis::share::{NoShare, share};
+use crate::analysis::prefetch_address::prefetch_addresses;
+use crate::analysis::prefetch_plan::{NoSlice, prefetch_plan};
 use crate::args::{LOOP, NEST, TENSOR};
 use crate::ir::{Loop, Name, Nest, Prefetch};
 use crate::refusals::{not_constant, not_inside};
@@ -178,7 +178,7 @@ pub fn prefetch(
     let position = find(nest, reference, &LOOP)?;
     check_positive(distance, &DISTANCE)?;
     let l = chain(nest, &position)[position.len() - 1];
-    if ahead(l, tensor, distance, LINE.cast_signed()).is_empty() {
+    if prefetch_addresses(l, tensor, distance, LINE.cast_signed()).is_empty() {
         return Err(nothing_to_prefetch(nest, &l.name, tensor));
     }
     let fetch = Prefetch {
@@ -217,16 +217,16 @@ fn prefetch_shares(
         of: Some(of.clone()),
     };
     let tensor = &fetch.tensor;
-    match share(nest, &inside, &fetch, LINE.cast_signed()) {
+    match prefetch_plan(nest, &inside, &fetch, LINE.cast_signed()) {
         Ok(_) => marked(nest, inner, fetch),
-        Err(NoShare::NotInside) => Err(not_inside(nest, &inside, &of).at(&INSIDE)),
-        Err(NoShare::Still) => Err(nothing_to_prefetch(nest, &of, tensor)),
-        Err(NoShare::Unknown(l)) => {
+        Err(NoSlice::NotInside) => Err(not_inside(nest, &inside, &of).at(&INSIDE)),
+        Err(NoSlice::Invariant) => Err(nothing_to_prefetch(nest, &of, tensor)),
+        Err(NoSlice::Unknown(l)) => {
             let position = find(nest, &LoopRef::Name(l.to_string()), &INSIDE)?;
             let l = chain(nest, &position)[position.len() - 1];
             Err(not_constant(nest, l).at(&INSIDE))
         }
-        Err(NoShare::Scattered) => {
+        Err(NoSlice::Scattered) => {
             let text = format!(
                 "what an iteration of `{of}` touches of {tensor} lies here and there in memory"
             );

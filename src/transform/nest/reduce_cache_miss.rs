@@ -33,7 +33,7 @@
 //!
 //! Refuses: a tensor that is a result or an input; an `other` of other extents or another element
 //! type; an `other` that is not read there, or that is used later while the values are needed; an
-//! `other` that may be needed after the nest (`spend` declares inputs dead).
+//! `other` that may be needed after the nest (`donate` declares inputs dead).
 //!
 //! Source: reduce-cache-miss; Ullrich, Detection and Exploitation of Data-Parallelism in
 //! Assignments of Multi-Dimensional Tensors, 2018, §6.2.1.

@@ -107,13 +107,13 @@ impl<'a> Temporary<'a> {
             after.next().map(|u| u.access),
             Some(Access::Set | Access::Fill)
         );
-        let spent = self.nest.spent().iter().any(|n| buffer.name() == Some(n));
-        match is_set || spent || !overwriting.is_empty() || self.nest.locals().contains(&buffer) {
+        let donated = self.nest.donated().iter().any(|n| buffer.name() == Some(n));
+        match is_set || donated || !overwriting.is_empty() || self.nest.locals().contains(&buffer) {
             true => None,
             false => {
                 let error = refusal(format!("what {name} holds may be needed after the nest"));
                 Some(error.help(
-                    "`spend` says that nobody needs an input afterwards; `localize` makes a \
+                    "`donate` says that nobody needs an input afterwards; `localize` makes a \
                      temporary local",
                 ))
             }

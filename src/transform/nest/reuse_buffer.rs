@@ -8,7 +8,7 @@
 //! let tmp1 = contract(C, u, [2, 3]);
 //! let tmp2 = contract(B, tmp1, [2, 3]);
 //! let v = contract(A, tmp2, [2, 3]);
-//! let program = fuse_outer(fuse_outer(build(tmp1), build(tmp2), 0), build(v), 0).spend(u);
+//! let program = fuse_outer(fuse_outer(build(tmp1), build(tmp2), 0), build(v), 0).donate(u);
 //! print(program.reuse_buffer(tmp1).reuse_buffer(tmp2));
 //! ```
 //!
@@ -43,7 +43,7 @@
 //!
 //! Refuses: a tensor that is a result or an input; an `other` of other extents or another element
 //! type; an `other` that is used otherwise while the values are needed; an `other` that may be
-//! needed after the nest (`spend` declares inputs dead).
+//! needed after the nest (`donate` declares inputs dead).
 //!
 //! Source: memory reuse; Ullrich, Detection and Exploitation of Data-Parallelism in Assignments of
 //! Multi-Dimensional Tensors, 2018, §6.3.

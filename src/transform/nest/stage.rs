@@ -68,8 +68,8 @@
 
 use super::buffer::{Buffer, Scope, dimensions, free_names};
 use super::resolve::{body_of, with_body_of};
+use crate::analysis::definedness::{first_undefined, sets_all};
 use crate::analysis::footprint::{Access, Use, are_disjoint};
-use crate::analysis::setting::{first_unset, sets_all};
 use crate::args::{LOOP, NEST, Order, TENSOR};
 use crate::ir::Nest;
 use crate::refusals::unnamed;
@@ -121,7 +121,7 @@ pub fn stage(
         .uses
         .retain(|u| u.access != Access::Read || left.next() == Some(&false));
     let sets = sets_all(nest, &scope.uses, depth);
-    let is_set = sets && first_unset(nest, &scope.uses, depth).is_none();
+    let is_set = sets && first_undefined(nest, &scope.uses, depth).is_none();
     let sides = scope.footprint(nest);
     let order = dimensions(scope.tensor, order, &ORDER)?;
     let name = scope.tensor.name().ok_or_else(unnamed)?;

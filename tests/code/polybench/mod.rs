@@ -15,7 +15,7 @@ use std::sync::Arc;
 use teml::ir::{Nest, Tensor};
 use teml::runtime::{Buffer, Control, Data, Scalar, View};
 use teml::script::{Session, Size, Workbench};
-use teml::trial::{self, Collect, Contest};
+use teml::trial::{self, Collect, Comparison};
 
 /// A tensor of the test, row-major.
 #[derive(Clone, Debug)]
@@ -78,7 +78,7 @@ fn path(kernel: &str) -> PathBuf {
 }
 
 /// What a script compares, at its mini size.
-fn contest(kernel: &str) -> Contest {
+fn comparison(kernel: &str) -> Comparison {
     let workbench = Workbench {
         runner: Arc::new(Collect),
         size: Size::Mini,
@@ -91,9 +91,9 @@ fn contest(kernel: &str) -> Contest {
         panic!("{}", error.render(false));
     }
     let mut state = session.shared().lock();
-    let contests = std::mem::take(&mut state.workbench.kept.contests);
-    let [contest] = <[Contest; 1]>::try_from(contests).expect("one comparison");
-    contest
+    let comparisons = std::mem::take(&mut state.workbench.kept.comparisons);
+    let [comparison] = <[Comparison; 1]>::try_from(comparisons).expect("one comparison");
+    comparison
 }
 
 fn number(scalar: Scalar) -> f64 {
@@ -124,19 +124,19 @@ fn written(buffer: &Buffer) -> Vec<f64> {
 
 /// Compares what every variant leaves in tensors with what `compute` makes of the same inputs.
 pub(crate) fn check(kernel: &str, compute: impl Fn(&Arrays) -> Vec<(&'static str, Array)>) {
-    let mut contest = contest(kernel);
+    let mut comparison = comparison(kernel);
     let mut arrays = HashMap::new();
-    let tensors: Vec<Tensor> = contest.variants[0]
+    let tensors: Vec<Tensor> = comparison.variants[0]
         .nests
         .iter()
         .flat_map(Nest::tensors)
         .collect();
     for (k, tensor) in tensors.iter().enumerate() {
         let name = tensor.name().unwrap().clone();
-        let data = contest.inputs.get(&name).cloned();
+        let data = comparison.inputs.get(&name).cloned();
         let data = data.unwrap_or(Data::Pattern(k as u64));
         arrays.entry(name.to_string()).or_insert_with(|| {
-            contest.inputs.set(name.clone(), data.clone());
+            comparison.inputs.set(name.clone(), data.clone());
             initial(tensor, &data)
         });
     }
@@ -146,8 +146,8 @@ pub(crate) fn check(kernel: &str, compute: impl Fn(&Arrays) -> Vec<(&'static str
         cache_dir: Some(PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cache")),
         ..Control::default()
     };
-    for variant in &contest.variants {
-        let (inputs, settings) = (&contest.inputs, &contest.settings);
+    for variant in &comparison.variants {
+        let (inputs, settings) = (&comparison.inputs, &comparison.settings);
         let outputs = trial::run(variant, inputs, settings, &control, &|_| {});
         let (outputs, _) = outputs.unwrap_or_else(|e| panic!("{kernel}, {}: {e}", variant.label));
         for (name, expected) in &expected {

@@ -8,8 +8,8 @@ use teml::runtime::{Control, Timing, Values};
 use teml::script::{Session, Workbench};
 use teml::transform::trace;
 use teml::trial::{
-    Contest, Gauge, Prepared, Progress, Ranking, Runner, Screened, Settings, Stage, TrialError,
-    Variant, Work,
+    Comparison, Evaluator, Prepared, Progress, Ranking, RunContext, Runner, Screened, Settings,
+    TrialError, Variant, Work,
 };
 
 /// The time of nests: a number that follows from their paths.
@@ -38,11 +38,11 @@ pub struct Stub {
     pub pause: Duration,
 }
 
-struct StubGauge {
+struct StubEvaluator {
     pause: Duration,
 }
 
-impl Gauge for StubGauge {
+impl Evaluator for StubEvaluator {
     fn prepare(&self, variant: &Variant) -> Result<Prepared, TrialError> {
         Ok(Prepared::from(variant.clone()))
     }
@@ -77,25 +77,37 @@ impl Gauge for StubGauge {
 }
 
 impl Runner for Stub {
-    fn compare(&self, _: Contest, _: &mut Stage<'_>) -> Result<Option<Ranking>, TrialError> {
+    fn compare(
+        &self,
+        _: Comparison,
+        _: &mut RunContext<'_>,
+    ) -> Result<Option<Ranking>, TrialError> {
         Ok(None)
     }
 
-    fn measure(&self, _: Contest, _: &mut Stage<'_>) -> Result<Option<Ranking>, TrialError> {
+    fn measure(
+        &self,
+        _: Comparison,
+        _: &mut RunContext<'_>,
+    ) -> Result<Option<Ranking>, TrialError> {
         Ok(None)
     }
 
-    fn run(&self, _: Contest, _: &mut Stage<'_>) -> Result<Vec<(Tensor, Values)>, TrialError> {
+    fn run(
+        &self,
+        _: Comparison,
+        _: &mut RunContext<'_>,
+    ) -> Result<Vec<(Tensor, Values)>, TrialError> {
         Ok(Vec::new())
     }
 
-    fn gauge<'a>(
+    fn evaluator<'a>(
         &'a self,
-        _: &'a Contest,
+        _: &'a Comparison,
         _: &'a Control,
         _: &'a (dyn Fn(Progress) + Sync),
-    ) -> Result<Option<Box<dyn Gauge + 'a>>, TrialError> {
-        Ok(Some(Box::new(StubGauge { pause: self.pause })))
+    ) -> Result<Option<Box<dyn Evaluator + 'a>>, TrialError> {
+        Ok(Some(Box::new(StubEvaluator { pause: self.pause })))
     }
 
     fn compiler(&self, _: &Settings, _: &Control) -> Result<(String, String), TrialError> {

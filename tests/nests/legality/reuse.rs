@@ -87,8 +87,8 @@ fn products_of_a_matrix_and_a_vector_are_stored_at_once() {
 #[test]
 fn values_overwrite_what_they_are_computed_of() {
     let plans = [
-        "program.spend(x).reduce_cache_miss(y)",
-        "program.spend(x).reduce_cache_miss(y, x).parallelize(\"i\").parallelize(\"i_2\")",
+        "program.donate(x).reduce_cache_miss(y)",
+        "program.donate(x).reduce_cache_miss(y, x).parallelize(\"i\").parallelize(\"i_2\")",
     ];
     legal(VECTORS, &plans);
     shows(
@@ -111,13 +111,13 @@ fn values_overwrite_what_they_are_computed_of() {
     // Not compatible: the first half overwrites what the second one is computed of.
     illegal(
         VECTORS,
-        "crossed.spend(x).reduce_cache_miss(backwards, x)",
+        "crossed.donate(x).reduce_cache_miss(backwards, x)",
         &["x[14]"],
     );
     // What is needed after all is not lost in silence.
     illegal(
         VECTORS,
-        "[program.spend(x).reduce_cache_miss(y, x), build(backwards)]",
+        "[program.donate(x).reduce_cache_miss(y, x), build(backwards)]",
         &["x["],
     );
 }
@@ -133,7 +133,7 @@ const INTERPOLATION: &str = "
     let v = contract(A, tmp2, [2, 3]);
     let program = fuse_outer(fuse_outer(build(tmp1), build(tmp2), 0), build(v), 0);
     let begun = [tmp1, tmp2, v].map(|t| build(t).place_init(\"i3\"));
-    let inside = fuse_outer(fuse_outer(begun[0], begun[1], 0), begun[2], 0).spend(u);
+    let inside = fuse_outer(fuse_outer(begun[0], begun[1], 0), begun[2], 0).donate(u);
 ";
 
 #[test]
@@ -142,9 +142,9 @@ fn memory_of_the_interpolation_is_used_again() {
         INTERPOLATION,
         &[
             "program",
-            "program.spend(u).reuse_buffer(tmp1).reuse_buffer(tmp2)",
-            "program.spend(u).reuse_buffer(tmp1, v).reuse_buffer(tmp2, u)",
-            "program.spend(u).reuse_buffer(tmp2)",
+            "program.donate(u).reuse_buffer(tmp1).reuse_buffer(tmp2)",
+            "program.donate(u).reuse_buffer(tmp1, v).reuse_buffer(tmp2, u)",
+            "program.donate(u).reuse_buffer(tmp2)",
             "inside.reuse_buffer(tmp1).reuse_buffer(tmp2).parallelize(\"i1\").parallelize(\"i1_2\")",
             "program.localize(tmp1).localize(tmp2).reuse_buffer(tmp1, v)",
         ],
@@ -157,13 +157,13 @@ fn memory_of_the_interpolation_is_used_again() {
     );
     not_done(
         INTERPOLATION,
-        "program.spend(u).reduce_cache_miss(tmp1, u)",
+        "program.donate(u).reduce_cache_miss(tmp1, u)",
         "u is used while tmp1 is needed",
     );
     // tmp1 is in v while tmp2 is computed.
     not_done(
         INTERPOLATION,
-        "program.spend(u).reuse_buffer(tmp1, v).reuse_buffer(tmp2, v)",
+        "program.donate(u).reuse_buffer(tmp1, v).reuse_buffer(tmp2, v)",
         "v is used while tmp2 is needed",
     );
 }

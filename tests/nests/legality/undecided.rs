@@ -3,7 +3,7 @@
 use super::{nest, string};
 use teml::codegen::{NoCode, generate};
 use teml::ir::Nest;
-use teml::legality::{Judge, Question, Reductions, Undecided, Verdict, check, within};
+use teml::legality::{BatchProver, Question, Reductions, Undecided, Verdict, check, within};
 use teml::transform::trace;
 
 const SCRIPT: &str = "
@@ -32,7 +32,7 @@ fn what_was_asked_is_said() {
         let nests = [nest(SCRIPT, expression)];
         let verdict = within(operations, || check(&nests, Reductions::Strict));
         let judged = within(operations, || {
-            Judge::of(&nests, Reductions::Strict).is_legal(&nests)
+            BatchProver::of(&nests, Reductions::Strict).is_legal(&nests)
         });
         assert!(matches!(judged, Some(Err(_) | Ok(false))), "{judged:?}");
         let code = within(operations, || generate(&nests, "f", Reductions::Strict));

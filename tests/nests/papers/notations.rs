@@ -34,8 +34,13 @@ fn of_script(text: &str) -> Vec<Nest> {
         .run_text("script", text)
         .unwrap_or_else(|e| panic!("{text}\n{}", e.render(false)));
     let state = session.shared().lock();
-    let contests = state.workbench.kept.contests.first().expect("a comparison");
-    contests.variants[0].nests.clone()
+    let comparisons = state
+        .workbench
+        .kept
+        .comparisons
+        .first()
+        .expect("a comparison");
+    comparisons.variants[0].nests.clone()
 }
 
 /// The nests as text, and their C but for the comments, which say what step made a loop.

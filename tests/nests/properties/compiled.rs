@@ -86,7 +86,7 @@ proptest! {
         for chosen in &moves {
             // Loops that would race are not marked, so that most nests have code.
             if let Ok(after) = step(&nest, chosen)
-                && teml::legality::race::race(&after).is_none()
+                && teml::legality::independence::first_race(&after).is_none()
             {
                 nest = after;
             }

@@ -268,7 +268,7 @@ fn every_operation_on_nests_has_a_move() {
         "avoid_copy",
         "reduce_cache_miss",
         "reuse_buffer",
-        "spend",
+        "donate",
     ];
     let tried = |op: &&&teml::transform::Op| !apart.contains(&op.name);
     let on_nests = OPS

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use std::slice::from_ref;
 use teml::analysis::verify::verify;
 use teml::ir::Nest;
-use teml::legality::race::race;
+use teml::legality::independence::first_race;
 use teml::transform::nest::compute_at::COMPUTE_AT;
 use teml::transform::nest::inline::INLINE;
 use teml::transform::{Arg, Error, LoopRef, apply};
@@ -67,7 +67,7 @@ pub fn combine([producer, consumer]: &[Nest; 2], place: Option<usize>) -> Result
 fn moved(nest: Nest, moves: &[Move], marks: bool) -> Result<Nest, TestCaseError> {
     moves.iter().try_fold(nest, |nest, chosen| {
         Ok(match step(&nest, chosen) {
-            Ok(after) if verify(&after).is_ok() && !(marks && race(&after).is_some()) => {
+            Ok(after) if verify(&after).is_ok() && !(marks && first_race(&after).is_some()) => {
                 check(from_ref(&after))?;
                 after
             }
@@ -131,7 +131,7 @@ proptest! {
         let mut nests = program.nests();
         for chosen in &before {
             match step(&nests[1], chosen) {
-                Ok(next) if verify(&next).is_ok() && race(&next).is_none() => nests[1] = next,
+                Ok(next) if verify(&next).is_ok() && first_race(&next).is_none() => nests[1] = next,
                 _ => {}
             }
         }
@@ -139,7 +139,7 @@ proptest! {
         let sums = !program.producer.summed.is_empty();
         let after: Vec<Move> = after.into_iter().filter(|m| !sums || !m.reverses()).collect();
         let combined = combine(&nests, place).ok();
-        let legal = |nest: &Nest| verify(nest).is_ok() && race(nest).is_none();
+        let legal = |nest: &Nest| verify(nest).is_ok() && first_race(nest).is_none();
         if let Some(nest) = combined.filter(legal) {
             compiles_and_runs(&moved(nest, &after, true)?)?;
         }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use teml::analysis::verify::verify;
 use teml::ir::{Affine, Fill, Index, Name, Nest, Sharing, Tree, parse_nest};
-use teml::legality::race::race;
+use teml::legality::independence::first_race;
 use teml::transform::LoopRef;
 use teml::transform::nest::mode::parallelize;
 
@@ -148,13 +148,13 @@ fn blocks_of_guarded_blocks_are_disjoint() {
         "f64 R[7], A[7]\nparallel for o in 0..2\n  for m in 0..3\n    \
          for i in 2*m + 5*o..min(2*m + 5*o + 2, 5*o + 5, 7)\n      R[i] += A[i]",
     );
-    assert_eq!(race(&nest.expect("a nest")), None);
+    assert_eq!(first_race(&nest.expect("a nest")), None);
     // The same backwards.
     let nest = parse_nest(
         "f64 R[7], A[7]\nparallel for o in 0..2\n  for m in 0..3\n    \
          for i in 2*m + 5*o..min(2*m + 5*o + 2, 5*o + 5, 7)\n      R[6 - i] += A[i]",
     );
-    assert_eq!(race(&nest.expect("a nest")), None);
+    assert_eq!(first_race(&nest.expect("a nest")), None);
 }
 
 /// Reversed and stepped blocks are kept apart, too.
@@ -169,7 +169,7 @@ fn blocks_are_disjoint_whichever_way_they_run() {
         "parallel for o in 0..3\n  for i in 4*o..4*o + 4 step 2\n    R[i + 1] += A[0]",
     ] {
         let nest = parse_nest(&format!("f64 R[20], A[1]\n{loops}")).expect("a nest");
-        assert_eq!(race(&nest), None, "{nest}");
+        assert_eq!(first_race(&nest), None, "{nest}");
         assert!(!conflicts(&nest));
     }
     for loops in [
@@ -180,7 +180,7 @@ fn blocks_are_disjoint_whichever_way_they_run() {
         "parallel for i in 0..10 step 3\n  R[i] += A[0]\n  R[i + 3] += A[0]",
     ] {
         let nest = parse_nest(&format!("f64 R[20], A[1]\n{loops}")).expect("a nest");
-        assert!(race(&nest).is_some(), "{nest}");
+        assert!(first_race(&nest).is_some(), "{nest}");
     }
 }
 
@@ -195,7 +195,7 @@ fn lanes_limit_how_far_iterations_are_apart() {
     ] {
         let text = format!("f64 R[20]\n{modes} for i in 5..20\n  R[i] = R[i - 5]");
         let nest = parse_nest(&text).expect("a nest");
-        assert_eq!(race(&nest).is_none(), independent, "{text}");
+        assert_eq!(first_race(&nest).is_none(), independent, "{text}");
         assert_eq!(!conflicts(&nest), independent, "{text}");
     }
 }
@@ -249,7 +249,7 @@ proptest! {
     #[test]
     fn no_race_is_missed_whatever_the_bounds(text in odd_nest()) {
         let nest = parse_nest(&text).map_err(|e| TestCaseError::fail(format!("{e}\n{text}")))?;
-        if race(&nest).is_none() {
+        if first_race(&nest).is_none() {
             prop_assert!(!conflicts(&nest), "a race was missed:\n{}", nest);
         }
     }
@@ -288,7 +288,7 @@ proptest! {
         if verify(&marked).is_err() {
             marked = mark(1).expect("the loop exists");
         }
-        match (race(&marked), conflicts(&marked)) {
+        match (first_race(&marked), conflicts(&marked)) {
             (None, conflict) => prop_assert!(!conflict, "a race was missed:\n{}", marked),
             // Without several iterators in one index the test is exact.
             (Some(race), conflict) => {

@@ -14,10 +14,10 @@ use teml::ir::{Expr, Name, Nest, Tensor, parse_expr};
 use teml::legality::{self, Reductions, Verdict};
 use teml::transform::Arg;
 use teml::transform::nest::avoid_copy::AVOID_COPY;
+use teml::transform::nest::donate::DONATE;
 use teml::transform::nest::localize::LOCALIZE;
 use teml::transform::nest::reduce_cache_miss::REDUCE_CACHE_MISS;
 use teml::transform::nest::reuse_buffer::REUSE_BUFFER;
-use teml::transform::nest::spend::SPEND;
 use teml::transform::tensor::with_shapes;
 
 /// One assignment: its form, its target and what it reads, among T0, T1 …
@@ -99,7 +99,7 @@ fn apply(nest: &Nest, step: &Step) -> Option<Nest> {
         None => call(nest, op, [tensor(t)]),
     };
     match step {
-        Step::Spend(t) => call(nest, &SPEND, [tensor(t)]),
+        Step::Spend(t) => call(nest, &DONATE, [tensor(t)]),
         Step::Localize(t) => call(nest, &LOCALIZE, [tensor(t)]),
         Step::AvoidCopy(t) => call(nest, &AVOID_COPY, [tensor(t)]),
         Step::ReduceCacheMiss(t, other) => with(&REDUCE_CACHE_MISS, t, other),
@@ -117,7 +117,7 @@ fn computes(nest: &Nest) -> bool {
     let arguments = nest.tensors();
     let needed = |name: &Name| {
         let is = arguments.iter().any(|t| t.name() == Some(name));
-        is && !nest.spent().contains(name)
+        is && !nest.donated().contains(name)
     };
     expected
         .iter()
@@ -181,7 +181,7 @@ fn what_is_kept_elsewhere_is_right_or_refused() {
         "localize",
         "reduce_cache_miss",
         "reuse_buffer",
-        "spend",
+        "donate",
     ];
     assert_eq!(taken.take(), BTreeSet::from(ops));
 }

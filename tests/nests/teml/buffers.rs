@@ -295,7 +295,7 @@ fn threads_have_their_own() {
     ];
     let staged = crate::teml::trees::transformed(&STAGE, &nest(&lines), &[named("o"), word("y")]);
     let packed = crate::teml::trees::transformed(&PACK, &staged, &[named("o"), word("A")]);
-    assert_eq!(teml::legality::race::race(&packed), None);
+    assert_eq!(teml::legality::independence::first_race(&packed), None);
 }
 
 /// `D = A * A`, `E = D + A` in common loops down to `level`.

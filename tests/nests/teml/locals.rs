@@ -161,7 +161,7 @@ fn iterations_with_their_own_are_independent() {
     let parallel = |lines: &[&str], l: &str| {
         let args = [Arg::Nest(nest(lines)), named(l)];
         let nest = crate::teml::trees::transform(&PARALLELIZE, &args).unwrap();
-        teml::legality::race::race(&nest).is_none()
+        teml::legality::independence::first_race(&nest).is_none()
     };
     assert!(parallel(ROWS, "i"));
     // One for all of them is shared.

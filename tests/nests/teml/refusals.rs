@@ -230,7 +230,7 @@ fn a_declared_target_of_another_element_type_is_refused() {
 fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
     let copy = copy("B", "A", &[4], "i");
     let carried = nest(&["f64 A[4]", "parallel for i in 1..4", "  A[i] = A[i - 1]"]);
-    let race = teml::legality::race::race(&carried).unwrap();
+    let race = teml::legality::independence::first_race(&carried).unwrap();
     let other = nest(&["f64 A[5]", "for i in 0..5", "  A[i] = A[i]"]);
     let broken = nest(&["f64 A[4]", "A[k] = A[k]"]);
     let inner = teml::transform::LoopRef::Level(2);

@@ -6,11 +6,11 @@ use teml::ir::BinaryOp::Add;
 use teml::ir::{Elem, Nest};
 use teml::lower::build::build;
 use teml::transform::nest::avoid_copy::AVOID_COPY;
+use teml::transform::nest::donate::{DONATE, donate};
 use teml::transform::nest::fuse_outer::fuse_outer;
 use teml::transform::nest::localize::localize;
 use teml::transform::nest::reduce_cache_miss::REDUCE_CACHE_MISS;
 use teml::transform::nest::reuse_buffer::REUSE_BUFFER;
-use teml::transform::nest::spend::{SPEND, spend};
 use teml::transform::tensor::declare;
 use teml::transform::tensor::vop::vop as entrywise;
 use teml::transform::{Arg, Op};
@@ -44,7 +44,7 @@ fn program() -> Nest {
 
 pub fn reuses() -> Vec<Case> {
     let plain = program();
-    let spent = spend(&plain, "x").unwrap();
+    let donated = donate(&plain, "x").unwrap();
     let local = localize(&plain, "y").unwrap();
     let read = nest(&["f64 x[6], y[6]", "for i in 0..6", "  y[i] = x[i]"]);
     let case = |op: &'static Op, nest: &Nest, tensors: &[&str], kind: String| {
@@ -99,12 +99,18 @@ pub fn reuses() -> Vec<Case> {
         .at(1),
         case(&REDUCE_CACHE_MISS, &plain, &["y", "x"], not_spent("x")).at(2),
         case(&REDUCE_CACHE_MISS, &plain, &["z", "y"], not_spent("y")).at(2),
-        case(&REDUCE_CACHE_MISS, &spent, &["y", "w"], differs("y", "w")).at(2),
-        case(&REDUCE_CACHE_MISS, &spent, &["y", "y"], differs("y", "y")).at(2),
-        case(&REDUCE_CACHE_MISS, &spent, &["y", "q"], differs("y", "q")).at(2),
-        case(&REDUCE_CACHE_MISS, &spent, &["y", "v"], not_read("y", "v")).at(2),
-        case(&REDUCE_CACHE_MISS, &spent, &["y", "z"], needed("y", "z")).at(2),
-        case(&REDUCE_CACHE_MISS, &spent, &["v"], not_temporary("v")).at(1),
+        case(&REDUCE_CACHE_MISS, &donated, &["y", "w"], differs("y", "w")).at(2),
+        case(&REDUCE_CACHE_MISS, &donated, &["y", "y"], differs("y", "y")).at(2),
+        case(&REDUCE_CACHE_MISS, &donated, &["y", "q"], differs("y", "q")).at(2),
+        case(
+            &REDUCE_CACHE_MISS,
+            &donated,
+            &["y", "v"],
+            not_read("y", "v"),
+        )
+        .at(2),
+        case(&REDUCE_CACHE_MISS, &donated, &["y", "z"], needed("y", "z")).at(2),
+        case(&REDUCE_CACHE_MISS, &donated, &["v"], not_temporary("v")).at(1),
         case(
             &REDUCE_CACHE_MISS,
             &plain,
@@ -112,7 +118,7 @@ pub fn reuses() -> Vec<Case> {
             none("y", "where it is computed"),
         )
         .at(1),
-        case(&REUSE_BUFFER, &spent, &["y", "x"], needed("y", "x")).at(2),
+        case(&REUSE_BUFFER, &donated, &["y", "x"], needed("y", "x")).at(2),
         case(&REUSE_BUFFER, &plain, &["z", "x"], not_spent("x")).at(2),
         // What is local is needed; what is free is an input.
         case(
@@ -122,11 +128,11 @@ pub fn reuses() -> Vec<Case> {
             none("z", "while it is needed"),
         )
         .at(1),
-        case(&SPEND, &plain, &["v"], computed("v")).at(1),
-        case(&SPEND, &local, &["y"], computed("y")).at(1),
-        Case::new(&SPEND, spend_unused, not_used).at(1),
+        case(&DONATE, &plain, &["v"], computed("v")).at(1),
+        case(&DONATE, &local, &["y"], computed("y")).at(1),
+        Case::new(&DONATE, spend_unused, not_used).at(1),
         Case::new(
-            &SPEND,
+            &DONATE,
             spend_unnamed,
             "this tensor has no name yet".to_owned(),
         )

@@ -48,7 +48,7 @@ pub struct Launch {
     pub worker: Vec<OsString>,
     /// A directory that all machines see. The shared directory is made in it, and removed.
     pub place: PathBuf,
-    /// A worker without a pulse for this time is lost.
+    /// A worker without a heartbeat for this time is lost.
     pub patience: Duration,
 }
 

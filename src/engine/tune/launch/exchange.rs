@@ -27,8 +27,8 @@ const TAKEN: &str = "taken";
 /// What was done: `12`.
 const DONE: &str = "done";
 
-/// Who is there, and the number of their last pulse.
-const PULSES: &str = "pulses";
+/// Who is there, and the number of their last heartbeat.
+const HEARTBEATS: &str = "pulses";
 
 /// Workers that are ready.
 const READY: &str = "ready";
@@ -42,7 +42,7 @@ const END: &str = "end";
 impl Exchange {
     /// The directory, empty.
     pub(super) fn create(root: &Path, who: &str) -> io::Result<Exchange> {
-        for part in [TASKS, TAKEN, DONE, PULSES, READY, WRITING] {
+        for part in [TASKS, TAKEN, DONE, HEARTBEATS, READY, WRITING] {
             fs::create_dir_all(root.join(part))?;
         }
         Ok(Exchange::open(root, who))
@@ -154,14 +154,14 @@ impl Exchange {
         names.into_iter().filter_map(said).collect()
     }
 
-    /// Writes the pulse of this side.
+    /// Writes the heartbeat of this side.
     pub(super) fn beat(&self, count: u64) -> io::Result<()> {
-        self.put(&format!("{PULSES}/{}", self.who), &count)
+        self.put(&format!("{HEARTBEATS}/{}", self.who), &count)
     }
 
-    /// The last pulse of someone.
-    pub(super) fn pulse(&self, who: &str) -> Option<u64> {
-        self.get(&format!("{PULSES}/{who}"))
+    /// The last heartbeat of someone.
+    pub(super) fn heartbeat(&self, who: &str) -> Option<u64> {
+        self.get(&format!("{HEARTBEATS}/{who}"))
     }
 
     /// Tells workers to leave.

@@ -5,7 +5,7 @@ use super::task::Written;
 use crate::ir::Name;
 use crate::legality::Reductions;
 use crate::runtime::{Array, Control, Data, Random, Scalar};
-use crate::trial::{Contest, Inputs, Settings};
+use crate::trial::{Comparison, Inputs, Settings};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
@@ -26,7 +26,7 @@ pub(super) struct Job {
     reassociates: bool,
     threads: usize,
     run_limit: Duration,
-    /// After this time without a pulse, the other side is lost.
+    /// After this time without a heartbeat, the other side is lost.
     pub(super) patience: Duration,
 }
 
@@ -67,21 +67,21 @@ impl From<Number> for Scalar {
 }
 
 impl Job {
-    /// Writes the job of a contest into an exchange.
+    /// Writes the job of a comparison into an exchange.
     ///
     /// # Errors
-    /// What the system says, or that the nests of the contest cannot be written.
+    /// What the system says, or that the nests of the comparison cannot be written.
     pub(super) fn put(
-        contest: &Contest,
+        comparison: &Comparison,
         control: &Control,
         patience: Duration,
         exchange: &Exchange,
     ) -> io::Result<()> {
-        let first = contest
+        let first = comparison
             .variants
             .first()
             .ok_or(io::ErrorKind::InvalidInput)?;
-        let inputs = contest.inputs.iter().enumerate();
+        let inputs = comparison.inputs.iter().enumerate();
         let inputs = inputs.map(|(k, (name, data))| {
             let file = format!("input_{k}.npy");
             Ok((name.to_string(), input(data, file, exchange)?))
@@ -90,7 +90,7 @@ impl Job {
             teml: env!("CARGO_PKG_VERSION").to_owned(),
             reference: Written::new(first).map_err(io::Error::other)?,
             inputs: inputs.collect::<io::Result<_>>()?,
-            reassociates: contest.settings.reductions == Reductions::Reassociate,
+            reassociates: comparison.settings.reductions == Reductions::Reassociate,
             threads: control.threads,
             run_limit: control.run_limit,
             patience,
@@ -115,11 +115,11 @@ impl Job {
         }
     }
 
-    /// The contest that it describes.
+    /// The comparison that it describes.
     ///
     /// # Errors
     /// A path does not replay, or a file with an input cannot be read.
-    pub(super) fn contest(&self, exchange: &Exchange) -> Result<Contest, String> {
+    pub(super) fn comparison(&self, exchange: &Exchange) -> Result<Comparison, String> {
         let reference = self.reference.variant();
         let mut inputs = Inputs::default();
         for (name, input) in &self.inputs {
@@ -130,7 +130,7 @@ impl Job {
             true => Reductions::Reassociate,
             false => Reductions::Strict,
         };
-        Ok(Contest {
+        Ok(Comparison {
             variants: vec![reference.map_err(|error| error.to_string())?],
             inputs,
             settings: Settings {

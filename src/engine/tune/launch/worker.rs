@@ -1,12 +1,12 @@
 //! A worker: takes tasks from a shared directory until it is told to leave.
 
 use super::exchange::Exchange;
+use super::heartbeat::{Heartbeat, Liveness};
 use super::job::Job;
-use super::pulse::{Pulse, Watch};
 use super::task::{Answer, Task, Written, durations, nanoseconds};
 use crate::machine::Machine;
 use crate::runtime::{Control, Timing};
-use crate::trial::{Gauge, Prepared, Runner, Screened, TrialError};
+use crate::trial::{Evaluator, Prepared, Runner, Screened, TrialError};
 use crate::tune::record::Key;
 use std::path::Path;
 use std::time::Duration;
@@ -20,11 +20,11 @@ pub(super) const KEY: &str = "key";
 /// How often a worker looks for tasks.
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// A search without a pulse for so many times the patience of a job is gone. Workers have more
+/// A search without a heartbeat for so many times the patience of a job is gone. Workers have more
 /// patience than the search: to leave is for good.
 const LONGER: u32 = 6;
 
-/// Tries what there is to try in a shared directory, with the gauge of `runner`.
+/// Tries what there is to try in a shared directory, with the evaluator of `runner`.
 ///
 /// # Errors
 /// Why this worker left before it was told to. What it had taken goes to others.
@@ -32,20 +32,22 @@ pub fn work(directory: &Path, runner: &dyn Runner, control: &Control) -> Result<
     let who = name();
     let exchange = Exchange::open(directory, &who);
     let job = Job::get(&exchange)?;
-    let _pulse = Pulse::start(&exchange, job.patience);
-    let contest = job.contest(&exchange)?;
+    let _heartbeat = Heartbeat::start(&exchange, job.patience);
+    let comparison = job.comparison(&exchange)?;
     let control = job.control(control);
     let text = |error: TrialError| format!("{who}: {error}");
-    let gauge = runner.gauge(&contest, &control, &|_| {}).map_err(text)?;
-    let gauge = gauge.ok_or("nothing is timed here")?;
+    let evaluator = runner
+        .evaluator(&comparison, &control, &|_| {})
+        .map_err(text)?;
+    let evaluator = evaluator.ok_or("nothing is timed here")?;
     let machine = Machine::known(&control);
-    let reference = contest.variants.first().map_or(&[][..], |v| &v.nests);
-    let settings = &contest.settings;
+    let reference = comparison.variants.first().map_or(&[][..], |v| &v.nests);
+    let settings = &comparison.settings;
     let compiler = runner.compiler(settings, &control).map_err(text)?;
     let (threads, reductions) = (control.threads, settings.reductions);
     let key = Key::new(&machine, threads, compiler, reductions, reference);
     exchange.be_ready(&key).map_err(|error| error.to_string())?;
-    let mut search = Watch::new(LONGER * job.patience);
+    let mut search = Liveness::new(LONGER * job.patience);
     let mut is_accepted = false;
     while !exchange.has_ended() {
         if control.interrupted() {
@@ -77,7 +79,7 @@ pub fn work(directory: &Path, runner: &dyn Runner, control: &Control) -> Result<
             exchange.give_back(number, &who);
             format!("{who} left: {why}")
         };
-        let answer = tried(&task, &*gauge).map_err(given_up)?;
+        let answer = tried(&task, &*evaluator).map_err(given_up)?;
         let written = exchange.answer(number, &answer);
         written.map_err(|error| given_up(error.to_string()))?;
     }
@@ -106,14 +108,14 @@ fn place(key: &Key) -> String {
 ///
 /// # Errors
 /// What is wrong with this worker rather than with a variant.
-fn tried(task: &Task, gauge: &dyn Gauge) -> Result<Answer, String> {
+fn tried(task: &Task, evaluator: &dyn Evaluator) -> Result<Answer, String> {
     let done = match task {
-        Task::Screen(written, best) => screened(written, *best, gauge).map(|screened| {
+        Task::Screen(written, best) => screened(written, *best, evaluator).map(|screened| {
             let runs = screened.runs.iter().map(nanoseconds);
             let at_best = nanoseconds(&screened.at_best);
             Answer::Screened(runs.collect(), at_best, screened.error.to_bits())
         }),
-        Task::Finals(written) => timed(written, gauge).map(|timings| {
+        Task::Finals(written) => timed(written, evaluator).map(|timings| {
             let runs = |t: &Timing| t.runs.iter().map(nanoseconds).collect();
             let times = timings.iter().map(|t| (runs(t), nanoseconds(&t.at_best)));
             Answer::Finals(times.collect())
@@ -128,27 +130,27 @@ fn tried(task: &Task, gauge: &dyn Gauge) -> Result<Answer, String> {
     }
 }
 
-fn prepared(written: &Written, gauge: &dyn Gauge) -> Result<Prepared, TrialError> {
+fn prepared(written: &Written, evaluator: &dyn Evaluator) -> Result<Prepared, TrialError> {
     let variant = written.variant();
     let variant = variant.map_err(|error| TrialError::Elsewhere {
         defect: None,
         why: format!("a path does not replay: {error}"),
     })?;
-    gauge.prepare(&variant)
+    evaluator.prepare(&variant)
 }
 
 fn screened(
     written: &Written,
     best: Option<u64>,
-    gauge: &dyn Gauge,
+    evaluator: &dyn Evaluator,
 ) -> Result<Screened, TrialError> {
     let best = best.map(Duration::from_nanos);
-    gauge.screen(&prepared(written, gauge)?, best)
+    evaluator.screen(&prepared(written, evaluator)?, best)
 }
 
-fn timed(written: &[Written], gauge: &dyn Gauge) -> Result<Vec<Timing>, TrialError> {
-    let prepared = written.iter().map(|written| prepared(written, gauge));
-    gauge.finals(&prepared.collect::<Result<Vec<_>, _>>()?)
+fn timed(written: &[Written], evaluator: &dyn Evaluator) -> Result<Vec<Timing>, TrialError> {
+    let prepared = written.iter().map(|written| prepared(written, evaluator));
+    evaluator.finals(&prepared.collect::<Result<Vec<_>, _>>()?)
 }
 
 /// The times of an answer.

@@ -4,12 +4,12 @@
 
 use super::outlook::{Outlook, Proposed, Search};
 use super::random::Random;
-use crate::tune::dice::Dice;
-use crate::tune::space::{Digits, Halt};
+use crate::tune::rng::Rng;
+use crate::tune::space::{ConfigIndex, Halt};
 
 /// Breeds the best points.
 pub struct Evolution {
-    dice: Dice,
+    rng: Rng,
     random: Random,
 }
 
@@ -23,34 +23,34 @@ const FIRST: usize = 16;
 const CHILDREN: usize = 200;
 
 impl Evolution {
-    /// Breeding that follows from the seed of `dice`.
-    pub fn new(mut dice: Dice) -> Evolution {
-        let random = Random::new(Dice::new(dice.bits()));
-        Evolution { dice, random }
+    /// Breeding that follows from the seed of `rng`.
+    pub fn new(mut rng: Rng) -> Evolution {
+        let random = Random::new(Rng::new(rng.bits()));
+        Evolution { rng, random }
     }
 
     /// A child of the best points: each digit from one of two parents, with about one mutation.
     pub(super) fn child(
-        dice: &mut Dice,
+        rng: &mut Rng,
         outlook: &Outlook<'_, '_>,
-        parents: &[Digits],
-    ) -> Result<Digits, Halt> {
+        parents: &[ConfigIndex],
+    ) -> Result<ConfigIndex, Halt> {
         // Of two drawn at random, the better one: parents are in order.
         let mut parent = || {
-            let (a, b) = (dice.below(parents.len()), dice.below(parents.len()));
+            let (a, b) = (rng.below(parents.len()), rng.below(parents.len()));
             parents[a.min(b)].clone()
         };
         let (mut child, other) = (parent(), parent());
         for (digit, other) in child.iter_mut().zip(other) {
-            if dice.below(2) == 1 {
+            if rng.below(2) == 1 {
                 *digit = other;
             }
         }
-        let fresh = outlook.space.random(dice)?;
+        let fresh = outlook.space.random(rng)?;
         let count = child.len();
         for (digit, fresh) in child.iter_mut().zip(fresh) {
-            if dice.below(count.max(1)) == 0 {
-                *digit = match dice.below(3) {
+            if rng.below(count.max(1)) == 0 {
+                *digit = match rng.below(3) {
                     0 => digit.saturating_add(1),
                     1 => digit.saturating_sub(1),
                     _ => fresh,
@@ -64,7 +64,7 @@ impl Evolution {
 impl Search for Evolution {
     fn fill(&mut self, outlook: &mut Outlook<'_, '_>, proposed: &mut Proposed) -> Result<(), Halt> {
         let best = outlook.history.fastest();
-        let parents: Vec<Digits> = best
+        let parents: Vec<ConfigIndex> = best
             .into_iter()
             .take(PARENTS)
             .map(|(d, _)| d.clone())
@@ -74,7 +74,7 @@ impl Search for Evolution {
         }
         let mut in_vain = 0;
         while !proposed.is_full() && in_vain < CHILDREN {
-            let child = Evolution::child(&mut self.dice, outlook, &parents)?;
+            let child = Evolution::child(&mut self.rng, outlook, &parents)?;
             in_vain = match proposed.add(outlook, &child)? {
                 true => 0,
                 false => in_vain + 1,

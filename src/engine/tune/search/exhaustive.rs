@@ -1,13 +1,13 @@
 //! All points, in lexical order: the last parameter changes first.
 
 use super::outlook::{Outlook, Proposed, Search};
-use crate::tune::space::{Digits, Halt};
+use crate::tune::space::{ConfigIndex, Halt};
 
 /// Proposes all points.
 #[derive(Default)]
 pub struct Exhaustive {
     /// The digits that come next; `None` before the first.
-    next: Option<Digits>,
+    next: Option<ConfigIndex>,
     is_done: bool,
 }
 

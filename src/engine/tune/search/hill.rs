@@ -3,12 +3,12 @@
 
 use super::outlook::{Outlook, Proposed, Search};
 use super::random::Random;
-use crate::tune::dice::Dice;
-use crate::tune::space::{Digits, Halt};
+use crate::tune::rng::Rng;
+use crate::tune::space::{ConfigIndex, Halt};
 
 /// Climbs from the best points.
 pub struct Hill {
-    dice: Dice,
+    rng: Rng,
     random: Random,
 }
 
@@ -16,17 +16,17 @@ pub struct Hill {
 const HILLS: usize = 3;
 
 impl Hill {
-    /// A climb that follows from the seed of `dice`.
-    pub fn new(mut dice: Dice) -> Hill {
-        let random = Random::new(Dice::new(dice.bits()));
-        Hill { dice, random }
+    /// A climb that follows from the seed of `rng`.
+    pub fn new(mut rng: Rng) -> Hill {
+        let random = Random::new(Rng::new(rng.bits()));
+        Hill { rng, random }
     }
 }
 
 impl Search for Hill {
     fn fill(&mut self, outlook: &mut Outlook<'_, '_>, proposed: &mut Proposed) -> Result<(), Halt> {
         let tops = outlook.history.fastest();
-        let tops: Vec<Digits> = tops
+        let tops: Vec<ConfigIndex> = tops
             .into_iter()
             .take(HILLS)
             .map(|(d, _)| d.clone())
@@ -35,7 +35,7 @@ impl Search for Hill {
         let climbing = proposed.most - proposed.most / 4;
         for top in tops {
             let mut neighbors = outlook.space.neighbors(&top)?;
-            self.dice.shuffle(&mut neighbors);
+            self.rng.shuffle(&mut neighbors);
             for digits in neighbors {
                 if proposed.digits.len() < climbing {
                     proposed.add(outlook, &digits)?;

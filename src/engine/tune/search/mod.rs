@@ -12,7 +12,7 @@ mod random;
 
 pub use outlook::{History, Outlook, Predict, Search};
 
-use super::dice::Dice;
+use super::rng::Rng;
 
 /// The ways to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,13 +53,13 @@ impl Strategy {
 
     /// A search that starts with `seed`.
     pub fn search(self, seed: u64) -> Box<dyn Search> {
-        let dice = Dice::new(seed);
+        let rng = Rng::new(seed);
         match self {
             Strategy::Exhaustive => Box::new(exhaustive::Exhaustive::default()),
-            Strategy::Random => Box::new(random::Random::new(dice)),
-            Strategy::Hill => Box::new(hill::Hill::new(dice)),
-            Strategy::Evolution => Box::new(evolution::Evolution::new(dice)),
-            Strategy::Model => Box::new(model::Model::new(dice, seed)),
+            Strategy::Random => Box::new(random::Random::new(rng)),
+            Strategy::Hill => Box::new(hill::Hill::new(rng)),
+            Strategy::Evolution => Box::new(evolution::Evolution::new(rng)),
+            Strategy::Model => Box::new(model::Model::new(rng, seed)),
         }
     }
 }

@@ -9,8 +9,8 @@
 use super::evolution::Evolution;
 use super::outlook::{Outlook, Proposed, Search};
 use super::random::Random;
-use crate::tune::dice::Dice;
-use crate::tune::space::{Digits, Halt};
+use crate::tune::rng::Rng;
+use crate::tune::space::{ConfigIndex, Halt};
 use smartcore::ensemble::random_forest_regressor::{
     RandomForestRegressor, RandomForestRegressorParameters,
 };
@@ -18,7 +18,7 @@ use smartcore::linalg::basic::matrix::DenseMatrix;
 
 /// Follows a model.
 pub struct Model {
-    dice: Dice,
+    rng: Rng,
     seed: u64,
     random: Random,
 }
@@ -36,17 +36,21 @@ const PARENTS: usize = 8;
 const TREES: usize = 40;
 
 impl Model {
-    /// A search that follows from the seed of `dice`, whose forest grows from `seed`.
-    pub fn new(mut dice: Dice, seed: u64) -> Model {
-        let random = Random::new(Dice::new(dice.bits()));
-        Model { dice, seed, random }
+    /// A search that follows from the seed of `rng`, whose forest grows from `seed`.
+    pub fn new(mut rng: Rng, seed: u64) -> Model {
+        let random = Random::new(Rng::new(rng.bits()));
+        Model { rng, seed, random }
     }
 
     /// Points that may be proposed.
-    fn pool(&mut self, outlook: &mut Outlook<'_, '_>, count: usize) -> Result<Vec<Digits>, Halt> {
+    fn pool(
+        &mut self,
+        outlook: &mut Outlook<'_, '_>,
+        count: usize,
+    ) -> Result<Vec<ConfigIndex>, Halt> {
         let mut pool = Proposed::new(usize::MAX);
         let best = outlook.history.fastest();
-        let parents: Vec<Digits> = best
+        let parents: Vec<ConfigIndex> = best
             .into_iter()
             .take(PARENTS)
             .map(|(d, _)| d.clone())
@@ -62,7 +66,7 @@ impl Model {
                 if pool.is_full() {
                     return Ok(pool.digits);
                 }
-                let child = Evolution::child(&mut self.dice, outlook, &parents)?;
+                let child = Evolution::child(&mut self.rng, outlook, &parents)?;
                 pool.add(outlook, &child)?;
             }
         }
@@ -75,7 +79,7 @@ impl Model {
     /// What is known of a point: its parameters, and the logarithm of what the model expects.
     fn known(
         outlook: &mut Outlook<'_, '_>,
-        digits: &Digits,
+        digits: &ConfigIndex,
     ) -> Result<Option<(Vec<f64>, f64)>, Halt> {
         let Some((_, point)) = outlook.space.point(digits)? else {
             return Ok(None);
@@ -187,14 +191,14 @@ impl Search for Model {
         let foretold = learned.and_then(|learned| learned.foretold(&rows, &expected));
         let times = foretold.unwrap_or(expected).into_iter();
         let points = known.into_iter().map(|(digits, _, _)| digits);
-        let mut ranked: Vec<(f64, Digits)> = times.zip(points).collect();
+        let mut ranked: Vec<(f64, ConfigIndex)> = times.zip(points).collect();
         ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
         // One point in eight is any other, since the model may be wrong where nothing was tried.
         let surprises = count / 8;
-        let mut ranked: Vec<Digits> = ranked.into_iter().map(|(_, digits)| digits).collect();
+        let mut ranked: Vec<ConfigIndex> = ranked.into_iter().map(|(_, digits)| digits).collect();
         let rest = ranked.split_off(ranked.len().min(count - surprises));
-        let mut rest: Vec<Digits> = rest.into_iter().chain(unknown).collect();
-        self.dice.shuffle(&mut rest);
+        let mut rest: Vec<ConfigIndex> = rest.into_iter().chain(unknown).collect();
+        self.rng.shuffle(&mut rest);
         for digits in ranked.into_iter().chain(rest) {
             proposed.add(outlook, &digits)?;
         }

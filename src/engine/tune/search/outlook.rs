@@ -1,6 +1,6 @@
 //! What searches see, and what they propose.
 
-use crate::tune::space::{Digits, Halt, Space};
+use crate::tune::space::{ConfigIndex, Halt, Space};
 use crate::tune::value::Point;
 use std::collections::HashSet;
 
@@ -20,7 +20,7 @@ pub trait Search {
         &mut self,
         outlook: &mut Outlook<'_, '_>,
         count: usize,
-    ) -> Result<Vec<Digits>, Halt> {
+    ) -> Result<Vec<ConfigIndex>, Halt> {
         let mut proposed = Proposed::new(count);
         self.fill(outlook, &mut proposed)?;
         Ok(proposed.digits)
@@ -28,7 +28,7 @@ pub trait Search {
 }
 
 /// Says how many seconds a point should take.
-pub type Predict<'a> = dyn FnMut(&Digits, &Point) -> Result<Option<f64>, Halt> + 'a;
+pub type Predict<'a> = dyn FnMut(&ConfigIndex, &Point) -> Result<Option<f64>, Halt> + 'a;
 
 /// What a search sees.
 pub struct Outlook<'a, 's> {
@@ -47,21 +47,22 @@ pub struct Outlook<'a, 's> {
 #[derive(Debug, Default)]
 pub struct History {
     /// The digits of each point, and the seconds that it takes; `None` where it has no time.
-    pub tried: Vec<(Digits, Option<f64>)>,
-    seen: HashSet<Digits>,
+    pub tried: Vec<(ConfigIndex, Option<f64>)>,
+    seen: HashSet<ConfigIndex>,
 }
 
 impl History {
     /// Adds a point.
-    pub fn add(&mut self, digits: Digits, seconds: Option<f64>) {
+    pub fn add(&mut self, digits: ConfigIndex, seconds: Option<f64>) {
         self.seen.insert(digits.clone());
         self.tried.push((digits, seconds));
     }
 
     /// The points that have times, the fastest first.
-    pub fn fastest(&self) -> Vec<(&Digits, f64)> {
+    pub fn fastest(&self) -> Vec<(&ConfigIndex, f64)> {
         let timed = self.tried.iter();
-        let mut timed: Vec<(&Digits, f64)> = timed.filter_map(|(d, s)| Some((d, (*s)?))).collect();
+        let mut timed: Vec<(&ConfigIndex, f64)> =
+            timed.filter_map(|(d, s)| Some((d, (*s)?))).collect();
         timed.sort_by(|a, b| a.1.total_cmp(&b.1));
         timed
     }
@@ -70,8 +71,8 @@ impl History {
 /// Points to be proposed: in the space, not tried, and each once.
 pub struct Proposed {
     pub(super) most: usize,
-    pub(super) digits: Vec<Digits>,
-    seen: HashSet<Digits>,
+    pub(super) digits: Vec<ConfigIndex>,
+    seen: HashSet<ConfigIndex>,
 }
 
 impl Proposed {

@@ -2,12 +2,12 @@
 
 use super::exhaustive::Exhaustive;
 use super::outlook::{Outlook, Proposed, Search};
-use crate::tune::dice::Dice;
+use crate::tune::rng::Rng;
 use crate::tune::space::Halt;
 
 /// Proposes random points.
 pub struct Random {
-    dice: Dice,
+    rng: Rng,
     /// Whether draws give nothing new any longer.
     is_nearly_done: bool,
 }
@@ -16,10 +16,10 @@ pub struct Random {
 const DRAWS: usize = 400;
 
 impl Random {
-    /// Random points that follow from the seed of `dice`.
-    pub fn new(dice: Dice) -> Random {
+    /// Random points that follow from the seed of `rng`.
+    pub fn new(rng: Rng) -> Random {
         Random {
-            dice,
+            rng,
             is_nearly_done: false,
         }
     }
@@ -29,7 +29,7 @@ impl Search for Random {
     fn fill(&mut self, outlook: &mut Outlook<'_, '_>, proposed: &mut Proposed) -> Result<(), Halt> {
         let mut in_vain = 0;
         while !self.is_nearly_done && !proposed.is_full() {
-            let digits = outlook.space.random(&mut self.dice)?;
+            let digits = outlook.space.random(&mut self.rng)?;
             in_vain = match proposed.add(outlook, &digits)? {
                 true => 0,
                 false => in_vain + 1,

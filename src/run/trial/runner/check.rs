@@ -1,12 +1,12 @@
 //! `teml check`: each variant is proved, and told in a line.
 
-use super::{Runner, Stage};
+use super::{RunContext, Runner};
 use crate::codegen::{self, NoCode};
 use crate::interp::symbolic::{self, Answer, Policy};
 use crate::ir::Tensor;
 use crate::legality::{Proof, Reductions};
 use crate::runtime::Values;
-use crate::trial::{Contest, Equality, Ranking, TrialError, Variant, equality};
+use crate::trial::{Comparison, Equality, Ranking, TrialError, Variant, equality};
 
 /// Proves that variants compute what their definitions say.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,17 +18,17 @@ pub struct Check {
 impl Runner for Check {
     fn compare(
         &self,
-        contest: Contest,
-        stage: &mut Stage<'_>,
+        comparison: Comparison,
+        context: &mut RunContext<'_>,
     ) -> Result<Option<Ranking>, TrialError> {
-        if let [first, others @ ..] = &contest.variants[..] {
-            let reductions = contest.settings.reductions;
+        if let [first, others @ ..] = &comparison.variants[..] {
+            let reductions = comparison.settings.reductions;
             for other in others {
                 if !(other.is_text() || first.is_text()) || other.is_defined_as(first) {
                     continue;
                 }
                 let (label, of) = (&other.label, &first.label);
-                let equality = equality(&other.nests, &first.nests, reductions, stage.control);
+                let equality = equality(&other.nests, &first.nests, reductions, context.control);
                 let text = match equality {
                     Equality::Proved(elements) => {
                         format!("proved equal to `{of}`, in each of {elements} elements")
@@ -36,40 +36,40 @@ impl Runner for Check {
                     Equality::Refuted(why) => format!("not proved equal to `{of}`: {why}"),
                     Equality::Open(why) => format!("not proved equal to `{of}`, since {why}"),
                 };
-                (stage.say)(&format!("{label}: a definition of its own; {text}"));
+                (context.say)(&format!("{label}: a definition of its own; {text}"));
             }
         }
-        self.measure(contest, stage)
+        self.measure(comparison, context)
     }
 
     fn measure(
         &self,
-        contest: Contest,
-        stage: &mut Stage<'_>,
+        comparison: Comparison,
+        context: &mut RunContext<'_>,
     ) -> Result<Option<Ranking>, TrialError> {
-        let reductions = contest.settings.reductions;
-        for variant in &contest.variants {
-            self.generates(variant, reductions, stage);
+        let reductions = comparison.settings.reductions;
+        for variant in &comparison.variants {
+            self.generates(variant, reductions, context);
         }
         Ok(None)
     }
 
     fn run(
         &self,
-        contest: Contest,
-        stage: &mut Stage<'_>,
+        comparison: Comparison,
+        context: &mut RunContext<'_>,
     ) -> Result<Vec<(Tensor, Values)>, TrialError> {
-        for variant in &contest.variants {
-            self.generates(variant, contest.settings.reductions, stage);
+        for variant in &comparison.variants {
+            self.generates(variant, comparison.settings.reductions, context);
         }
-        stage.kept.unwritten(&contest)
+        context.kept.unwritten(&comparison)
     }
 
     fn sample(&self) -> usize {
         8
     }
 
-    fn generates(&self, variant: &Variant, reductions: Reductions, stage: &mut Stage<'_>) {
+    fn generates(&self, variant: &Variant, reductions: Reductions, context: &mut RunContext<'_>) {
         let nests = &variant.nests;
         let proof = codegen::check(nests, reductions);
         // What is not proved is not known to be right.
@@ -87,7 +87,7 @@ impl Runner for Check {
                 Reductions::Strict => Policy::Strict,
                 Reductions::Reassociate => Policy::Reassociate,
             };
-            let answer = symbolic::compare(nests, policy, &|| stage.control.interrupted());
+            let answer = symbolic::compare(nests, policy, &|| context.control.interrupted());
             let is_equal = matches!(answer, Ok(Answer::Equal { .. }));
             match &proof {
                 Ok(Proof::Assumed(_)) => {}
@@ -99,10 +99,10 @@ impl Runner for Check {
                 Err(fault) => text.push_str(&format!("; not executed: {fault}")),
             }
         }
-        (stage.say)(&format!("{}: {text}", variant.label));
-        stage.kept.checked += 1;
-        stage.kept.wrong += usize::from(is_wrong);
+        (context.say)(&format!("{}: {text}", variant.label));
+        context.kept.checked += 1;
+        context.kept.wrong += usize::from(is_wrong);
         let is_unproved = matches!(proof, Ok(Proof::Unproved(_))) && is_wrong;
-        stage.kept.unproved += usize::from(is_unproved);
+        context.kept.unproved += usize::from(is_unproved);
     }
 }

@@ -1,9 +1,9 @@
 //! Comparisons are kept for whoever holds them with more than the script has, as `teml bench` does.
 
-use super::{Runner, Stage};
+use super::{RunContext, Runner};
 use crate::ir::Tensor;
 use crate::runtime::Values;
-use crate::trial::{Contest, Ranking, TrialError};
+use crate::trial::{Comparison, Ranking, TrialError};
 
 /// Keeps what is compared. Nothing runs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -12,23 +12,27 @@ pub struct Collect;
 impl Runner for Collect {
     fn compare(
         &self,
-        contest: Contest,
-        stage: &mut Stage<'_>,
+        comparison: Comparison,
+        context: &mut RunContext<'_>,
     ) -> Result<Option<Ranking>, TrialError> {
-        stage.kept.contests.push(contest);
+        context.kept.comparisons.push(comparison);
         Ok(None)
     }
 
-    fn measure(&self, _: Contest, _: &mut Stage<'_>) -> Result<Option<Ranking>, TrialError> {
+    fn measure(
+        &self,
+        _: Comparison,
+        _: &mut RunContext<'_>,
+    ) -> Result<Option<Ranking>, TrialError> {
         Ok(None)
     }
 
     fn run(
         &self,
-        contest: Contest,
-        stage: &mut Stage<'_>,
+        comparison: Comparison,
+        context: &mut RunContext<'_>,
     ) -> Result<Vec<(Tensor, Values)>, TrialError> {
-        stage.kept.unwritten(&contest)
+        context.kept.unwritten(&comparison)
     }
 
     fn needs_inputs(&self) -> bool {

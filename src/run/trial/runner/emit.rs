@@ -1,10 +1,10 @@
 //! `teml emit`: C is generated and kept, and nothing is timed.
 
-use super::{Runner, Stage};
+use super::{RunContext, Runner};
 use crate::ir::Tensor;
 use crate::legality::Reductions;
 use crate::runtime::Values;
-use crate::trial::{Contest, Ranking, TrialError, Variant, no_code};
+use crate::trial::{Comparison, Ranking, TrialError, Variant, no_code};
 
 /// Generates C and keeps it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,11 +16,11 @@ pub struct Emit {
 impl Runner for Emit {
     fn compare(
         &self,
-        contest: Contest,
-        stage: &mut Stage<'_>,
+        comparison: Comparison,
+        context: &mut RunContext<'_>,
     ) -> Result<Option<Ranking>, TrialError> {
-        for variant in &contest.variants {
-            let kernel = stage.kept.emit(variant, &contest.settings);
+        for variant in &comparison.variants {
+            let kernel = context.kept.emit(variant, &comparison.settings);
             kernel.map_err(|error| no_code(variant, error))?;
         }
         Ok(None)
@@ -28,14 +28,14 @@ impl Runner for Emit {
 
     fn measure(
         &self,
-        contest: Contest,
-        stage: &mut Stage<'_>,
+        comparison: Comparison,
+        context: &mut RunContext<'_>,
     ) -> Result<Option<Ranking>, TrialError> {
-        for variant in &contest.variants {
-            if let Err(error) = stage.kept.emit(variant, &contest.settings) {
+        for variant in &comparison.variants {
+            if let Err(error) = context.kept.emit(variant, &comparison.settings) {
                 let why = error.to_string();
                 let first = why.lines().next().unwrap_or_default();
-                (stage.say)(&format!("skipped {}: {first}", variant.label));
+                (context.say)(&format!("skipped {}: {first}", variant.label));
             }
         }
         Ok(None)
@@ -43,14 +43,14 @@ impl Runner for Emit {
 
     fn run(
         &self,
-        contest: Contest,
-        stage: &mut Stage<'_>,
+        comparison: Comparison,
+        context: &mut RunContext<'_>,
     ) -> Result<Vec<(Tensor, Values)>, TrialError> {
-        stage.kept.unwritten(&contest)
+        context.kept.unwritten(&comparison)
     }
 
-    fn generates(&self, variant: &Variant, _: Reductions, stage: &mut Stage<'_>) {
-        stage.kept.generated.push(variant.clone());
+    fn generates(&self, variant: &Variant, _: Reductions, context: &mut RunContext<'_>) {
+        context.kept.generated.push(variant.clone());
     }
 
     fn needs_inputs(&self) -> bool {

@@ -11,7 +11,7 @@ pub use collect::Collect;
 pub use emit::Emit;
 pub use run::Run;
 
-use super::{Contest, Gauge, Measured, Progress, Ranking, Settings, TrialError, Variant};
+use super::{Comparison, Evaluator, Measured, Progress, Ranking, Settings, TrialError, Variant};
 use crate::codegen::{self, Kernel, NoCode};
 use crate::ir::{Nest, Tensor};
 use crate::legality::Reductions;
@@ -25,8 +25,8 @@ pub trait Runner: std::fmt::Debug + Send + Sync {
     /// The first failure.
     fn compare(
         &self,
-        contest: Contest,
-        stage: &mut Stage<'_>,
+        comparison: Comparison,
+        context: &mut RunContext<'_>,
     ) -> Result<Option<Ranking>, TrialError>;
 
     /// Tries each variant by itself, for `measure`: those that fail are out, and the others go on.
@@ -36,31 +36,31 @@ pub trait Runner: std::fmt::Debug + Send + Sync {
     /// What is wrong with all variants, or with the system.
     fn measure(
         &self,
-        contest: Contest,
-        stage: &mut Stage<'_>,
+        comparison: Comparison,
+        context: &mut RunContext<'_>,
     ) -> Result<Option<Ranking>, TrialError>;
 
-    /// What the one variant of `contest` writes, for `run`. Tensors are empty if nothing runs.
+    /// What the one variant of `comparison` writes, for `run`. Tensors are empty if nothing runs.
     ///
     /// # Errors
     /// There is no code, it fails, or its results are wrong.
     fn run(
         &self,
-        contest: Contest,
-        stage: &mut Stage<'_>,
+        comparison: Comparison,
+        context: &mut RunContext<'_>,
     ) -> Result<Vec<(Tensor, Values)>, TrialError>;
 
-    /// Where a tuner tries variants of what the first variant of `contest` computes; `None` if
+    /// Where a tuner tries variants of what the first variant of `comparison` computes; `None` if
     /// nothing is timed.
     ///
     /// # Errors
     /// There is no reference.
-    fn gauge<'a>(
+    fn evaluator<'a>(
         &'a self,
-        _contest: &'a Contest,
+        _contest: &'a Comparison,
         _control: &'a Control,
         _progress: &'a (dyn Fn(Progress) + Sync),
-    ) -> Result<Option<Box<dyn Gauge + 'a>>, TrialError> {
+    ) -> Result<Option<Box<dyn Evaluator + 'a>>, TrialError> {
         Ok(None)
     }
 
@@ -85,7 +85,13 @@ pub trait Runner: std::fmt::Debug + Send + Sync {
     }
 
     /// Gets to know that `codegen` makes C of a variant.
-    fn generates(&self, _variant: &Variant, _reductions: Reductions, _stage: &mut Stage<'_>) {}
+    fn generates(
+        &self,
+        _variant: &Variant,
+        _reductions: Reductions,
+        _context: &mut RunContext<'_>,
+    ) {
+    }
 
     /// Whether anything reads what tensors hold.
     fn needs_inputs(&self) -> bool {
@@ -99,7 +105,7 @@ pub trait Runner: std::fmt::Debug + Send + Sync {
 }
 
 /// With what a runner works, and who gets to know how far it is.
-pub struct Stage<'a> {
+pub struct RunContext<'a> {
     /// Limits, threads, and where to stop.
     pub control: &'a Control,
     /// Is told what is being done.
@@ -124,7 +130,7 @@ pub struct Kept {
     /// What [`Emit`] knows of `codegen`: each kernel's name, and what it computes.
     pub generated: Vec<Variant>,
     /// What [`Collect`] was to compare, in order.
-    pub contests: Vec<Contest>,
+    pub comparisons: Vec<Comparison>,
     /// How many variants [`Check`] got.
     pub checked: usize,
     /// How many of those are not known to be right.
@@ -151,9 +157,9 @@ impl Kept {
     }
 
     /// What a variant would write: tensors without elements.
-    fn unwritten(&mut self, contest: &Contest) -> Result<Vec<(Tensor, Values)>, TrialError> {
-        let variant = contest.variants.first().ok_or(TrialError::Nothing)?;
-        let kernel = self.emit(variant, &contest.settings);
+    fn unwritten(&mut self, comparison: &Comparison) -> Result<Vec<(Tensor, Values)>, TrialError> {
+        let variant = comparison.variants.first().ok_or(TrialError::Nothing)?;
+        let kernel = self.emit(variant, &comparison.settings);
         let kernel = kernel.map_err(|error| super::no_code(variant, error))?;
         let written = kernel
             .params

@@ -1,10 +1,12 @@
 //! `teml run` and `teml tune`: variants are compiled, checked and timed.
 
-use super::{Collect, Runner, Stage};
+use super::{Collect, RunContext, Runner};
 use crate::ir::Tensor;
 use crate::runtime::{Control, Values};
-use crate::trial::contest::{Audience, run_comparison};
-use crate::trial::{Contest, Gauge, Progress, Ranking, TrialError, Workshop, run, sweep};
+use crate::trial::comparison::{Observer, run_comparison};
+use crate::trial::{
+    Comparison, Evaluator, LocalEvaluator, Progress, Ranking, TrialError, run, sweep,
+};
 
 /// Compiles, checks and times.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,42 +18,55 @@ pub struct Run {
 impl Runner for Run {
     fn compare(
         &self,
-        contest: Contest,
-        stage: &mut Stage<'_>,
+        comparison: Comparison,
+        context: &mut RunContext<'_>,
     ) -> Result<Option<Ranking>, TrialError> {
         if self.collects {
-            return Collect.compare(contest, stage);
+            return Collect.compare(comparison, context);
         }
-        let audience = Audience {
-            progress: stage.progress,
-            show: stage.show,
+        let observer = Observer {
+            progress: context.progress,
+            show: context.show,
         };
         let fail_fast = true;
-        run_comparison(&contest, (&[], &[]), fail_fast, stage.control, audience).map(Some)
+        run_comparison(
+            &comparison,
+            (&[], &[]),
+            fail_fast,
+            context.control,
+            observer,
+        )
+        .map(Some)
     }
 
     fn measure(
         &self,
-        contest: Contest,
-        stage: &mut Stage<'_>,
+        comparison: Comparison,
+        context: &mut RunContext<'_>,
     ) -> Result<Option<Ranking>, TrialError> {
-        sweep(&contest, stage.control, stage.progress).map(Some)
+        sweep(&comparison, context.control, context.progress).map(Some)
     }
 
     fn run(
         &self,
-        contest: Contest,
-        stage: &mut Stage<'_>,
+        comparison: Comparison,
+        context: &mut RunContext<'_>,
     ) -> Result<Vec<(Tensor, Values)>, TrialError> {
-        let Contest {
+        let Comparison {
             variants,
             inputs,
             settings,
-        } = contest;
+        } = comparison;
         let variant = variants.first().ok_or(TrialError::Nothing)?;
-        let (outputs, cure) = run(variant, &inputs, &settings, stage.control, stage.progress)?;
+        let (outputs, cure) = run(
+            variant,
+            &inputs,
+            &settings,
+            context.control,
+            context.progress,
+        )?;
         if let Some(cure) = cure {
-            (stage.say)(&format!("{}: {cure}", variant.label));
+            (context.say)(&format!("{}: {cure}", variant.label));
         }
         let written = outputs.iter();
         Ok(written
@@ -59,13 +74,15 @@ impl Runner for Run {
             .collect())
     }
 
-    fn gauge<'a>(
+    fn evaluator<'a>(
         &'a self,
-        contest: &'a Contest,
+        comparison: &'a Comparison,
         control: &'a Control,
         progress: &'a (dyn Fn(Progress) + Sync),
-    ) -> Result<Option<Box<dyn Gauge + 'a>>, TrialError> {
-        Ok(Some(Box::new(Workshop::open(contest, control, progress)?)))
+    ) -> Result<Option<Box<dyn Evaluator + 'a>>, TrialError> {
+        Ok(Some(Box::new(LocalEvaluator::open(
+            comparison, control, progress,
+        )?)))
     }
 
     fn needs_inputs(&self) -> bool {

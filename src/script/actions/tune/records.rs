@@ -2,7 +2,7 @@
 
 use super::options::Options;
 use super::result::result;
-use crate::actions::compare::{contest, staged};
+use crate::actions::compare::{comparison, staged};
 use crate::actions::recorded::{as_given, find, replay, winner};
 use crate::call::Call;
 use crate::fail::Failure;
@@ -45,16 +45,16 @@ pub(super) fn replayed(call: &Call, record: &Record, nests: Vec<Nest>) -> Result
         label: "tuned".to_owned(),
         nests: nests.clone(),
     };
-    let contest = contest(call, vec![variant]);
+    let comparison = comparison(call, vec![variant]);
     let point = record.parameters.iter();
     let point = point.fold(Point::default(), |p, (name, value)| {
         p.with(name, value.clone())
     });
     call.state().print(&format!("recorded: {point}"));
-    staged(call, &mut |_| Vec::new(), |runner, stage| {
+    staged(call, &mut |_| Vec::new(), |runner, context| {
         match runner.runs() {
             true => Ok(()),
-            false => runner.measure(contest, stage).map(|_| ()),
+            false => runner.measure(comparison, context).map(|_| ()),
         }
     })?;
     Ok(result(&point, as_given(nests), record.median()))

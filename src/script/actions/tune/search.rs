@@ -4,7 +4,7 @@ use super::closure::Closure;
 use super::options::Options;
 use super::records::{replayed, taken};
 use super::result::{report, result};
-use crate::actions::compare::{contest, staged};
+use crate::actions::compare::{comparison, staged};
 use crate::actions::provenance::examine;
 use crate::actions::recorded::{as_given, named};
 use crate::actions::space::halt;
@@ -12,9 +12,9 @@ use crate::call::Call;
 use crate::ir::Nest;
 use crate::machine::Machine;
 use crate::runtime::Control;
-use crate::trial::{Contest, Gauge, Progress, Runner, Stage, Variant};
+use crate::trial::{Comparison, Evaluator, Progress, RunContext, Runner, Variant};
 use crate::tune::{
-    self, Audience, Crew, Ended, Journal, Key, Point, Space, Standing, Trial, Tuned, Value,
+    self, Ended, Journal, Key, Observer, Point, Space, Standing, Trial, Tuned, Value, WorkerPool,
 };
 use rhai::Dynamic;
 
@@ -37,29 +37,37 @@ pub(super) fn search(
         nests: reference.clone(),
     }];
     examine(call, &variants).map_err(|f| halt(maker.failed, f))?;
-    let contest = contest(call, variants);
+    let comparison = comparison(call, variants);
     let mut control = control.clone();
     control.compiles_beside = free_cores(&machine, control.threads) > 0;
-    let tuned = staged(call, &mut |_| Vec::new(), |runner, stage| {
-        let progress = stage.progress;
+    let tuned = staged(call, &mut |_| Vec::new(), |runner, context| {
+        let progress = context.progress;
         if let (Some(launch), true) = (&options.launch, runner.runs()) {
-            let crew = Crew::open(&contest, launch, &control, progress)?;
-            let measured = (&crew as &dyn Gauge, crew.key());
-            let tuned = searched(space, maker, options, measured, stage, &control);
-            if crew.lost() > 0 {
-                let lost = crew.lost();
-                (stage.say)(&format!("workers lost: {lost}; others tried what they had"));
+            let pool = WorkerPool::open(&comparison, launch, &control, progress)?;
+            let measured = (&pool as &dyn Evaluator, pool.key());
+            let tuned = searched(space, maker, options, measured, context, &control);
+            if pool.lost() > 0 {
+                let lost = pool.lost();
+                (context.say)(&format!("workers lost: {lost}; others tried what they had"));
             }
             return tuned.map(Some);
         }
-        match runner.gauge(&contest, &control, progress)? {
-            Some(gauge) => {
-                let compiler = runner.compiler(&contest.settings, &control)?;
-                let (threads, reductions) = (control.threads, contest.settings.reductions);
+        match runner.evaluator(&comparison, &control, progress)? {
+            Some(evaluator) => {
+                let compiler = runner.compiler(&comparison.settings, &control)?;
+                let (threads, reductions) = (control.threads, comparison.settings.reductions);
                 let key = Key::new(&machine, threads, compiler, reductions, &reference);
-                searched(space, maker, options, (&*gauge, &key), stage, &control).map(Some)
+                searched(
+                    space,
+                    maker,
+                    options,
+                    (&*evaluator, &key),
+                    context,
+                    &control,
+                )
+                .map(Some)
             }
-            None => sample(space, maker, runner, &contest, stage).map(|()| None),
+            None => sample(space, maker, runner, &comparison, context).map(|()| None),
         }
     });
     match tuned? {
@@ -103,13 +111,13 @@ fn keep(call: &Call, tuned: &Tuned) {
     }
 }
 
-/// Searches with a gauge, whose times depend on a key, and records what is tried.
+/// Searches with a evaluator, whose times depend on a key, and records what is tried.
 fn searched(
     space: &Space<'_>,
     maker: &mut Closure<'_>,
     options: &Options,
-    (gauge, key): (&dyn Gauge, &Key),
-    stage: &mut Stage<'_>,
+    (evaluator, key): (&dyn Evaluator, &Key),
+    context: &mut RunContext<'_>,
     control: &Control,
 ) -> Result<Tuned, Ended> {
     let mut journal = match &options.records {
@@ -119,21 +127,21 @@ fn searched(
         })?,
         None => Journal::default(),
     };
-    let mut audience = Line {
-        progress: stage.progress,
+    let mut observer = Line {
+        progress: context.progress,
     };
     let (plan, journal_of) = (&options.plan, (&mut journal, key));
     let tuned = tune::tune(
         space,
         maker,
-        gauge,
+        evaluator,
         plan,
         journal_of,
         control,
-        &mut audience,
+        &mut observer,
     );
     if let Some(why) = journal.broken() {
-        (stage.say)(&format!("warning: {why}; what was recorded before is kept"));
+        (context.say)(&format!("warning: {why}; what was recorded before is kept"));
     }
     tuned
 }
@@ -154,8 +162,8 @@ fn sample(
     space: &Space<'_>,
     maker: &mut Closure<'_>,
     runner: &dyn Runner,
-    contest: &Contest,
-    stage: &mut Stage<'_>,
+    comparison: &Comparison,
+    context: &mut RunContext<'_>,
 ) -> Result<(), Ended> {
     let points = match runner.sample() {
         1 => tune::first(space, maker, 1)?,
@@ -169,11 +177,11 @@ fn sample(
         },
         nests: named(nests),
     });
-    let contest = Contest {
+    let comparison = Comparison {
         variants: variants.collect(),
-        ..contest.clone()
+        ..comparison.clone()
     };
-    runner.measure(contest, stage)?;
+    runner.measure(comparison, context)?;
     Ok(())
 }
 
@@ -182,7 +190,7 @@ struct Line<'a> {
     progress: &'a (dyn Fn(Progress) + Sync),
 }
 
-impl Audience for Line<'_> {
+impl Observer for Line<'_> {
     fn tried(&mut self, standing: &Standing<'_>) {
         (self.progress)(Progress {
             what: tune::line(standing),

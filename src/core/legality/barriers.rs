@@ -14,9 +14,9 @@ struct Part<'t> {
     written: bool,
 }
 
-/// The parallel loops after which no thread waits, of trees that all threads of a region execute
+/// The parallel loops after which no thread barriers, of trees that all threads of a region execute
 /// one after the other.
-pub fn without_waiting(trees: &[Tree], around: &Bounds) -> HashSet<Name> {
+pub fn elidable_barriers(trees: &[Tree], around: &Bounds) -> HashSet<Name> {
     let mut free = HashSet::new();
     // The loops since threads waited for each other, with what they use.
     let mut running: Vec<(&Loop, Vec<Part>)> = Vec::new();

@@ -1,10 +1,10 @@
-//! `spend` declares the contents of an input dead after the nest, which may then overwrite it.
+//! `donate` declares the contents of an input dead after the nest, which may then overwrite it.
 //!
 //! ```rhai
 //! let x = tensor([8]);
 //! let y = eq(x * 2, [i] -> [i]);
 //! let v = eq(vadd(y, y, [[i], [7 - i]]), [i]);
-//! let program = fuse_outer(build(y), build(v), 0).spend(x);
+//! let program = fuse_outer(build(y), build(v), 0).donate(x);
 //! print(program.reduce_cache_miss(y, x));
 //! ```
 //!
@@ -33,20 +33,20 @@ use crate::ir::Nest;
 use crate::refusals::unnamed;
 use crate::{Error, LoopRef, Op, Returns, Value, refusal};
 
-/// `spend(nest, tensor)`.
-pub static SPEND: Op = Op {
-    name: "spend",
+/// `donate(nest, tensor)`.
+pub static DONATE: Op = Op {
+    name: "donate",
     params: &[NEST.any(), TENSOR.any()],
     returns: Returns::Nest,
-    file: include_str!("spend.rs"),
-    call: |args| spend(args.get(&NEST)?, args.get(&TENSOR)?).map(Value::Nest),
+    file: include_str!("donate.rs"),
+    call: |args| donate(args.get(&NEST)?, args.get(&TENSOR)?).map(Value::Nest),
 };
 
 /// The nest after which nobody needs what `tensor` holds.
 ///
 /// # Errors
 /// As the header says.
-pub fn spend(nest: &Nest, tensor: &str) -> Result<Nest, Error> {
+pub fn donate(nest: &Nest, tensor: &str) -> Result<Nest, Error> {
     let whole = (&LoopRef::Level(0), &NEST as &dyn Parameter);
     let tensor = Scope::find(nest, whole, (tensor, &TENSOR))?.tensor;
     let mut assigned = nest.definition().iter().filter_map(|e| e.tensor());
@@ -55,5 +55,5 @@ pub fn spend(nest: &Nest, tensor: &str) -> Result<Nest, Error> {
         return Err(refusal(text).at(&TENSOR).on(nest, []));
     }
     let name = tensor.name().ok_or_else(unnamed)?;
-    Ok(nest.spending(name.clone()))
+    Ok(nest.donating(name.clone()))
 }

@@ -62,7 +62,7 @@ impl std::fmt::Display for Race {
 }
 
 /// The first parallel or vector loop with dependent iterations, outermost first.
-pub fn race(nest: &Nest) -> Option<Race> {
+pub fn first_race(nest: &Nest) -> Option<Race> {
     let loops = nest.loops();
     loops
         .into_iter()

@@ -1,10 +1,10 @@
 //! From sets of what is wrong to the first example, with numbers.
 
 use super::concurrent::{Conflict, at};
-use super::equal::Wrong;
 use super::memory::{leaf_of, read_accesses};
 use super::program::{Access, Leaf, Program, What, accesses};
 use super::relations::{assignment_of, iterations};
+use super::values::Wrong;
 use super::violation::{Dependence, DependenceKind, Instance, Place, Violation};
 use crate::ir::{Affine, Name};
 use crate::poly::{Error, Point, UnionMap, UnionSet};

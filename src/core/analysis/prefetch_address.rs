@@ -16,7 +16,7 @@ pub struct Touch {
 /// For each access to `tensor` in `l` whose element moves with it the one that it touches first
 /// `distance` iterations later; loops inside start at the first of their lower bounds. A local
 /// tensor of the loop's body is another one in each iteration, so none of it is known before.
-pub fn ahead(l: &Loop, tensor: &Name, distance: i64, line: i64) -> Vec<Touch> {
+pub fn prefetch_addresses(l: &Loop, tensor: &Name, distance: i64, line: i64) -> Vec<Touch> {
     let is_own = |own: &Tensor| own.name() == Some(tensor);
     if l.body.iter().flat_map(Tree::locals).any(is_own) {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Contests: variants of one computation, and code that others wrote for it, in one run.
+//! Comparisons: variants of one computation, and code that others wrote for it, in one run.
 
 use super::check::{Cure, Progress, Sound, Trial};
 use super::definitions::explained;
@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 /// What a script compares.
 #[derive(Clone, Debug)]
-pub struct Contest {
+pub struct Comparison {
     /// The variants; the first one's definition is the reference.
     pub variants: Vec<Variant>,
     /// What tensors hold before.
@@ -73,7 +73,7 @@ pub struct Work {
     pub elem: Elem,
 }
 
-impl Contest {
+impl Comparison {
     /// What the computation asks of a machine.
     ///
     /// # Errors
@@ -106,13 +106,13 @@ impl Contest {
     ) -> Result<Ranking, TrialError> {
         let fail_fast = false;
         let show = &mut |_: &Measured| {};
-        let audience = Audience { progress, show };
-        run_comparison(self, (peers, probes), fail_fast, control, audience)
+        let observer = Observer { progress, show };
+        run_comparison(self, (peers, probes), fail_fast, control, observer)
     }
 }
 
-/// Who gets to know how a contest goes.
-pub(super) struct Audience<'a> {
+/// Who gets to know how a comparison goes.
+pub(super) struct Observer<'a> {
     /// Is told what is being done.
     pub progress: &'a (dyn Fn(Progress) + Sync),
     /// Gets each row as soon as it is known.
@@ -121,13 +121,13 @@ pub(super) struct Audience<'a> {
 
 /// Checks and times all variants and peers. With `fail_fast`, the first failure is returned.
 pub(super) fn run_comparison(
-    contest: &Contest,
+    comparison: &Comparison,
     (peers, probes): (&[Peer], &[Workload]),
     fail_fast: bool,
     control: &Control,
-    Audience { progress, show }: Audience<'_>,
+    Observer { progress, show }: Observer<'_>,
 ) -> Result<Ranking, TrialError> {
-    let (variants, settings) = (&contest.variants, &contest.settings);
+    let (variants, settings) = (&comparison.variants, &comparison.settings);
     let [first, others @ ..] = &variants[..] else {
         return Err(TrialError::Nothing);
     };
@@ -150,7 +150,7 @@ pub(super) fn run_comparison(
 
     let total = 2 * (variants.len() + peers.len()) + 2;
     let step = (progress, total);
-    let trial = Trial::new(&known, &contest.inputs, settings, control, step);
+    let trial = Trial::new(&known, &comparison.inputs, settings, control, step);
     trial.begin("compiling");
     let of_candidate = |kernel: Result<Kernel, TrialError>| {
         keep_if_of_variant(kernel.and_then(|kernel| trial.compile(&kernel)), fail_fast)
@@ -241,7 +241,7 @@ pub(super) fn run_comparison(
         tried: tried.collect(),
         probes: of_probes,
         evidence: expected.evidence,
-        work: work_of(&contest.variants, &plain),
+        work: work_of(&comparison.variants, &plain),
         threads: if serial { 1 } else { control.threads },
     })
 }

@@ -1,14 +1,14 @@
-//! The workers as a gauge: what is announced is tried by all of them at the same time.
+//! The workers as a evaluator: what is announced is tried by all of them at the same time.
 
 use super::engine::{Launch, Started};
 use super::exchange::Exchange;
+use super::heartbeat::{Heartbeat, Liveness};
 use super::job::Job;
-use super::pulse::{Pulse, Watch};
 use super::task::{Answer, Task, Written, durations, nanoseconds};
 use super::worker::{KEY, SEARCH, screened_of};
 use crate::runtime::{Control, RuntimeError, Timing};
 use crate::trial::{
-    Contest, Defect, Gauge, Prepared, Progress, Screened, TrialError, Variant, Work,
+    Comparison, Defect, Evaluator, Prepared, Progress, Screened, TrialError, Variant, Work,
 };
 use crate::tune::record::Key;
 use std::collections::{BTreeSet, HashMap};
@@ -28,21 +28,21 @@ const LOSSES: usize = 3;
 const STARTS: usize = 3;
 
 /// Workers that try variants of a computation.
-pub struct Crew<'a> {
+pub struct WorkerPool<'a> {
     exchange: Exchange,
     state: Mutex<State>,
     key: Key,
     work: Work,
     launch: Launch,
     control: &'a Control,
-    _pulse: Pulse,
+    _heartbeat: Heartbeat,
     _directory: TempDir,
 }
 
 struct State {
     started: Started,
     starts: usize,
-    watch: Watch,
+    liveness: Liveness,
     /// The numbers of tasks, by the labels of their variants.
     numbers: HashMap<String, usize>,
     next: usize,
@@ -53,18 +53,18 @@ struct State {
     patience: Duration,
 }
 
-impl<'a> Crew<'a> {
-    /// Starts workers for a contest and waits until the first one is ready. Its machine is that of
+impl<'a> WorkerPool<'a> {
+    /// Starts workers for a comparison and waits until the first one is ready. Its machine is that of
     /// the records; workers on others leave.
     ///
     /// # Errors
     /// There is no shared directory, nobody can be started, or no worker gets ready.
     pub fn open(
-        contest: &Contest,
+        comparison: &Comparison,
         launch: &Launch,
         control: &'a Control,
         progress: &'a (dyn Fn(Progress) + Sync),
-    ) -> Result<Crew<'a>, TrialError> {
+    ) -> Result<WorkerPool<'a>, TrialError> {
         let refused = |error: io::Error| RuntimeError::NotLaunched {
             program: launch.engine.program().to_owned(),
             reason: format!("no directory is shared with workers: {error}"),
@@ -75,8 +75,8 @@ impl<'a> Crew<'a> {
             .tempdir_in(place);
         let directory = directory.map_err(refused)?;
         let exchange = Exchange::create(directory.path(), SEARCH).map_err(refused)?;
-        Job::put(contest, control, launch.patience, &exchange).map_err(refused)?;
-        let pulse = Pulse::start(&exchange, launch.patience);
+        Job::put(comparison, control, launch.patience, &exchange).map_err(refused)?;
+        let heartbeat = Heartbeat::start(&exchange, launch.patience);
         let mut started = Started::start(launch, directory.path(), control)?;
         let waiting = format!("waiting for workers of {}", launch.engine.program());
         progress(Progress {
@@ -98,11 +98,11 @@ impl<'a> Crew<'a> {
             std::thread::sleep(GLANCE);
         };
         exchange.put(KEY, &key).map_err(refused)?;
-        Ok(Crew {
+        Ok(WorkerPool {
             state: Mutex::new(State {
                 started,
                 starts: 1,
-                watch: Watch::new(launch.patience),
+                liveness: Liveness::new(launch.patience),
                 numbers: HashMap::new(),
                 next: 0,
                 losses: HashMap::new(),
@@ -112,10 +112,10 @@ impl<'a> Crew<'a> {
             }),
             exchange,
             key,
-            work: contest.work()?,
+            work: comparison.work()?,
             launch: launch.clone(),
             control,
-            _pulse: pulse,
+            _heartbeat: heartbeat,
             _directory: directory,
         })
     }
@@ -186,7 +186,7 @@ impl<'a> Crew<'a> {
         state.looked = Instant::now();
         let is_over = state.started.is_over(self.control);
         for (number, who) in self.exchange.all_taken() {
-            let is_lost = is_over || !state.watch.lives(&self.exchange, &who);
+            let is_lost = is_over || !state.liveness.lives(&self.exchange, &who);
             if is_lost && self.exchange.give_back(number, &who) {
                 *state.losses.entry(number).or_default() += 1;
                 state.lost.insert(who);
@@ -203,15 +203,15 @@ impl<'a> Crew<'a> {
     }
 }
 
-impl Drop for Crew<'_> {
+impl Drop for WorkerPool<'_> {
     fn drop(&mut self) {
-        // Who does not see it misses the pulse.
+        // Who does not see it misses the heartbeat.
         let _ = self.exchange.end();
         self.state().started.wait();
     }
 }
 
-impl Gauge for Crew<'_> {
+impl Evaluator for WorkerPool<'_> {
     fn announce(&self, variants: &[&Variant], best: Option<Duration>) -> Result<(), TrialError> {
         variants
             .iter()

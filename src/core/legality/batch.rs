@@ -7,10 +7,10 @@
 use super::check::{in_sequence, outside};
 use super::concurrent::{Marked, is_independent, marked};
 use super::directions::Directions;
+use super::independence::first_race;
 use super::inplace::Run;
 use super::limit::OPERATIONS;
 use super::program::{Program, What};
-use super::race::race;
 use super::reassociation::{Reductions, reassociates};
 use super::reroll::Reroll;
 use super::sequence;
@@ -20,10 +20,10 @@ use crate::poly;
 use std::cell::OnceCell;
 
 /// Answers for variants of nests what [`check`](fn@super::check) answers for one.
-pub struct Judge<'a> {
+pub struct BatchProver<'a> {
     nests: &'a [Nest],
     reductions: Reductions,
-    judged: Vec<Judged>,
+    known: Vec<KnownVariant>,
     directions: Vec<Directions>,
     /// The loops of which none are known.
     without_directions: Vec<Name>,
@@ -32,23 +32,23 @@ pub struct Judge<'a> {
 }
 
 /// A variant without its parallel and vector loops, and what is known of it.
-struct Judged {
+struct KnownVariant {
     trees: Vec<Vec<Tree>>,
     /// What its statements and fills execute of the definition, in textual order.
     origins: Vec<Option<Origin>>,
     /// The tensors that may hold anything in the end.
-    spent: Vec<Name>,
+    donated: Vec<Name>,
     in_sequence: bool,
     independent: Vec<(usize, Name, Option<i64>, bool)>,
 }
 
-impl<'a> Judge<'a> {
-    /// A judge of variants of `nests`, which run in order.
-    pub fn of(nests: &'a [Nest], reductions: Reductions) -> Judge<'a> {
-        Judge {
+impl<'a> BatchProver<'a> {
+    /// A prover of variants of `nests`, which run in order.
+    pub fn of(nests: &'a [Nest], reductions: Reductions) -> BatchProver<'a> {
+        BatchProver {
             nests,
             reductions,
-            judged: Vec::new(),
+            known: Vec::new(),
             directions: Vec::new(),
             without_directions: Vec::new(),
             rolled: OnceCell::new(),
@@ -69,35 +69,35 @@ impl<'a> Judge<'a> {
         let program = Program::of(variant, &rolled);
         let bare: Vec<Vec<Tree>> = rolled.iter().map(|trees| bare(trees)).collect();
         let origins = origins(&program);
-        let same = |j: &Judged| {
+        let same = |j: &KnownVariant| {
             j.trees == bare
                 && j.origins == origins
-                && j.spent.iter().eq(program.spent.iter().copied())
+                && j.donated.iter().eq(program.donated.iter().copied())
         };
-        let k = match self.judged.iter().position(same) {
+        let k = match self.known.iter().position(same) {
             Some(k) => k,
             None => {
                 let in_sequence = self.in_sequence(&program, variant)?;
-                self.judged.push(Judged {
+                self.known.push(KnownVariant {
                     trees: bare,
                     origins,
-                    spent: program.spent.iter().map(|name| (*name).clone()).collect(),
+                    donated: program.donated.iter().map(|name| (*name).clone()).collect(),
                     in_sequence,
                     independent: Vec::new(),
                 });
-                self.judged.len() - 1
+                self.known.len() - 1
             }
         };
-        let judged = &mut self.judged[k];
-        if !judged.in_sequence {
+        let known = &mut self.known[k];
+        if !known.in_sequence {
             return Ok(false);
         }
         // The quick test mostly sees that there is no conflict.
-        if variant.iter().all(|nest| race(nest).is_none()) {
+        if variant.iter().all(|nest| first_race(nest).is_none()) {
             return Ok(true);
         }
         for marked in marked(&program) {
-            if !judged.is_independent(&program, &marked)? {
+            if !known.is_independent(&program, &marked)? {
                 return Ok(false);
             }
         }
@@ -110,7 +110,7 @@ impl<'a> Judge<'a> {
     /// # Errors
     /// That is not known.
     pub fn is_independent(&self, variant: &[Nest]) -> Result<bool, Undecided> {
-        if variant.iter().all(|nest| race(nest).is_none()) {
+        if variant.iter().all(|nest| first_race(nest).is_none()) {
             return Ok(true);
         }
         let trees = trees(variant);
@@ -188,7 +188,7 @@ fn rolled(trees: &[Vec<Tree>]) -> Vec<Vec<Tree>> {
     trees.iter().map(|t| reroll.sequence(t)).collect()
 }
 
-impl Judged {
+impl KnownVariant {
     fn is_independent(&mut self, program: &Program, marked: &Marked) -> Result<bool, Undecided> {
         let key = (marked.nest(), marked.name(), marked.lanes);
         let known = |(nest, name, lanes, _): &&(usize, Name, Option<i64>, bool)| {

@@ -12,7 +12,11 @@ use std::sync::Arc;
 
 /// The first of `uses`, which have the `depth` outermost loops in common, that may read an
 /// element before it is set in the same iteration of those loops.
-pub fn first_unset<'u, 'a>(nest: &Nest, uses: &'u [Use<'a>], depth: usize) -> Option<&'u Use<'a>> {
+pub fn first_undefined<'u, 'a>(
+    nest: &Nest,
+    uses: &'u [Use<'a>],
+    depth: usize,
+) -> Option<&'u Use<'a>> {
     let mut before: Vec<&Use> = Vec::new();
     uses.iter().find(|used| match used.access {
         Access::Set | Access::Fill => {

@@ -11,7 +11,7 @@ use std::io::{Read, Seek, Write};
 use std::time::{Duration, Instant};
 
 /// The right to measure, until it is dropped.
-pub(super) struct Turn {
+pub(super) struct MachineLock {
     /// Closing it releases the lock. `None` where there is no place for a lock, or no locks.
     _held: Option<File>,
 }
@@ -37,7 +37,7 @@ const AGAIN: Duration = Duration::from_secs(60);
 ///
 /// # Errors
 /// [`RuntimeError::Interrupted`] when someone asked to stop meanwhile.
-pub(super) fn turn(control: &Control) -> Result<Turn, RuntimeError> {
+pub(super) fn lock_machine(control: &Control) -> Result<MachineLock, RuntimeError> {
     hold(control, File::try_lock)
 }
 
@@ -45,23 +45,23 @@ pub(super) fn turn(control: &Control) -> Result<Turn, RuntimeError> {
 ///
 /// # Errors
 /// As [`turn`].
-pub(super) fn beside_others(control: &Control) -> Result<Turn, RuntimeError> {
+pub(super) fn beside_others(control: &Control) -> Result<MachineLock, RuntimeError> {
     hold(control, File::try_lock_shared)
 }
 
 fn hold(
     control: &Control,
     try_lock: impl Fn(&File) -> Result<(), TryLockError>,
-) -> Result<Turn, RuntimeError> {
+) -> Result<MachineLock, RuntimeError> {
     let Some(mut file) = open(control) else {
-        return Ok(Turn { _held: None });
+        return Ok(MachineLock { _held: None });
     };
     let mut speak = Instant::now() + PATIENCE;
     loop {
         match try_lock(&file) {
             Ok(()) => break,
             Err(TryLockError::WouldBlock) => {}
-            Err(TryLockError::Error(_)) => return Ok(Turn { _held: None }),
+            Err(TryLockError::Error(_)) => return Ok(MachineLock { _held: None }),
         }
         control.go_on(|| "waiting for another measurement".to_owned())?;
         if Instant::now() >= speak {
@@ -78,7 +78,7 @@ fn hold(
         .set_len(0)
         .and_then(|()| file.rewind())
         .and_then(|()| write!(file, "{}", std::process::id()));
-    Ok(Turn { _held: Some(file) })
+    Ok(MachineLock { _held: Some(file) })
 }
 
 fn open(control: &Control) -> Option<File> {

@@ -9,13 +9,13 @@ use std::sync::Arc;
 /// Elements that lie one behind the other in memory, in one or several rows, and who fetches which
 /// part of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Share {
+pub struct Slice {
     /// The tensor.
     pub tensor: Tensor,
     /// The first element, which may lie outside of the tensor when there is no such iteration.
     pub first: Vec<Affine>,
     /// What comes next where there is none.
-    pub next: Option<Next>,
+    pub next: Option<WrapAround>,
     /// Where it lies at most, so that all elements are those of the tensor.
     pub last: Vec<i64>,
     /// How many elements lie one behind the other.
@@ -33,7 +33,7 @@ pub struct Share {
 /// What is touched after the last iteration of a loop: by its first ones, in the next iteration of
 /// the loop around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Next {
+pub struct WrapAround {
     /// The loop that has ended.
     pub of: Name,
     /// Its later iteration.
@@ -55,11 +55,11 @@ pub struct Rows {
 
 /// Why there are no shares.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NoShare {
+pub enum NoSlice {
     /// The one loop is not inside of the other.
     NotInside,
     /// No access moves with the loop, or each iteration has a tensor of its own.
-    Still,
+    Invariant,
     /// The loop may have any number of iterations.
     Unknown(Name),
     /// What an iteration of the outer loop touches lies here and there in memory, and so does what
@@ -73,31 +73,36 @@ pub enum NoShare {
 /// shared.
 ///
 /// # Errors
-/// [`NoShare`].
-pub fn share(nest: &Nest, inner: &Name, fetch: &Prefetch, line: i64) -> Result<Share, NoShare> {
-    let (of, tensor) = (fetch.of.as_ref().ok_or(NoShare::NotInside)?, &fetch.tensor);
-    let at = position::named(nest, inner.as_str()).map_err(|_| NoShare::NotInside)?;
+/// [`NoSlice`].
+pub fn prefetch_plan(
+    nest: &Nest,
+    inner: &Name,
+    fetch: &Prefetch,
+    line: i64,
+) -> Result<Slice, NoSlice> {
+    let (of, tensor) = (fetch.of.as_ref().ok_or(NoSlice::NotInside)?, &fetch.tensor);
+    let at = position::named(nest, inner.as_str()).map_err(|_| NoSlice::NotInside)?;
     let chain = position::chain(nest, &at);
     let depth = chain.iter().position(|l| l.name == *of);
     let depth = 1 + depth
         .filter(|d| d + 1 < chain.len())
-        .ok_or(NoShare::NotInside)?;
+        .ok_or(NoSlice::NotInside)?;
     let outer = chain[depth - 1];
     let is_own = |own: &Tensor| own.name() == Some(tensor);
     if outer.body.iter().flat_map(Tree::locals).any(is_own) {
-        return Err(NoShare::Still);
+        return Err(NoSlice::Invariant);
     }
 
     let mut found = uses(nest, tensor.as_str());
     found.retain(|used| used.loops.get(depth - 1).is_some_and(|l| l.name == *of));
-    let sides = footprint(nest, &found, depth).ok_or(NoShare::Still)?;
+    let sides = footprint(nest, &found, depth).ok_or(NoSlice::Invariant)?;
     if !sides.iter().any(|side| side.low.mentions(of)) {
-        return Err(NoShare::Still);
+        return Err(NoSlice::Invariant);
     }
     let whole = found
         .first()
         .map(|used| used.tensor)
-        .ok_or(NoShare::Still)?;
+        .ok_or(NoSlice::Invariant)?;
     let mut later =
         Affine::iterator(of.clone()).plus_constant(fetch.distance.saturating_mul(outer.range.step));
     if fetch.further > 0 {
@@ -107,7 +112,7 @@ pub fn share(nest: &Nest, inner: &Name, fetch: &Prefetch, line: i64) -> Result<S
     }
     let mut share = if rows(&sides, whole).is_some_and(|rows| rows.count == 1) {
         let all = numbered(nest, &chain, depth)?;
-        shared(&found, &sides, of, &later, all).ok_or(NoShare::Scattered)?
+        shared(&found, &sides, of, &later, all).ok_or(NoSlice::Scattered)?
     } else {
         own_part(nest, &chain, depth, &found, (&later, line))?
     };
@@ -116,7 +121,7 @@ pub fn share(nest: &Nest, inner: &Name, fetch: &Prefetch, line: i64) -> Result<S
 }
 
 /// What comes after the last iteration of the innermost loop of `chain`.
-fn next(chain: &[&Arc<Loop>], later: Affine, share: &Share) -> Option<Next> {
+fn next(chain: &[&Arc<Loop>], later: Affine, share: &Slice) -> Option<WrapAround> {
     let [.., around, of] = chain else { return None };
     let (begin, end) = of.range.as_constant().filter(|_| of.range.step == 1)?;
     let is_own = |own: &Tensor| own.name() == share.tensor.name();
@@ -130,7 +135,7 @@ fn next(chain: &[&Arc<Loop>], later: Affine, share: &Share) -> Option<Next> {
         () => None,
     };
     let moves = share.first.iter().any(|index| index.mentions(&around.name));
-    moves.then(|| Next {
+    moves.then(|| WrapAround {
         of: of.name.clone(),
         later,
         end,
@@ -152,7 +157,7 @@ fn own_part(
     depth: usize,
     found: &[Use],
     (later, line): (&Affine, i64),
-) -> Result<Share, NoShare> {
+) -> Result<Slice, NoSlice> {
     let of = chain[depth - 1];
     for around in (depth..=chain.len()).rev() {
         let l = chain[around - 1];
@@ -174,22 +179,22 @@ fn own_part(
             later,
             number,
         );
-        let is_whole = |part: &Share| around < chain.len() || part.rows.count == 1;
+        let is_whole = |part: &Slice| around < chain.len() || part.rows.count == 1;
         let is_one = own.iter().all(|used| used.tensor == own[0].tensor);
         return part
             .filter(|part| moves && is_one && is_whole(part))
-            .ok_or(NoShare::Scattered);
+            .ok_or(NoSlice::Scattered);
     }
-    Err(NoShare::Scattered)
+    Err(NoSlice::Scattered)
 }
 
 /// The number of an iteration of the innermost loop of `chain` among those of all loops from
 /// `depth` on, and how many there are.
-fn numbered(nest: &Nest, chain: &[&Arc<Loop>], depth: usize) -> Result<(Affine, i64), NoShare> {
+fn numbered(nest: &Nest, chain: &[&Arc<Loop>], depth: usize) -> Result<(Affine, i64), NoSlice> {
     let bounds = Bounds::around(nest, chain.iter().map(|l| &***l));
     let (mut number, mut shares) = (Affine::constant(0), 1i64);
     for l in &chain[depth..] {
-        let (lower, trips) = most_trips(l, &bounds).ok_or(NoShare::Unknown(l.name.clone()))?;
+        let (lower, trips) = most_trips(l, &bounds).ok_or(NoSlice::Unknown(l.name.clone()))?;
         number = number
             .times(trips)
             .plus(&Affine::iterator(l.name.clone()).minus(lower));
@@ -247,7 +252,7 @@ fn shared(
     of: &Name,
     later: &Affine,
     (number, shares): (Affine, i64),
-) -> Option<Share> {
+) -> Option<Slice> {
     let map = |name: &Name| (name == of).then(|| later.clone());
     let room = |(side, extent): (&Side, &u64)| {
         i64::try_from(extent - side.extent.min(*extent)).unwrap_or(i64::MAX)
@@ -256,7 +261,7 @@ fn shared(
     let rows = rows(sides, tensor)?;
     let elements = sides.iter().enumerate();
     let elements = elements.filter(|(d, _)| rows.count == 1 || *d != rows.dimension);
-    Some(Share {
+    Some(Slice {
         tensor: tensor.clone(),
         first: sides.iter().map(|side| side.low.substitute(&map)).collect(),
         next: None,

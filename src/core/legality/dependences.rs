@@ -7,7 +7,7 @@ use crate::poly::{Error, Map, Piece};
 use std::collections::BTreeSet;
 
 /// Instances of one assignment that come before instances of another one, or of the same.
-pub struct Asked {
+pub struct ParametricDependence {
     /// The assignment of those that come first, counted from 0 through all nests.
     pub first: usize,
     /// The assignment of those that come later.
@@ -25,16 +25,16 @@ pub struct Asked {
 ///
 /// # Errors
 /// The polyhedral library has no answer.
-pub fn asked(nests: &[Nest]) -> Result<Vec<Asked>, Error> {
+pub fn dependences(nests: &[Nest]) -> Result<Vec<ParametricDependence>, Error> {
     ordered(nests, |pair| touching(pair, false))
 }
 
 /// Pairs of instances that read one element, in the order of the definition, which other orders need
-/// not keep; with the parameters of [`asked`].
+/// not keep; with the parameters of [`dependences`].
 ///
 /// # Errors
 /// The polyhedral library has no answer.
-pub fn inputs(nests: &[Nest]) -> Result<Vec<Asked>, Error> {
+pub fn inputs(nests: &[Nest]) -> Result<Vec<ParametricDependence>, Error> {
     ordered(nests, reading)
 }
 
@@ -42,7 +42,7 @@ pub fn inputs(nests: &[Nest]) -> Result<Vec<Asked>, Error> {
 fn ordered(
     nests: &[Nest],
     related: impl Fn(&[Iteration; 2]) -> Vec<Touching>,
-) -> Result<Vec<Asked>, Error> {
+) -> Result<Vec<ParametricDependence>, Error> {
     let mut exact = definition(nests);
     exact.retain(|leaf| matches!(leaf.what, What::Stmt(_)));
     let digits = digits(&exact);
@@ -90,7 +90,7 @@ fn ordered(
             }
             let pairs = Map::new(&pieces)?;
             if !pairs.is_empty()? {
-                asked.push(Asked {
+                asked.push(ParametricDependence {
                     first,
                     later,
                     pairs,

@@ -8,7 +8,7 @@ use super::iterator_range::IteratorRange;
 use crate::ir::Name;
 
 /// Whether different values of the iterators of `terms` give different sums of them.
-pub fn tell_apart(terms: &[(Name, i64)], ranges: &[IteratorRange]) -> bool {
+pub fn is_injective(terms: &[(Name, i64)], ranges: &[IteratorRange]) -> bool {
     let mut reach = Some(0u64);
     sorted(terms, ranges).into_iter().all(|(c, extent)| {
         let exceeds = extent <= 1 || reach.is_some_and(|r| c > r);
@@ -18,7 +18,7 @@ pub fn tell_apart(terms: &[(Name, i64)], ranges: &[IteratorRange]) -> bool {
 }
 
 /// The number of values that the sums of `terms` take, if these have no holes.
-pub fn without_holes(terms: &[(Name, i64)], ranges: &[IteratorRange]) -> Option<u64> {
+pub fn dense_extent(terms: &[(Name, i64)], ranges: &[IteratorRange]) -> Option<u64> {
     let has_holes = |name: &Name| ranges.iter().any(|r| r.name == *name && !r.is_whole());
     if terms.iter().any(|(name, _)| has_holes(name)) {
         return None;

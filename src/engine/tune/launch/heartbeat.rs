@@ -8,24 +8,24 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// So many pulses come in the time after which a side is lost.
-const PULSES: u32 = 10;
+const HEARTBEATS: u32 = 10;
 
 /// Writes pulses until it is dropped.
-pub(super) struct Pulse {
+pub(super) struct Heartbeat {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Pulse {
-    /// Starts. Who sees no pulse for `patience` gives this side up.
-    pub(super) fn start(exchange: &Exchange, patience: Duration) -> Pulse {
+impl Heartbeat {
+    /// Starts. Who sees no heartbeat for `patience` gives this side up.
+    pub(super) fn start(exchange: &Exchange, patience: Duration) -> Heartbeat {
         let (stop, stopped) = channel();
         let exchange = exchange.clone();
-        let pause = patience / PULSES;
+        let pause = patience / HEARTBEATS;
         let thread = std::thread::spawn(move || {
             let mut count = 0u64;
             loop {
-                // A pulse that cannot be written is a pulse that others miss.
+                // A heartbeat that cannot be written is a heartbeat that others miss.
                 let _ = exchange.beat(count);
                 count += 1;
                 match stopped.recv_timeout(pause) {
@@ -34,14 +34,14 @@ impl Pulse {
                 }
             }
         });
-        Pulse {
+        Heartbeat {
             stop: Some(stop),
             thread: Some(thread),
         }
     }
 }
 
-impl Drop for Pulse {
+impl Drop for Heartbeat {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
@@ -52,16 +52,16 @@ impl Drop for Pulse {
 }
 
 /// Watches the pulses of others.
-pub(super) struct Watch {
+pub(super) struct Liveness {
     patience: Duration,
     /// The last count of each, and when it changed.
     seen: HashMap<String, (Option<u64>, Instant)>,
 }
 
-impl Watch {
-    /// A side whose pulse does not change for `patience` is lost.
-    pub(super) fn new(patience: Duration) -> Watch {
-        Watch {
+impl Liveness {
+    /// A side whose heartbeat does not change for `patience` is lost.
+    pub(super) fn new(patience: Duration) -> Liveness {
+        Liveness {
             patience,
             seen: HashMap::new(),
         }
@@ -69,11 +69,11 @@ impl Watch {
 
     /// Whether someone lives, as far as is known.
     pub(super) fn lives(&mut self, exchange: &Exchange, who: &str) -> bool {
-        let pulse = exchange.pulse(who);
+        let heartbeat = exchange.heartbeat(who);
         let now = Instant::now();
-        let seen = self.seen.entry(who.to_owned()).or_insert((pulse, now));
-        if seen.0 != pulse {
-            *seen = (pulse, now);
+        let seen = self.seen.entry(who.to_owned()).or_insert((heartbeat, now));
+        if seen.0 != heartbeat {
+            *seen = (heartbeat, now);
         }
         seen.1.elapsed() < self.patience
     }

@@ -1,7 +1,7 @@
-//! Gauges: variants of one computation, tried one after the other as a tuner proposes them.
+//! Evaluators: variants of one computation, tried one after the other as a tuner proposes them.
 
 use super::check::{Expected, Progress, Trial};
-use super::contest::{Contest, Work, work_of};
+use super::comparison::{Comparison, Work, work_of};
 use super::{TrialError, Variant, check_results, compared, generate, generate_as, naive};
 use crate::codegen::Kernel;
 use crate::runtime::{
@@ -17,7 +17,7 @@ use std::time::Duration;
 pub type Ready<'a> = dyn Fn(usize, Result<Prepared, TrialError>) + Sync + 'a;
 
 /// Tries variants of one computation.
-pub trait Gauge: Sync {
+pub trait Evaluator: Sync {
     /// Generates code and compiles it. Several threads may do that at the same time.
     ///
     /// # Errors
@@ -78,7 +78,7 @@ pub struct Prepared {
 }
 
 impl From<Variant> for Prepared {
-    /// Without code, for gauges that run none.
+    /// Without code, for evaluators that run none.
     fn from(variant: Variant) -> Prepared {
         Prepared {
             variant,
@@ -130,7 +130,7 @@ const ROUND: Budget = Budget {
 };
 
 /// Compiles and runs, in a worker process.
-pub struct Workshop<'a> {
+pub struct LocalEvaluator<'a> {
     trial: Trial<'a>,
     reference: &'a Variant,
     results: Vec<String>,
@@ -139,24 +139,24 @@ pub struct Workshop<'a> {
     screen: Mutex<Screen<'a>>,
 }
 
-impl<'a> Workshop<'a> {
-    /// Where variants are compared with the first one of `contest`, whose untransformed nests run
+impl<'a> LocalEvaluator<'a> {
+    /// Where variants are compared with the first one of `comparison`, whose untransformed nests run
     /// now.
     pub(super) fn open(
-        contest: &'a Contest,
+        comparison: &'a Comparison,
         control: &'a Control,
         progress: &'a (dyn Fn(Progress) + Sync),
-    ) -> Result<Workshop<'a>, TrialError> {
-        let reference = contest.variants.first().ok_or(TrialError::Nothing)?;
+    ) -> Result<LocalEvaluator<'a>, TrialError> {
+        let reference = comparison.variants.first().ok_or(TrialError::Nothing)?;
         let plain = naive(reference);
-        let work = work_of(&contest.variants, &plain);
-        let kernel = generate(&plain, &contest.settings)?;
-        let (inputs, settings) = (&contest.inputs, &contest.settings);
+        let work = work_of(&comparison.variants, &plain);
+        let kernel = generate(&plain, &comparison.settings)?;
+        let (inputs, settings) = (&comparison.inputs, &comparison.settings);
         let trial = Trial::new(&[&kernel], inputs, settings, control, (progress, 1));
         trial.begin("running the untransformed nests");
         let outputs = trial.run(&trial.compile_reference(&kernel)?)?;
         let expected = trial.expected(reference, outputs)?;
-        Ok(Workshop {
+        Ok(LocalEvaluator {
             trial,
             reference,
             results: compared(reference),
@@ -198,7 +198,7 @@ impl<'a> Workshop<'a> {
     }
 }
 
-impl Gauge for Workshop<'_> {
+impl Evaluator for LocalEvaluator<'_> {
     fn prepare(&self, variant: &Variant) -> Result<Prepared, TrialError> {
         self.compile(variant, &self.generate(variant)?)
     }
