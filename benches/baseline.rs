@@ -103,9 +103,10 @@ fn untransformed(name: &'static str) -> Vec<Nest> {
         |line: &&str| line.starts_with("init(") || order && line.starts_with("let plan");
     let lines: Vec<&str> = script.lines().filter(|line| !is_left_out(line)).collect();
     let script = lines.join("\n");
-    let end = match order {
-        true => None,
-        false => script.find("\nlet plan"),
+    let end = if order {
+        None
+    } else {
+        script.find("\nlet plan")
     };
     let end = end
         .or_else(|| script.find("\ncompare("))

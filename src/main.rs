@@ -169,8 +169,9 @@ fn repl(file: Option<&Path>, no_compare: bool, limits: &Limits, writing: Writing
 fn fail(error: &ScriptError) -> ExitCode {
     let color = diag::color(std::io::stderr().is_terminal());
     say(error.render(color).trim_end());
-    match error.interrupted {
-        true => output::stopped(),
-        false => ExitCode::FAILURE,
+    if error.interrupted {
+        output::stopped()
+    } else {
+        ExitCode::FAILURE
     }
 }

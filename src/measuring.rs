@@ -42,9 +42,10 @@ pub fn bench(arguments: Bench) -> ExitCode {
         size: arguments.settings.size,
         peers: arguments.peers,
         curve: arguments.curve,
-        height: match arguments.speed_ups {
-            true => bench::Height::SpeedUp,
-            false => bench::Height::Share,
+        height: if arguments.speed_ups {
+            bench::Height::SpeedUp
+        } else {
+            bench::Height::Share
         },
     };
     let against = match arguments.against.as_deref().map(Against::read).transpose() {
@@ -74,9 +75,10 @@ pub fn bench(arguments: Bench) -> ExitCode {
         Ok(results) => {
             let summary = format!("{}\n", bench::summary(&results));
             let printed = printed.and_then(|()| print(&summary));
-            match results.failed() {
-                true => ExitCode::FAILURE,
-                false => output::code(printed),
+            if results.failed() {
+                ExitCode::FAILURE
+            } else {
+                output::code(printed)
             }
         }
         Err(error) => failed(&error, &control),
@@ -102,9 +104,10 @@ fn agreement(each: impl Iterator<Item = bench::Agreement>, control: &Control) ->
         all.push(found);
     }
     let summary = format!("{}\n", bench::agreement_summary(&all));
-    match all.iter().any(|agreement| agreement.why.is_some()) {
-        true => ExitCode::FAILURE,
-        false => output::code(printed.and_then(|()| print(&summary))),
+    if all.iter().any(|agreement| agreement.why.is_some()) {
+        ExitCode::FAILURE
+    } else {
+        output::code(printed.and_then(|()| print(&summary)))
     }
 }
 
@@ -121,9 +124,10 @@ fn searches(files: &[PathBuf], control: &Control) -> ExitCode {
 
 fn failed(error: &RuntimeError, control: &Control) -> ExitCode {
     say(&format!("error: {error}"));
-    match control.interrupted() {
-        true => output::stopped(),
-        false => ExitCode::FAILURE,
+    if control.interrupted() {
+        output::stopped()
+    } else {
+        ExitCode::FAILURE
     }
 }
 

@@ -47,9 +47,10 @@ pub fn tune(file: &Path, search: Search, running: Running) -> ExitCode {
     };
     let more = Session::tune_what_was_compared;
     in_session_and(file, stdout(), workbench, more, |session| {
-        match session.tunes() {
-            true => ExitCode::SUCCESS,
-            false => failure(file, NOTHING_TUNED),
+        if session.tunes() {
+            ExitCode::SUCCESS
+        } else {
+            failure(file, NOTHING_TUNED)
         }
     })
 }
@@ -65,9 +66,10 @@ pub fn apply(records: PathBuf, file: &Path, running: Running) -> ExitCode {
         ..bench(running)
     };
     in_session(file, stdout(), workbench, |session| {
-        match session.applies() {
-            true => ExitCode::SUCCESS,
-            false => failure(file, NOTHING_TUNED),
+        if session.applies() {
+            ExitCode::SUCCESS
+        } else {
+            failure(file, NOTHING_TUNED)
         }
     })
 }
@@ -258,9 +260,10 @@ fn in_session_and(
 
 /// Runs the script in a file, or on standard input, and says what it is warned of.
 fn script(session: &mut Session, file: &Path) -> Result<(), ScriptError> {
-    let ran = match file == Path::new("-") {
-        true => session.run_input(std::io::stdin()),
-        false => teml::bench::run_file(session, file),
+    let ran = if file == Path::new("-") {
+        session.run_input(std::io::stdin())
+    } else {
+        teml::bench::run_file(session, file)
     };
     for warning in session.warnings(std::io::stderr().is_terminal()) {
         say(warning.trim_end());

@@ -141,10 +141,7 @@ pub fn definitions(directory: &Path) -> ExitCode {
         let files = session.definitions().into_iter();
         let codes = files.map(|(name, text)| written(&directory.join(name), &text));
         codes.fold(ExitCode::SUCCESS, |all, one| {
-            match one == ExitCode::SUCCESS {
-                true => all,
-                false => one,
-            }
+            if one == ExitCode::SUCCESS { all } else { one }
         })
     })
 }

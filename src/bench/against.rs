@@ -16,9 +16,10 @@ impl Against {
         let named = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
         let text = std::fs::read_to_string(path).map_err(|error| named(&error))?;
         let value: Value = serde_json::from_str(&text).map_err(|error| named(&error))?;
-        match value["groups"].is_array() {
-            true => Ok(Against(value)),
-            false => Err(named(&"this is not the bench.json of a bench")),
+        if value["groups"].is_array() {
+            Ok(Against(value))
+        } else {
+            Err(named(&"this is not the bench.json of a bench"))
         }
     }
 

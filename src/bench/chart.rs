@@ -75,9 +75,10 @@ pub fn chart(group: &Group) -> String {
             times.speed_up,
             share.unwrap_or_default()
         );
-        let strong = match winner == Some(line.name.as_str()) {
-            true => " class=\"strong\"",
-            false => "",
+        let strong = if winner == Some(line.name.as_str()) {
+            " class=\"strong\""
+        } else {
+            ""
         };
         // Half of the runs lie within the spread around the median.
         let half = times.spread / 2.0;

@@ -32,9 +32,10 @@ impl FromStr for Sizes {
         if sizes.are_threads() && sizes.values.iter().any(too_many) {
             return Err(format!("at most {} threads", u16::MAX));
         }
-        match sizes.names.iter().any(String::is_empty) || sizes.values.contains(&0) {
-            true => Err(expected()),
-            false => Ok(sizes),
+        if sizes.names.iter().any(String::is_empty) || sizes.values.contains(&0) {
+            Err(expected())
+        } else {
+            Ok(sizes)
         }
     }
 }

@@ -172,9 +172,10 @@ impl Bench<'_> {
                 let what = format!("{sizes} = {at}: {}", p.what);
                 (self.progress)(Progress { what, ..p });
             };
-            let with_threads = match sizes.are_threads() {
-                true => Some(Threads::new(at, self.plan.size, self.control)?),
-                false => None,
+            let with_threads = if sizes.are_threads() {
+                Some(Threads::new(at, self.plan.size, self.control)?)
+            } else {
+                None
             };
             let mut bench = Bench {
                 progress: &progress,
@@ -254,9 +255,10 @@ impl Bench<'_> {
         // Where there are several scripts, a setting is for those that have it.
         if let (Some(name), [_]) = (session.unused_parameter(), &plan.scripts[..]) {
             let curve = plan.curve.as_ref();
-            let option = match curve.is_some_and(|sizes| sizes.names.contains(&name.to_string())) {
-                true => "--curve",
-                false => "--set",
+            let option = if curve.is_some_and(|sizes| sizes.names.contains(&name.to_string())) {
+                "--curve"
+            } else {
+                "--set"
             };
             return Err(format!(
                 "error: the script has no param(\"{name}\", …), which {option} names"
@@ -354,11 +356,12 @@ fn say(progress: &(dyn Fn(Progress) + Sync), what: &str) {
 }
 
 fn interrupted(control: &Control) -> Result<(), RuntimeError> {
-    match control.interrupted() {
-        true => Err(RuntimeError::Interrupted {
+    if control.interrupted() {
+        Err(RuntimeError::Interrupted {
             during: "measuring".to_owned(),
-        }),
-        false => Ok(()),
+        })
+    } else {
+        Ok(())
     }
 }
 

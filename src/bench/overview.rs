@@ -80,9 +80,10 @@ pub fn overview(groups: &[Group]) -> String {
              <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n",
             TOP - 20.0,
             bottom + 20.0,
-            match percent == 100.0 {
-                true => "limit".to_owned(),
-                false => format!("{percent:.0} %"),
+            if percent == 100.0 {
+                "limit".to_owned()
+            } else {
+                format!("{percent:.0} %")
             }
         );
     }

@@ -178,9 +178,10 @@ fn list(lines: Vec<String>) -> String {
         .iter()
         .map(|line| format!("<li>{}</li>\n", escaped(line)));
     let lines: String = lines.collect();
-    match lines.is_empty() {
-        true => lines,
-        false => format!("<ul>\n{lines}</ul>\n"),
+    if lines.is_empty() {
+        lines
+    } else {
+        format!("<ul>\n{lines}</ul>\n")
     }
 }
 
@@ -198,9 +199,10 @@ fn table<'a>(
     let heads = heads.into_iter().map(str::to_owned).collect();
     let mut html = format!("<div class=\"wide\"><table>\n{}", cells("th", "", heads));
     for (k, row) in rows.into_iter().enumerate() {
-        let class = match winner == Some(k) {
-            true => " class=\"best\"",
-            false => "",
+        let class = if winner == Some(k) {
+            " class=\"best\""
+        } else {
+            ""
         };
         html.push_str(&cells("td", class, row));
     }

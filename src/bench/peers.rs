@@ -201,9 +201,10 @@ impl Found {
         reference: &Kernel,
         options: &Options,
     ) -> Result<Peer, String> {
-        let kernel = match self.blas {
-            true => blas(name, reference)?,
-            false => reference.clone(),
+        let kernel = if self.blas {
+            blas(name, reference)?
+        } else {
+            reference.clone()
         };
         Ok(Peer {
             label: self.label.clone(),

@@ -396,13 +396,13 @@ fn function(symbol: &str, params: &[Param], comments: &str, printed: &Printed) -
 
 /// An assignment, or the loops that say in which order elements are assigned.
 fn definition_lines(part: &Nest) -> Vec<String> {
-    match part.originals().iter().any(|p| p.in_order) {
-        true => part.lines().iter().map(ToString::to_string).collect(),
-        false => part
-            .definition()
+    if part.originals().iter().any(|p| p.in_order) {
+        part.lines().iter().map(ToString::to_string).collect()
+    } else {
+        part.definition()
             .iter()
             .map(|e| Infix(e).to_string())
-            .collect(),
+            .collect()
     }
 }
 

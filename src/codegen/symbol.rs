@@ -24,9 +24,10 @@ fn has_taken_prefix(text: &str) -> bool {
 /// It is not a name, or one that C, C++, their libraries or teml's own code uses.
 pub fn check(text: &str) -> Result<(), NameError> {
     Name::new(text)?;
-    match text == "main" || is_taken(text) || LIBRARY.contains(&text) {
-        true => Err(NameError::Reserved(text.to_owned())),
-        false => Ok(()),
+    if text == "main" || is_taken(text) || LIBRARY.contains(&text) {
+        Err(NameError::Reserved(text.to_owned()))
+    } else {
+        Ok(())
     }
 }
 

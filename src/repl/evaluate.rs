@@ -40,9 +40,10 @@ impl Repl {
         if is_kept {
             let subject = subject.or_else(|| before.subject.clone());
             let moment = Moment::new(line.to_owned(), self.session.checkpoint(), subject);
-            match last.is_some_and(|last| last.is_kept) {
-                true => self.timeline.replace(moment),
-                false => self.timeline.push(moment),
+            if last.is_some_and(|last| last.is_kept) {
+                self.timeline.replace(moment)
+            } else {
+                self.timeline.push(moment)
             }
             self.catalog = Arc::new(self.session.catalog());
             self.viewed = None;
@@ -57,9 +58,10 @@ impl Repl {
         let mut texts: Vec<String> = shown.map(|shown| self.painted(shown)).into_iter().collect();
         texts.extend(self.told(&made, &nests));
         texts.extend(self.lone_name(line));
-        Ok(match texts.is_empty() {
-            true => Outcome::Nothing,
-            false => Outcome::Text(texts.join("\n")),
+        Ok(if texts.is_empty() {
+            Outcome::Nothing
+        } else {
+            Outcome::Text(texts.join("\n"))
         })
     }
 

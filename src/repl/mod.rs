@@ -157,12 +157,13 @@ impl Repl {
     fn evaluate(&mut self, line: &str) -> commands::Reply {
         let continued = line.starts_with('.') && !line.starts_with("..");
         let Some(last) = self.last.take().filter(|_| continued) else {
-            return match continued {
-                true => Err(failed_with(
+            return if continued {
+                Err(failed_with(
                     "there is no line that this one could continue",
                     "a line that begins with a dot continues the one before",
-                )),
-                false => self.step(line, None),
+                ))
+            } else {
+                self.step(line, None)
             };
         };
         let text = format!("{}\n    {line}", last.text.trim_end().trim_end_matches(';'));
@@ -239,16 +240,18 @@ impl Repl {
         })?;
         let is_name = |c: char| c.is_alphanumeric() || c == '_';
         let label = nests.last().and_then(Nest::label).map(Name::to_string);
-        let name = match argument.chars().all(is_name) {
-            true => argument.to_owned(),
-            false => label.unwrap_or_else(|| "it".to_owned()),
+        let name = if argument.chars().all(is_name) {
+            argument.to_owned()
+        } else {
+            label.unwrap_or_else(|| "it".to_owned())
         };
-        match nests.is_empty() {
-            true => Err(failed_with(
+        if nests.is_empty() {
+            Err(failed_with(
                 format!("`{argument}` must be a nest, or a list of nests"),
                 "`build(C)` makes a nest of a tensor that something was assigned to",
-            )),
-            false => Ok(Subject { name, nests }),
+            ))
+        } else {
+            Ok(Subject { name, nests })
         }
     }
 
@@ -326,9 +329,10 @@ impl Repl {
         self.catalog = Arc::new(self.session.catalog());
         (self.last, self.viewed) = (None, None);
         let told = self.told(&made, nests);
-        match told.is_empty() {
-            true => Outcome::Nothing,
-            false => Outcome::Text(told.join("\n")),
+        if told.is_empty() {
+            Outcome::Nothing
+        } else {
+            Outcome::Text(told.join("\n"))
         }
     }
 

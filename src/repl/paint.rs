@@ -36,9 +36,10 @@ const TREE: &[&str] = &[
 
 impl Paint {
     fn with(self, style: &str, text: &str) -> String {
-        match self.0 && !text.is_empty() {
-            true => format!("\x1b[{style}m{text}\x1b[0m"),
-            false => text.to_owned(),
+        if self.0 && !text.is_empty() {
+            format!("\x1b[{style}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
         }
     }
 
@@ -69,13 +70,16 @@ impl Paint {
 
     /// C.
     pub fn c(self, text: &str) -> String {
-        let paint = |line: &str| match line.trim_start().starts_with('#') {
-            true => self.with(VECTOR, line),
-            false => self.tokens(line, &|word| match word {
-                word if C.contains(&word) => Some(KEYWORD),
-                word if word.starts_with("f64x") || word.starts_with("f32x") => Some(VECTOR),
-                _ => None,
-            }),
+        let paint = |line: &str| {
+            if line.trim_start().starts_with('#') {
+                self.with(VECTOR, line)
+            } else {
+                self.tokens(line, &|word| match word {
+                    word if C.contains(&word) => Some(KEYWORD),
+                    word if word.starts_with("f64x") || word.starts_with("f32x") => Some(VECTOR),
+                    _ => None,
+                })
+            }
         };
         let lines: Vec<String> = text.lines().map(paint).collect();
         lines.join("\n")
@@ -147,9 +151,10 @@ impl Paint {
         let (mut out, mut at) = (String::new(), 0);
         for token in &scanned.tokens {
             let between = &text[at..token.range.start];
-            out.push_str(&match between.contains("//") || between.contains("/*") {
-                true => self.faint(between),
-                false => between.to_owned(),
+            out.push_str(&if between.contains("//") || between.contains("/*") {
+                self.faint(between)
+            } else {
+                between.to_owned()
             });
             let shown = &text[token.range.clone()];
             let style = match token.kind {
@@ -166,9 +171,10 @@ impl Paint {
     }
 
     fn faint_comment(self, text: &str) -> String {
-        match text.trim().is_empty() {
-            true => text.to_owned(),
-            false => self.faint(text),
+        if text.trim().is_empty() {
+            text.to_owned()
+        } else {
+            self.faint(text)
         }
     }
 }

@@ -41,9 +41,10 @@ pub fn run(
         Ok(repl)
     };
     let Some(file) = file else {
-        return match is_terminal {
-            true => edited(Later::opening(open)?, color),
-            false => Ok(piped(open()?)?),
+        return if is_terminal {
+            edited(Later::opening(open)?, color)
+        } else {
+            Ok(piped(open()?)?)
         };
     };
     let mut repl = open()?;
@@ -97,9 +98,10 @@ fn edited(dialog: Later, has_color: bool) -> Result<bool, Broken> {
     let columns = Arc::new(AtomicUsize::new(super::WIDTH));
     let config = Config::builder()
         .completion_type(rustyline::CompletionType::List)
-        .color_mode(match has_color {
-            true => ColorMode::Enabled,
-            false => ColorMode::Disabled,
+        .color_mode(if has_color {
+            ColorMode::Enabled
+        } else {
+            ColorMode::Disabled
         })
         .build();
     let mut editor: Editor<Assistant, DefaultHistory> = Editor::with_config(config)?;
@@ -118,13 +120,12 @@ fn edited(dialog: Later, has_color: bool) -> Result<bool, Broken> {
         if let Some((now, _)) = editor.dimensions() {
             columns.store(usize::from(now), Ordering::Relaxed);
         }
-        let read = match pending.is_empty() {
-            true => editor.readline(PROMPT),
-            false => {
-                let indent = " ".repeat(indent(&pending));
-                let read = editor.readline_with_initial(GOES_ON, (&indent, ""));
-                read.map(|line| outdented(&line, &indent))
-            }
+        let read = if pending.is_empty() {
+            editor.readline(PROMPT)
+        } else {
+            let indent = " ".repeat(indent(&pending));
+            let read = editor.readline_with_initial(GOES_ON, (&indent, ""));
+            read.map(|line| outdented(&line, &indent))
         };
         match read {
             Ok(line) => {
@@ -306,9 +307,10 @@ impl Hinter for Assistant {
 
 impl Highlighter for Assistant {
     fn highlight<'l>(&self, line: &'l str, _position: usize) -> Cow<'l, str> {
-        match line.trim_start().starts_with([':', '?']) {
-            true => Cow::Owned(self.paint.bold(line)),
-            false => Cow::Owned(self.paint.script(line)),
+        if line.trim_start().starts_with([':', '?']) {
+            Cow::Owned(self.paint.bold(line))
+        } else {
+            Cow::Owned(self.paint.script(line))
         }
     }
 

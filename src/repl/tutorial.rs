@@ -91,15 +91,12 @@ impl Repl {
         let Some((k, _)) = expected.filter(|(_, expected)| same(line, expected)) else {
             return outcome;
         };
-        let next = match k + 1 < LESSONS.len() {
-            true => {
-                self.lesson = Some(k + 1);
-                self.shown_lesson(k + 1)
-            }
-            false => {
-                self.lesson = None;
-                wrapped(END, self.width())
-            }
+        let next = if k + 1 < LESSONS.len() {
+            self.lesson = Some(k + 1);
+            self.shown_lesson(k + 1)
+        } else {
+            self.lesson = None;
+            wrapped(END, self.width())
         };
         Outcome::Text(match outcome {
             Outcome::Text(text) => format!("{text}\n\n{next}"),

@@ -54,9 +54,10 @@ pub fn entry(head: &str, text: &str, indent: usize, width: usize) -> String {
     }
     let beside = lines(text, width - indent, indent).join("\n");
     let beside = beside.trim_start();
-    match length + 1 < indent {
-        true => format!("{head}{}{beside}", " ".repeat(indent - length)),
-        false => format!("{head}\n{}{beside}", " ".repeat(indent)),
+    if length + 1 < indent {
+        format!("{head}{}{beside}", " ".repeat(indent - length))
+    } else {
+        format!("{head}\n{}{beside}", " ".repeat(indent))
     }
 }
 

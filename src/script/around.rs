@@ -132,9 +132,10 @@ impl Places {
         let (own, _, at) = self.token(position)?;
         for source in self.up_to(own) {
             let scanned = lex::scan(&source.text);
-            let end = match std::ptr::eq(&**source, own) {
-                true => at,
-                false => scanned.tokens.len(),
+            let end = if std::ptr::eq(&**source, own) {
+                at
+            } else {
+                scanned.tokens.len()
             };
             if let Some(k) = declaration(&source.text, &scanned, name, end) {
                 return Some(source.span(scanned.tokens[k].range.clone()));
@@ -206,10 +207,7 @@ fn chain_start(text: &str, scanned: &Tokens, last: usize) -> usize {
             let called = k.checked_sub(1).is_some_and(|p| {
                 matches!(at(p), ")" | "]") || scanned.tokens[p].kind == lex::TokenKind::Word
             });
-            match called {
-                true => k -= 1,
-                false => break,
-            }
+            if called { k -= 1 } else { break }
         }
         match k.checked_sub(2) {
             Some(before) if matches!(at(k - 1), "." | "?." | "::") => k = before,

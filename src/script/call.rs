@@ -125,9 +125,10 @@ pub enum Rights {
 impl Rights {
     /// The rights of the code at a position.
     fn at(position: Position, shared: &Shared) -> Rights {
-        match shared.lock().places.is_of_user(position) {
-            true => Rights::User,
-            false => Rights::Module,
+        if shared.lock().places.is_of_user(position) {
+            Rights::User
+        } else {
+            Rights::Module
         }
     }
 }
@@ -165,12 +166,13 @@ pub(super) fn value_of(
                 rights: Some(rights),
             };
             let fits = (function.required()..=function.params.len()).contains(&args.len());
-            let result = match fits {
-                true => function.perform(&call),
-                false => Err(call.refuse(match args.len() {
+            let result = if fits {
+                function.perform(&call)
+            } else {
+                Err(call.refuse(match args.len() {
                     1 => "does not take 1 argument",
                     _ => "does not take so many arguments",
-                })),
+                }))
             };
             result.map_err(|failure| call.raise(failure))
         },
@@ -248,9 +250,10 @@ impl Call<'_> {
 
     fn suggest_build(&self, k: usize, failure: Failure) -> Failure {
         let given = self.args.get(k);
-        match given.is_some_and(|v| v.read_lock::<Expr>().is_some()) {
-            true => failure.help("`build` wraps an assignment in a loop nest: build(t)"),
-            false => failure,
+        if given.is_some_and(|v| v.read_lock::<Expr>().is_some()) {
+            failure.help("`build` wraps an assignment in a loop nest: build(t)")
+        } else {
+            failure
         }
     }
 

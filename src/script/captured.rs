@@ -125,9 +125,10 @@ pub fn refuse(places: &Places, position: Position, value: &Dynamic) -> Failure {
     let name = name(places, position).unwrap_or_default();
     let held = values::type_in_words(actions::name_of(value).unwrap_or(value.type_name()));
     let message = format!("`{name}` reads as an iterator, but the variable `{name}` is {held}");
-    let number = match value.is_int() {
-        true => format!("`value({name})` for the number, "),
-        false => String::new(),
+    let number = if value.is_int() {
+        format!("`value({name})` for the number, ")
+    } else {
+        String::new()
     };
     Failure::new(message)
         .help(format!(
@@ -145,11 +146,12 @@ pub fn refuse_level(places: &Places, position: Position, value: &Dynamic) -> Fai
     Failure::new(format!(
         "`{name}` is a loop of the nest, but the variable `{name}` is {level}"
     ))
-    .help(match value.is_int() {
-        true => format!(
+    .help(if value.is_int() {
+        format!(
             "write `\"{name}\"` for the loop, `value({name})` for the level, or rename the variable"
-        ),
-        false => format!("write `\"{name}\"` for the loop, or rename the variable"),
+        )
+    } else {
+        format!("write `\"{name}\"` for the loop, or rename the variable")
     })
     .at(position)
     .declared(name)

@@ -118,9 +118,10 @@ impl Session {
             of_names(f.name, f.signature(), topic_of_action(f.name), names)
         });
         let library = self.library_functions().map(|(name, signature)| {
-            let topic = match name.contains("::") {
-                true => "schedules",
-                false => "library",
+            let topic = if name.contains("::") {
+                "schedules"
+            } else {
+                "library"
             };
             of_signature(&name, signature, topic)
         });

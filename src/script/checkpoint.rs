@@ -112,9 +112,10 @@ impl Session {
             {
                 *place = inside.clone();
             }
-            match saved.is_constant {
-                true => scope.push_constant_dynamic(saved.name.as_str(), value),
-                false => scope.push_dynamic(saved.name.as_str(), value),
+            if saved.is_constant {
+                scope.push_constant_dynamic(saved.name.as_str(), value)
+            } else {
+                scope.push_dynamic(saved.name.as_str(), value)
             };
         }
         let left = std::mem::replace(&mut self.scope, scope);
@@ -186,10 +187,7 @@ fn is_same(a: &Dynamic, b: &Dynamic) -> bool {
     if a.type_id() != b.type_id() || a.tag() != b.tag() {
         return false;
     }
-    let same = match a.is_unit() {
-        true => Some(true),
-        false => None,
-    };
+    let same = if a.is_unit() { Some(true) } else { None };
     same.or_else(|| both::<i64>(a, b, |a, b| a == b))
         .or_else(|| both::<f64>(a, b, |a, b| a.to_bits() == b.to_bits()))
         .or_else(|| both::<bool>(a, b, |a, b| a == b))

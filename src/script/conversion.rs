@@ -198,9 +198,10 @@ pub(super) fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure>
                     .expected(k, LISTS_ARROW)
                     .help("the list after `->` says how the result is indexed"));
             };
-            let from = match arrow.from.is_unit() {
-                true => Vec::new(),
-                false => iter_lists(call, k, &arrow.from, LISTS_ARROW)?,
+            let from = if arrow.from.is_unit() {
+                Vec::new()
+            } else {
+                iter_lists(call, k, &arrow.from, LISTS_ARROW)?
             };
             let to = iters(call, k, &arrow.to, ITERATORS)?;
             Ok(Arg::Arrow(Arrow { from, to }))
@@ -209,9 +210,10 @@ pub(super) fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure>
             let expected =
                 "two dimensions, counted from 1, such as `[1, 2]`, or a list of such pairs";
             let list: Array = call.get(k, expected)?;
-            let pairs = match list.first().is_some_and(Dynamic::is_array) {
-                true => list.iter().map(pair).collect(),
-                false => pair(&Dynamic::from_array(list)).map(|pair| vec![pair]),
+            let pairs = if list.first().is_some_and(Dynamic::is_array) {
+                list.iter().map(pair).collect()
+            } else {
+                pair(&Dynamic::from_array(list)).map(|pair| vec![pair])
             };
             let pairs = pairs.map(Arg::Dimensions);
             pairs.ok_or_else(|| call.expected(k, expected))
@@ -386,8 +388,9 @@ fn steps(call: &Call, k: usize) -> Result<Path, Failure> {
     let result = result
         .try_cast::<Nest>()
         .ok_or_else(|| call.expected(k, expected))?;
-    match result.context() == part.context() {
-        true => Ok(result.path().clone()),
-        false => Err(call.fail(k, "must return what it makes of the nest that it is given")),
+    if result.context() == part.context() {
+        Ok(result.path().clone())
+    } else {
+        Err(call.fail(k, "must return what it makes of the nest that it is given"))
     }
 }

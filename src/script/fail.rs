@@ -242,9 +242,10 @@ impl Failure {
                 return error;
             }
         }
-        let failure = match self.0.position.is_none() {
-            true => self.with(|data| data.position = position),
-            false => self,
+        let failure = if self.0.position.is_none() {
+            self.with(|data| data.position = position)
+        } else {
+            self
         };
         let position = failure.0.position;
         EvalAltResult::ErrorRuntime(Dynamic::from(failure), position).into()

@@ -40,9 +40,10 @@ pub fn unwind(mut error: EvalAltResult) -> (Vec<Frame>, EvalAltResult) {
         let (name, text, position, inner) = match error {
             EvalAltResult::ErrorInFunctionCall(name, _, inner, position) => {
                 let name = library::public_name(&name).to_owned();
-                let text = match name.starts_with("anon$") {
-                    true => "in this call of a closure".to_owned(),
-                    false => format!("in this call of `{name}`"),
+                let text = if name.starts_with("anon$") {
+                    "in this call of a closure".to_owned()
+                } else {
+                    format!("in this call of `{name}`")
                 };
                 (name, text, position, inner)
             }
@@ -98,12 +99,13 @@ pub fn note_library(
     };
     let called = called.called(places);
     let step = step.map_or(String::new(), |step| format!("`{step}` at "));
-    match places.is_library(position) {
-        true => diagnostic.note(format!(
+    if places.is_library(position) {
+        diagnostic.note(format!(
             "`{called}` is a function of the library; this is {step}{}:{}",
             site.source, site.line
-        )),
-        false => diagnostic,
+        ))
+    } else {
+        diagnostic
     }
 }
 

@@ -86,9 +86,10 @@ fn listed(
 
 /// Argument `k` or a part of it as a list of iterators, or `()` for none.
 pub fn optional_iters(call: &Call, k: usize, value: &Dynamic) -> Result<Iters, Failure> {
-    match value.is_unit() {
-        true => Ok(None),
-        false => iters(call, k, value, ITERATORS).map(Some),
+    if value.is_unit() {
+        Ok(None)
+    } else {
+        iters(call, k, value, ITERATORS).map(Some)
     }
 }
 
@@ -106,14 +107,15 @@ pub fn iter_lists(
     list.iter()
         .map(|item| {
             let item = item.flatten_clone();
-            match item.is_array() || item.is_unit() {
-                true => optional_iters(call, k, &item),
-                false => Err(call
+            if item.is_array() || item.is_unit() {
+                optional_iters(call, k, &item)
+            } else {
+                Err(call
                     .fail(
                         k,
                         &format!("must be {expected}; {} is not a list", values::show(&item)),
                     )
-                    .help("there is one list per operand, and `()` where it already has its own")),
+                    .help("there is one list per operand, and `()` where it already has its own"))
             }
         })
         .collect()

@@ -75,11 +75,12 @@ impl Resolver {
                 "cannot import \"{path}\": it is not a file"
             )));
         }
-        match found.starts_with(&state.root) {
-            true => Ok(found),
-            false => Err(Failure::new(format!(
+        if found.starts_with(&state.root) {
+            Ok(found)
+        } else {
+            Err(Failure::new(format!(
                 "cannot import \"{path}\": it lies outside the directory of the script"
-            ))),
+            )))
         }
     }
 
@@ -128,9 +129,10 @@ impl ModuleResolver for Resolver {
         path: &str,
         position: Position,
     ) -> Result<Arc<Module>, Box<EvalAltResult>> {
-        let key = match path.starts_with("std/") {
-            true => PathBuf::from(path),
-            false => self.file(path, position).map_err(|f| f.raise(position))?,
+        let key = if path.starts_with("std/") {
+            PathBuf::from(path)
+        } else {
+            self.file(path, position).map_err(|f| f.raise(position))?
         };
         let known = self.entries().get(&key).cloned();
         match known {

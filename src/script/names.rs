@@ -94,14 +94,15 @@ fn is_function(context: &EvalContext, name: &str) -> bool {
 fn bind(context: &mut EvalContext, inputs: &[Expression], shared: &Shared) -> Result<Dynamic> {
     let (name, position) = (inputs[0].get_string_value(), inputs[0].position());
     let value = evaluated(context, &inputs[1])?;
-    match is_library(context) && value.is::<Nest>() {
-        true => Ok(value),
-        false => named(
+    if is_library(context) && value.is::<Nest>() {
+        Ok(value)
+    } else {
+        named(
             value,
             name.unwrap_or(""),
             &Bound::of(context, &inputs[1], position),
             shared,
-        ),
+        )
     }
 }
 
@@ -201,9 +202,10 @@ fn set(context: &mut EvalContext, inputs: &[Expression], shared: &Shared) -> Res
         && new.is_assignment()
         && is_unnamed(&new)
     {
-        let target = match keeps_name {
-            true => tensor.clone(),
-            false => tensor.named(label),
+        let target = if keeps_name {
+            tensor.clone()
+        } else {
+            tensor.named(label)
         };
         let assignment = onto(name, &target, &new).map_err(|f| f.raise(position))?;
         made(&assignment, position, shared)?;
@@ -213,14 +215,15 @@ fn set(context: &mut EvalContext, inputs: &[Expression], shared: &Shared) -> Res
         }
         return Ok(assignment);
     }
-    match is_library(context) && value.is::<Nest>() {
-        true => Ok(value),
-        false => named(
+    if is_library(context) && value.is::<Nest>() {
+        Ok(value)
+    } else {
+        named(
             value,
             name,
             &Bound::of(context, &inputs[1], position),
             shared,
-        ),
+        )
     }
 }
 

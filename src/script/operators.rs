@@ -86,10 +86,7 @@ fn refused<A: Written, B: Written>(engine: &mut Engine, comparison: Comparison) 
             "`vselect({a}, \"{symbol}\", {b}, 1, 0)` is an expression with the answer for each element"
         ));
         let is_text = matches!(symbol, "==" | "!=");
-        let failure = match is_text {
-            true => failure.note(format!("`notation(a) {symbol} notation(b)` compares what they are made of")),
-            false => failure,
-        };
+        let failure = if is_text { failure.note(format!("`notation(a) {symbol} notation(b)` compares what they are made of")) } else { failure };
         std::result::Result::<bool, Box<EvalAltResult>>::Err(failure.raise(c.call_position()))
     });
 }

@@ -365,9 +365,10 @@ impl Session {
         self.since.push_str(text);
         self.since.push('\n');
         let all = self.functions.merge(&ast);
-        self.attempted = match ast.has_functions() {
-            true => all.clone_functions_only(),
-            false => self.functions.clone(),
+        self.attempted = if ast.has_functions() {
+            all.clone_functions_only()
+        } else {
+            self.functions.clone()
         };
         let result = self
             .engine

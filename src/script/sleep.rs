@@ -18,9 +18,10 @@ pub fn register(engine: &mut Engine, interrupt: &Arc<AtomicBool>) {
 
 fn sleep(seconds: f64, interrupt: &AtomicBool) {
     // What is no time is none, and a time that cannot be counted never ends.
-    let time = match seconds > 0.0 {
-        true => Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
-        false => Duration::ZERO,
+    let time = if seconds > 0.0 {
+        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+    } else {
+        Duration::ZERO
     };
     let begin = Instant::now();
     while !interrupt.load(Ordering::Relaxed) {

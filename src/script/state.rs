@@ -61,9 +61,10 @@ impl State {
     /// Where a script asked for what is called at a position: there or, in the library, where it
     /// called the library.
     pub fn site(&self, position: Position) -> Option<Site> {
-        match self.places.is_library(position) {
-            true => self.invocations.last().cloned(),
-            false => None,
+        if self.places.is_library(position) {
+            self.invocations.last().cloned()
+        } else {
+            None
         }
         .or_else(|| self.places.site(position))
     }

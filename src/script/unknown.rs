@@ -38,9 +38,10 @@ impl Translator<'_> {
                     "give `{name}` to the function as an argument"
                 )));
         }
-        diagnostic.help(match values::is_iterator_name(name) {
-            true => self.known.similar_variable(name),
-            false => self.known.similar(name),
+        diagnostic.help(if values::is_iterator_name(name) {
+            self.known.similar_variable(name)
+        } else {
+            self.known.similar(name)
         })
     }
 
@@ -69,15 +70,16 @@ impl Translator<'_> {
         let diagnostic = self.error("a tensor cannot be indexed with `[...]`");
         let name = self.places.word_before(self.position);
         let name = name.as_deref().unwrap_or("A");
-        diagnostic.help(Some(match self.places.is_assigned(self.position) {
-            true => format!(
+        diagnostic.help(Some(if self.places.is_assigned(self.position) {
+            format!(
                 "`{name} = eq(value, [i, j])` assigns to all elements what `build` computes; \
-                 `init({name}, |i, j| i + j)` says what an input holds"
-            ),
-            false => format!(
+             `init({name}, |i, j| i + j)` says what an input holds"
+            )
+        } else {
+            format!(
                 "`vat({name}, [0, 1])` and `vat({name}, [i, j])` are elements in an expression; \
-                 `run(plan).{name}` is what a nest computes"
-            ),
+             `run(plan).{name}` is what a nest computes"
+            )
         }))
     }
 
@@ -165,9 +167,10 @@ impl Translator<'_> {
         }
         let least = counts.iter().copied().min().unwrap_or(0);
         let most = counts.iter().copied().max().unwrap_or(0);
-        let takes = match least == most {
-            true => number_of(most, "argument"),
-            false => format!("{least} to {most} arguments"),
+        let takes = if least == most {
+            number_of(most, "argument")
+        } else {
+            format!("{least} to {most} arguments")
         };
         let message = format!("{name} takes {takes}, but {} given", were(given.len()));
         error(message).note(format!("signature: {}", signatures.join(", ")))

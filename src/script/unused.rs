@@ -200,9 +200,10 @@ pub fn warning(value: &Dynamic, expr: &Expr, places: &Places) -> Option<(Positio
     let message = format!("{} is not used", what?);
     let position = start(expr);
     let (span, text) = places.statement(position)?;
-    let shown = match text.len() < 60 && !text.contains('\n') {
-        true => text.as_str(),
-        false => "…",
+    let shown = if text.len() < 60 && !text.contains('\n') {
+        text.as_str()
+    } else {
+        "…"
     };
     let variable = text
         .split(|c: char| !(c == '_' || c.is_alphanumeric()))

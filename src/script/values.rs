@@ -217,9 +217,10 @@ fn simple(value: &Dynamic) -> String {
     if let Some(failure) = value.read_lock::<Failure>() {
         return failure.message();
     }
-    match value.is_fnptr() {
-        true => "a function".to_owned(),
-        false => value.to_string(),
+    if value.is_fnptr() {
+        "a function".to_owned()
+    } else {
+        value.to_string()
     }
 }
 
@@ -338,9 +339,12 @@ fn register_comparisons(engine: &mut Engine) {
     for symbol in ["<", "<=", ">", ">=", "==", "!="] {
         // Elements of lists that hold iterators and numbers are told apart.
         let is_equality = matches!(symbol, "==" | "!=");
-        let compare = move |c: &NativeCallContext, index: &Index| match is_equality {
-            true if !index.undeclared => Ok(symbol == "!="),
-            _ => refuse(c, index),
+        let compare = move |c: &NativeCallContext, index: &Index| {
+            if is_equality && !index.undeclared {
+                Ok(symbol == "!=")
+            } else {
+                refuse(c, index)
+            }
         };
         engine
             .register_fn(symbol, move |c: NativeCallContext, a: Index, _: i64| {
@@ -382,16 +386,17 @@ fn is_visible(
 }
 
 fn checked(ctx: &NativeCallContext, affine: Affine) -> Result<Index, Box<EvalAltResult>> {
-    match affine.is_in_limits() {
-        true => Ok(Index {
+    if affine.is_in_limits() {
+        Ok(Index {
             affine,
             undeclared: false,
-        }),
-        false => Err(Failure::new(
-            "an index expression has a factor or a constant that is too large",
+        })
+    } else {
+        Err(
+            Failure::new("an index expression has a factor or a constant that is too large")
+                .help("factors and constants stay below 2 to the power of 40")
+                .raise(ctx.call_position()),
         )
-        .help("factors and constants stay below 2 to the power of 40")
-        .raise(ctx.call_position())),
     }
 }
 

@@ -61,9 +61,10 @@ impl<T> Version<T> {
         let mut levels: Vec<Vec<&Arc<Node<T>>>> = self.root.iter().map(|r| vec![r]).collect();
         while let Some(lowest) = levels.last() {
             let below: Vec<&Arc<Node<T>>> = lowest.iter().flat_map(|node| children(node)).collect();
-            match below.is_empty() {
-                true => break,
-                false => levels.push(below),
+            if below.is_empty() {
+                break;
+            } else {
+                levels.push(below)
             }
         }
         levels.reverse();

@@ -163,9 +163,10 @@ impl Workbench {
 
     /// What `codegen` made, or else what was compared.
     pub fn kernels(&self) -> &[Kernel] {
-        match self.generated.is_empty() {
-            true => &self.kept.compared,
-            false => &self.generated,
+        if self.generated.is_empty() {
+            &self.kept.compared
+        } else {
+            &self.generated
         }
     }
 }

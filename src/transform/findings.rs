@@ -214,9 +214,10 @@ impl Finding for NoNest {
 
 impl Finding for NoPartition {
     fn class(&self) -> Class {
-        match self.is_limitation() {
-            true => Class::Limitation,
-            false => Class::Mistake,
+        if self.is_limitation() {
+            Class::Limitation
+        } else {
+            Class::Mistake
         }
     }
 
@@ -261,8 +262,9 @@ impl Finding for Faults {
 }
 
 fn class(why: &NoProgram) -> Class {
-    match why.is_limitation() {
-        true => Class::Limitation,
-        false => Class::Mistake,
+    if why.is_limitation() {
+        Class::Limitation
+    } else {
+        Class::Mistake
     }
 }

@@ -79,9 +79,12 @@ impl Op {
         let params: Vec<String> = self
             .params
             .iter()
-            .map(|p| match p.optional {
-                true => format!("{}?", p.name),
-                false => p.name.to_owned(),
+            .map(|p| {
+                if p.optional {
+                    format!("{}?", p.name)
+                } else {
+                    p.name.to_owned()
+                }
             })
             .collect();
         let returns = match self.returns {

@@ -255,9 +255,10 @@ pub(super) fn temporary(value: &Expr, variables: &[Variable]) -> Option<Tensor> 
     let is_taken = |name: &Name| variables.iter().any(|v| v.tensor.name() == Some(name));
     let mut numbered = (1..).filter_map(|k: usize| Name::new(&format!("t{k}")).ok());
     let name = numbered.find(|name| !is_taken(name))?;
-    let tensor = match extents.is_empty() {
-        true => Tensor::scalar(value.elem()),
-        false => Tensor::new(Shape::of_extents(extents), value.elem()),
+    let tensor = if extents.is_empty() {
+        Tensor::scalar(value.elem())
+    } else {
+        Tensor::new(Shape::of_extents(extents), value.elem())
     };
     Some(tensor.named(name))
 }

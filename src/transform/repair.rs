@@ -94,9 +94,10 @@ fn blamed(nest: &Nest, reductions: Reductions, alone: bool) -> Option<Fault> {
     }
     while high - low > 1 {
         let middle = low.midpoint(high);
-        match legal(middle)? {
-            true => low = middle,
-            false => high = middle,
+        if legal(middle)? {
+            low = middle
+        } else {
+            high = middle
         }
     }
     Some(Fault {
@@ -187,9 +188,10 @@ impl Trials<'_> {
         parallel: bool,
         around: &[&Name],
     ) -> Option<String> {
-        let (op, mode) = match parallel {
-            true => ("parallelize", "run in parallel"),
-            false => ("vectorize", "be vectorized"),
+        let (op, mode) = if parallel {
+            ("parallelize", "run in parallel")
+        } else {
+            ("vectorize", "be vectorized")
         };
         let holds_none = |l: &Loop| !l.body.iter().any(|t| t.as_loop().is_some());
         let fits = |l: &Loop| l.name != *by && !l.parallel && !l.vector;

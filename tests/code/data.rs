@@ -23,9 +23,10 @@ fn teml(command: &str, directory: &Path, script: &str) -> Result<String, String>
         )
         .output()
         .unwrap();
-    match output.status.success() {
-        true => Ok(String::from_utf8(output.stdout).unwrap()),
-        false => Err(String::from_utf8(output.stderr).unwrap()),
+    if output.status.success() {
+        Ok(String::from_utf8(output.stdout).unwrap())
+    } else {
+        Err(String::from_utf8(output.stderr).unwrap())
     }
 }
 
@@ -436,9 +437,10 @@ fn a_bundle_carries_its_data() {
         let expected = shown.split(": ").nth(1).unwrap().trim().split(", ");
         let number = |text: &str| text.parse::<f64>().unwrap();
         for (c, teml) in lines[lines.len() - 5..].iter().zip(expected) {
-            let same = match elem.starts_with('f') {
-                true => number(c) == number(teml),
-                false => *c == teml,
+            let same = if elem.starts_with('f') {
+                number(c) == number(teml)
+            } else {
+                *c == teml
             };
             assert!(same, "{elem} {data}: {c} in C, {teml} in teml");
         }

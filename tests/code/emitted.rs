@@ -156,9 +156,10 @@ fn every_kernel_computes_the_same_whoever_compiles_and_calls_it() {
 fn every_kernel_is_cpp_too() {
     let root = tempfile::tempdir().unwrap();
     let compilers = compilers();
-    let targets: &[&str] = match cfg!(target_arch = "x86_64") {
-        true => &["x86-64", "x86-64-v3", "x86-64-v4"],
-        false => &["native"],
+    let targets: &[&str] = if cfg!(target_arch = "x86_64") {
+        &["x86-64", "x86-64-v3", "x86-64-v4"]
+    } else {
+        &["native"]
     };
     for_each_kernel(|kernel| {
         let directory = root.path().join(kernel);

@@ -208,9 +208,10 @@ fn apart(expected: Option<Scalar>, found: Option<Scalar>, single: bool) -> u64 {
         return u64::MAX;
     }
     let place = |x: f64| {
-        let bits = match single {
-            true => i64::from((x.abs() as f32).to_bits()),
-            false => x.abs().to_bits() as i64,
+        let bits = if single {
+            i64::from((x.abs() as f32).to_bits())
+        } else {
+            x.abs().to_bits() as i64
         };
         if x.is_sign_negative() { -bits } else { bits }
     };

@@ -14,9 +14,10 @@ fn run(script: &str) -> Result<String, String> {
         .env("TEML_CACHE_DIR", directory.path())
         .output()
         .unwrap();
-    match output.status.success() {
-        true => Ok(String::from_utf8(output.stdout).unwrap()),
-        false => Err(String::from_utf8(output.stderr).unwrap()),
+    if output.status.success() {
+        Ok(String::from_utf8(output.stdout).unwrap())
+    } else {
+        Err(String::from_utf8(output.stderr).unwrap())
     }
 }
 

@@ -137,12 +137,13 @@ type Names = BTreeMap<String, String>;
 fn renamed(script: &str, names: &Names) -> String {
     let name = |old: &str| names.get(old).cloned();
     let pieces = script.split('"').enumerate();
-    let pieces = pieces.map(|(k, piece)| match k % 2 == 1 && piece.contains("->") {
-        true => {
+    let pieces = pieces.map(|(k, piece)| {
+        if k % 2 == 1 && piece.contains("->") {
             let letters = piece.chars().map(|c| c.to_string());
             letters.map(|c| name(&c).unwrap_or(c)).collect()
+        } else {
+            with_names(piece, &name)
         }
-        false => with_names(piece, &name),
     });
     pieces.collect::<Vec<_>>().join("\"")
 }
@@ -161,9 +162,10 @@ fn other_names(script: &str, nests: &[Nest], seed: usize) -> Names {
     let own: BTreeSet<String> = loops.collect();
     let used: BTreeSet<&str> = words(script).collect();
     let free = |name: &&str| own.contains(*name) || !used.contains(*name);
-    let pool: Vec<&str> = match script.contains("einsum") {
-        true => "zyxwvutsrqponmlkjihgfedcba".split("").collect(),
-        false => NAMES.to_vec(),
+    let pool: Vec<&str> = if script.contains("einsum") {
+        "zyxwvutsrqponmlkjihgfedcba".split("").collect()
+    } else {
+        NAMES.to_vec()
     };
     let mut pool: Vec<&str> = pool
         .into_iter()

@@ -285,9 +285,10 @@ fn rows_are_chosen_where_nothing_else_is_needed() {
     for program in BY_ROWS {
         let declared = format!("reductions(\"reassoc\"); let n = 45; {program}");
         // What is used once is inserted where it is.
-        let expected = match program.contains("let z") {
-            true => "schedules::pointwise(l[0].inline(l[1]))",
-            false => "schedules::rows(l)",
+        let expected = if program.contains("let z") {
+            "schedules::pointwise(l[0].inline(l[1]))"
+        } else {
+            "schedules::rows(l)"
         };
         chosen(&declared, expected);
     }

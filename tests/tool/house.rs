@@ -120,9 +120,10 @@ fn imports(room: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for file in files(&place) {
         for name in after(&code(&file), "crate::") {
-            match is_room(name) {
-                true => found.insert(name.to_owned()),
-                false => is_room(root) && found.insert(root.to_owned()),
+            if is_room(name) {
+                found.insert(name.to_owned())
+            } else {
+                is_room(root) && found.insert(root.to_owned())
             };
         }
     }
@@ -291,12 +292,10 @@ fn uses(room: &str, modules: &BTreeMap<String, String>) -> BTreeMap<String, BTre
             for path in leaves(tree) {
                 let target = absolute(module, &path, modules);
                 let name = path.rsplit("::").next().unwrap().to_owned();
-                match before.rsplit('\n').next().unwrap().contains("pub") {
-                    // What comes from elsewhere is no part of this crate.
-                    true => {
-                        drop(exported.insert((module.clone(), name), target.unwrap_or_default()))
-                    }
-                    false => used.extend(target.map(|target| (module.clone(), target))),
+                if before.rsplit('\n').next().unwrap().contains("pub") {
+                    drop(exported.insert((module.clone(), name), target.unwrap_or_default()))
+                } else {
+                    used.extend(target.map(|target| (module.clone(), target)))
                 }
             }
         }

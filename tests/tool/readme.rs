@@ -74,12 +74,13 @@ fn masked(output: &str) -> String {
         _ if word.starts_with("|-") => word.replace('-', ""),
         _ => word.to_owned(),
     };
-    let line = |line: &str| match varies(line) {
-        true => {
+    let line = |line: &str| {
+        if varies(line) {
             let words: Vec<String> = line.split_whitespace().map(mask).collect();
             words.join(" ").replace("# to #", "#")
+        } else {
+            line.to_owned()
         }
-        false => line.to_owned(),
     };
     // What others do while a test runs is not the test's.
     let lines = output

@@ -452,9 +452,10 @@ fn the_tutorial() {
         // A line of one's own is no obstacle.
         dialog.says("1 + 1", &["=> 2"]);
         dialog.send(lesson.line);
-        match k + 1 < LESSONS.len() {
-            true => dialog.expect(&format!("{} of 12", k + 2)),
-            false => dialog.expect("That was the tutorial"),
+        if k + 1 < LESSONS.len() {
+            dialog.expect(&format!("{} of 12", k + 2))
+        } else {
+            dialog.expect("That was the tutorial")
         }
         dialog.prompt();
     }

@@ -110,9 +110,10 @@ impl Vectors {
     /// The statement that stores them past the caches: it asks each vector whether it is aligned
     /// unless all are where the tensor is.
     pub(super) fn stream(&self, s: &Stmt, target: &str, value: &str) -> String {
-        match self.is_aligned(s) {
-            true => format!("TEML_STREAM_IF({ALIGNED}, {target}, {value});"),
-            false => format!("TEML_STREAM({target}, {value});"),
+        if self.is_aligned(s) {
+            format!("TEML_STREAM_IF({ALIGNED}, {target}, {value});")
+        } else {
+            format!("TEML_STREAM({target}, {value});")
         }
     }
 

@@ -41,9 +41,10 @@ impl Printer<'_> {
     fn plain_loop(&mut self, l: &Loop, body: &[Node]) {
         if l.parallel {
             let inside = iterators(&l.body);
-            let private = match inside.is_empty() {
-                true => String::new(),
-                false => format!(" private({})", inside.join(", ")),
+            let private = if inside.is_empty() {
+                String::new()
+            } else {
+                format!(" private({})", inside.join(", "))
             };
             self.line(&format!("#pragma omp parallel for{private}"));
         }

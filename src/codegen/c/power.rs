@@ -24,9 +24,10 @@ impl Values {
                 format!("teml_root{suffix}({base})")
             }
         };
-        let base = match halves < 0 {
-            true => format!("{} / {base}", self.constant(Constant::small(elem, 1))),
-            false => base,
+        let base = if halves < 0 {
+            format!("{} / {base}", self.constant(Constant::small(elem, 1)))
+        } else {
+            base
         };
         let own = match (factors, halves < 0) {
             (1, true) => BinaryOp::Div.precedence().unwrap_or(0),

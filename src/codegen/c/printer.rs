@@ -71,13 +71,14 @@ pub(crate) fn print(plan: &Plan, symbol: &str, params: &[Param], target: &Target
     let aligned: Vec<String> = streamed
         .map(|t| format!("TEML_IS_ALIGNED({})", t.label()))
         .collect();
-    let body = match aligned.is_empty() {
-        true => printer.text,
-        false => format!(
+    let body = if aligned.is_empty() {
+        printer.text
+    } else {
+        format!(
             "    const int {ALIGNED} = {};\n{}",
             aligned.join(" && "),
             printer.text
-        ),
+        )
     };
     let both_ways = plan.parts.iter().any(|part| part.both_ways);
     Printed {
@@ -383,9 +384,10 @@ pub(crate) fn asked(entry: &Taken) -> String {
         Taken::Step(step) => step.to_string(),
         Taken::Call(call, _) => {
             let text = call.to_string();
-            match text.chars().count() <= MAX_CALL {
-                true => comment(&text),
-                false => format!("{}(…)", call.function),
+            if text.chars().count() <= MAX_CALL {
+                comment(&text)
+            } else {
+                format!("{}(…)", call.function)
             }
         }
     };

@@ -153,9 +153,10 @@ impl Values {
                             return format!("{name}({condition}, {yes}, {no})");
                         }
                         // One of two that are compared is a vector.
-                        let left = match self.has_lanes(right) {
-                            true => self.value(left, 1),
-                            false => format!("({})", self.argument(left, true)),
+                        let left = if self.has_lanes(right) {
+                            self.value(left, 1)
+                        } else {
+                            format!("({})", self.argument(left, true))
                         };
                         let right = self.value(right, 1);
                         let name = self.vector_function(function.name());
@@ -170,9 +171,10 @@ impl Values {
                 (function, args) => {
                     let lanes = self.has_lanes(expr);
                     let args: Vec<String> = args.iter().map(|a| self.argument(a, lanes)).collect();
-                    let name = match lanes {
-                        true => self.vector_function(function.name()),
-                        false => self.function(*function, expr.elem()),
+                    let name = if lanes {
+                        self.vector_function(function.name())
+                    } else {
+                        self.function(*function, expr.elem())
                     };
                     return format!("{name}({})", args.join(", "));
                 }
@@ -180,9 +182,10 @@ impl Values {
             // Verified nests hold nothing else.
             _ => return String::new(),
         };
-        match own < at_least {
-            true => format!("({text})"),
-            false => text,
+        if own < at_least {
+            format!("({text})")
+        } else {
+            text
         }
     }
 
@@ -228,9 +231,10 @@ impl Values {
             self.headers.insert(Header::Integers);
         }
         let value = self.value(arg, UNARY);
-        match UNARY < at_least {
-            true => format!("(({}){value})", elem.c_name()),
-            false => format!("({}){value}", elem.c_name()),
+        if UNARY < at_least {
+            format!("(({}){value})", elem.c_name())
+        } else {
+            format!("({}){value}", elem.c_name())
         }
     }
 

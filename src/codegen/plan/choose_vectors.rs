@@ -82,9 +82,12 @@ impl Marks<'_> {
             (None, Mode::Serial, Some(trips)) if unrolled => Mode::Unrolled(trips),
             (None, mode, _) => mode.clone(),
         };
-        let why = (of.vector && elem.is_none()).then(|| match l.is_shared() {
-            true => "threads share its iterations".to_owned(),
-            false => why_not(of, self.context.target),
+        let why = (of.vector && elem.is_none()).then(|| {
+            if l.is_shared() {
+                "threads share its iterations".to_owned()
+            } else {
+                why_not(of, self.context.target)
+            }
         });
         PlannedLoop {
             mode,

@@ -70,12 +70,11 @@ pub(super) fn pad_rows(plan: &Plan, context: &Context<'_>) -> Plan {
             Some((_, long)) => long.clone(),
             None => tensor.clone(),
         };
-        match found.is_empty() {
-            true => part.clone(),
-            false => {
-                let trees = trees.iter().map(|t| t.map_tensors(&padded)).collect();
-                lower(&part.nest.with_trees(trees))
-            }
+        if found.is_empty() {
+            part.clone()
+        } else {
+            let trees = trees.iter().map(|t| t.map_tensors(&padded)).collect();
+            lower(&part.nest.with_trees(trees))
         }
     })
 }

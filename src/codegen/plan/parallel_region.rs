@@ -110,9 +110,10 @@ fn inside(nodes: &[Node], bounds: &Bounds) -> Vec<Node> {
             Node::Local(_) => {}
             Node::Loop(l) if l.of.parallel => {
                 let fenced = matches!(nodes.get(k + 1), Some(Node::Fence));
-                let entry = match fenced || unwaited.contains(&l.of.name) {
-                    true => Entry::JoinWithoutWaiting,
-                    false => Entry::Join,
+                let entry = if fenced || unwaited.contains(&l.of.name) {
+                    Entry::JoinWithoutWaiting
+                } else {
+                    Entry::Join
                 };
                 result.push(Node::Loop(Arc::new(entered(l, entry))));
             }

@@ -94,9 +94,10 @@ impl Simplify<'_> {
         let range = around.needed(&l.range);
         let l = &without_threads(l, &range);
         let shared = l.parallel || self.band > 0;
-        self.band = match l.parallel {
-            true => l.sharing.collapse.saturating_sub(1),
-            false => self.band.saturating_sub(1),
+        self.band = if l.parallel {
+            l.sharing.collapse.saturating_sub(1)
+        } else {
+            self.band.saturating_sub(1)
         };
         let once = range
             .as_constant()

@@ -255,9 +255,12 @@ impl Plan {
             parts: self
                 .parts
                 .iter()
-                .map(|part| match part.nest.is_plain() {
-                    true => part.clone(),
-                    false => map(part),
+                .map(|part| {
+                    if part.nest.is_plain() {
+                        part.clone()
+                    } else {
+                        map(part)
+                    }
                 })
                 .collect(),
         }

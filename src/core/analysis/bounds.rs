@@ -107,11 +107,10 @@ impl Bounds {
                         .interval(&other.minus(one))
                         .is_some_and(|(low, high)| tighter(low, 0) && tighter(high, 0))
             });
-            match idle {
-                true => {
-                    left.remove(at);
-                }
-                false => at += 1,
+            if idle {
+                left.remove(at);
+            } else {
+                at += 1
             }
         }
         left
@@ -168,9 +167,10 @@ impl Replacing {
         let Some((l, around)) = inner.and_then(|k| chain[..=k].split_last()) else {
             return false;
         };
-        let (bounds, shift) = match index.coefficient(&l.name) > 0 {
-            true => (&l.range.lower, 0),
-            false => (&l.range.upper, -1),
+        let (bounds, shift) = if index.coefficient(&l.name) > 0 {
+            (&l.range.lower, 0)
+        } else {
+            (&l.range.upper, -1)
         };
         let is_choice = bounds.len() > 1;
         if is_choice && self.failed.contains(&(around.len(), index.clone())) {

@@ -130,9 +130,10 @@ fn run(
     for lower in l.range.lower.iter().filter(|b| fixed(&l.range.lower, b)) {
         for upper in l.range.upper.iter().filter(|b| fixed(&l.range.upper, b)) {
             let extent = upper.minus(lower);
-            let count = match depends(lower) || depends(upper) {
-                true => extent.as_constant(),
-                false => least(&extent, bounds),
+            let count = if depends(lower) || depends(upper) {
+                extent.as_constant()
+            } else {
+                least(&extent, bounds)
             };
             if let Some(count @ 1..) = count {
                 return Some(Some((lower.clone(), count)));

@@ -51,11 +51,10 @@ fn tightest(bounds: &[Affine], tighter: &dyn Fn(&Affine, &Affine) -> bool) -> Ve
     let mut at = 0;
     while at < left.len() {
         let mut others = left.iter().enumerate().filter(|(k, _)| *k != at);
-        match others.any(|(_, other)| tighter(other, &left[at])) {
-            true => {
-                left.remove(at);
-            }
-            false => at += 1,
+        if others.any(|(_, other)| tighter(other, &left[at])) {
+            left.remove(at);
+        } else {
+            at += 1
         }
     }
     left

@@ -130,9 +130,10 @@ fn extreme(
     if c == 0 {
         return extreme(form, outer, known, sign, left);
     }
-    let (bounds, shift) = match c * sign > 0 {
-        true => (&span.upper, -1),
-        false => (&span.lower, 0),
+    let (bounds, shift) = if c * sign > 0 {
+        (&span.upper, -1)
+    } else {
+        (&span.lower, 0)
     };
     let mut found: Option<i64> = None;
     for bound in bounds {

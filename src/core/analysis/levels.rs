@@ -36,9 +36,10 @@ pub fn levels(nest: &Nest) -> Vec<Level<'_>> {
             let size = own.first().map_or(0, |used| used.tensor.elem().size());
             let sides = footprint(nest, &own, depth).unwrap_or_default();
             let elements = sides.iter().map(|side| side.extent);
-            match own.is_empty() {
-                true => 0,
-                false => elements.fold(size as u64, u64::saturating_mul),
+            if own.is_empty() {
+                0
+            } else {
+                elements.fold(size as u64, u64::saturating_mul)
             }
         });
         found.push(Level {

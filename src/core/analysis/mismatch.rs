@@ -199,9 +199,10 @@ fn iteration(at: &[(Name, i64)]) -> String {
         .iter()
         .map(|(n, value)| format!("{n} = {value}"))
         .collect();
-    match values.is_empty() {
-        true => "everywhere".to_owned(),
-        false => format!("at {}", values.join(", ")),
+    if values.is_empty() {
+        "everywhere".to_owned()
+    } else {
+        format!("at {}", values.join(", "))
     }
 }
 

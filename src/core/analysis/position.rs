@@ -143,12 +143,13 @@ pub fn splice(trees: &[Tree], position: &[usize], with: Vec<Tree>) -> Vec<Tree> 
     let with = match (trees.get(*k), rest) {
         (Some(Tree::Loop(l)), [_, ..]) => {
             let body = splice(&l.body, rest, with);
-            match body.is_empty() {
-                true => vec![],
-                false => vec![Tree::of_loop(Loop {
+            if body.is_empty() {
+                vec![]
+            } else {
+                vec![Tree::of_loop(Loop {
                     body,
                     ..(**l).clone()
-                })],
+                })]
             }
         }
         _ => with,

@@ -97,9 +97,12 @@ pub fn inputs(program: &Program) -> Vec<Name> {
 /// The tensors whose contents are the result.
 pub fn outputs(program: &Program) -> Vec<Name> {
     let (_, outputs) = is_qualified(program);
-    named(program, |v, name| match outputs {
-        true => v.is_output,
-        false => is_assigned(program, name),
+    named(program, |v, name| {
+        if outputs {
+            v.is_output
+        } else {
+            is_assigned(program, name)
+        }
     })
 }
 

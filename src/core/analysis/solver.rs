@@ -325,10 +325,10 @@ impl Solver {
             let open = self.open;
             let var = &mut self.vars[v];
             let before = (var.low, var.high);
-            match open && !var.free && low != high {
-                // Ranges that may come decide how many values fit.
-                true => (var.low, var.high, var.bounded) = (0, 0, true),
-                false => var.narrow(allowed, u, open)?,
+            if open && !var.free && low != high {
+                (var.low, var.high, var.bounded) = (0, 0, true)
+            } else {
+                var.narrow(allowed, u, open)?
             }
             if low != high && (var.low, var.high) != before {
                 var.window = Some(k);
@@ -472,9 +472,10 @@ impl Use {
         let last = i64::try_from(self.place.extent).unwrap_or(i64::MAX / 4) - 1;
         let offset = self.index.offset();
         let (at_zero, at_last) = (-offset - rest[0], last - offset - rest[1]);
-        let (low, high) = match c > 0 {
-            true => (ceil_div(at_zero, c), at_last.div_euclid(c)),
-            false => (ceil_div(-at_last, -c), (-at_zero).div_euclid(-c)),
+        let (low, high) = if c > 0 {
+            (ceil_div(at_zero, c), at_last.div_euclid(c))
+        } else {
+            (ceil_div(-at_last, -c), (-at_zero).div_euclid(-c))
         };
         (low, high + 1)
     }

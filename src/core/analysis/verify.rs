@@ -279,11 +279,12 @@ impl<'a> Walk<'a> {
 
     fn in_scope(&self, tensor: &Tensor) -> Result<(), Invalid> {
         let local = tensor.name().is_some_and(|name| self.local.contains(name));
-        match local && !self.scope.contains(&tensor) {
-            false => Ok(()),
-            true => Err(Invalid::OutOfScope {
+        if !local || self.scope.contains(&tensor) {
+            Ok(())
+        } else {
+            Err(Invalid::OutOfScope {
                 tensor: tensor.label().to_owned(),
-            }),
+            })
         }
     }
 
@@ -315,12 +316,13 @@ fn check_collapsible(l: &Loop) -> Result<(), Invalid> {
         }
         band.push(inner);
     }
-    match band.len() == collapse && (l.parallel || l.sharing == Sharing::default()) {
-        true => Ok(()),
-        false => Err(Invalid::NotCollapsible {
+    if band.len() == collapse && (l.parallel || l.sharing == Sharing::default()) {
+        Ok(())
+    } else {
+        Err(Invalid::NotCollapsible {
             name: l.name.clone(),
             collapse,
-        }),
+        })
     }
 }
 

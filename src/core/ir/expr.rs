@@ -148,18 +148,20 @@ impl Expr {
 
     /// The element of a tensor at an index; a scalar has one at no index.
     pub fn element(tensor: &Tensor, index: Vec<Affine>) -> Expr {
-        let index = match tensor.is_scalar() {
-            true => Index::Forbidden,
-            false => Index::At(index),
+        let index = if tensor.is_scalar() {
+            Index::Forbidden
+        } else {
+            Index::At(index)
         };
         Expr::access(tensor.clone(), index)
     }
 
     /// A tensor as scripts introduce it: its iterators are ε, or • for a scalar.
     pub fn of_tensor(tensor: Tensor) -> Expr {
-        let index = match tensor.is_scalar() {
-            true => Index::Forbidden,
-            false => Index::Unset,
+        let index = if tensor.is_scalar() {
+            Index::Forbidden
+        } else {
+            Index::Unset
         };
         Expr::access(tensor, index)
     }

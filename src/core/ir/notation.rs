@@ -141,9 +141,10 @@ fn trees<'a>(siblings: &'a [Tree], outer: &mut Vec<&'a Loop>) -> String {
 }
 
 fn stmt(s: &Stmt, outer: &[&Loop]) -> String {
-    let index = match s.target.is_scalar() {
-        true => Index::Forbidden,
-        false => Index::At(s.index.clone()),
+    let index = if s.target.is_scalar() {
+        Index::Forbidden
+    } else {
+        Index::At(s.index.clone())
     };
     let target = leaf(&s.target, &iterators(&index));
     // Statements keep no shapes: here the loops around them say how far an iterator runs.
@@ -163,9 +164,10 @@ fn extent(name: &Name, outer: &[&Loop]) -> String {
 }
 
 fn fill(f: &Fill) -> String {
-    let iterators = match f.target.is_scalar() {
-        true => "•".to_owned(),
-        false => format!("[{}]", region_texts(f).join(", ")),
+    let iterators = if f.target.is_scalar() {
+        "•".to_owned()
+    } else {
+        format!("[{}]", region_texts(f).join(", "))
     };
     node(
         &format!("(fill {}, •, •)", f.value),

@@ -75,9 +75,12 @@ impl Range {
                     return false;
                 };
                 let mut others = bounds.iter().filter(|b| *b != a).filter_map(interval);
-                others.any(|(low, high)| match least {
-                    true => low >= constant,
-                    false => high <= constant,
+                others.any(|(low, high)| {
+                    if least {
+                        low >= constant
+                    } else {
+                        high <= constant
+                    }
                 })
             };
             bounds.iter().filter(|a| !met(a)).cloned().collect()

@@ -172,9 +172,10 @@ impl Display for Tensor {
         for extent in self.shape().extents() {
             write!(f, "[{extent}]")?;
         }
-        match self.shape().rank() == 0 && !self.is_scalar() {
-            true => f.write_str("[]"),
-            false => Ok(()),
+        if self.shape().rank() == 0 && !self.is_scalar() {
+            f.write_str("[]")
+        } else {
+            Ok(())
         }
     }
 }

@@ -191,9 +191,10 @@ impl<'p, 'a> Buffer<'p, 'a> {
             self.is(leaf, tensor)
                 .then(|| Expr::element(self.of, at(index)))
         });
-        let (target, index) = match self.is(leaf, &s.target) {
-            true => (self.of.clone(), at(&s.index)),
-            false => (s.target.clone(), s.index.clone()),
+        let (target, index) = if self.is(leaf, &s.target) {
+            (self.of.clone(), at(&s.index))
+        } else {
+            (s.target.clone(), s.index.clone())
         };
         Stmt {
             target,

@@ -41,9 +41,10 @@ fn checked(nests: &[Nest], reductions: Reductions) -> Verdict {
     match decide(nests, reductions) {
         Verdict::Illegal(violation) if reductions == Reductions::Strict => {
             let allowed = decide(nests, Reductions::Reassociate);
-            Verdict::Illegal(match allowed == Verdict::Legal {
-                true => Box::new(Violation::Reassociated(violation)),
-                false => violation,
+            Verdict::Illegal(if allowed == Verdict::Legal {
+                Box::new(Violation::Reassociated(violation))
+            } else {
+                violation
             })
         }
         verdict => verdict,

@@ -269,9 +269,10 @@ fn domain(tensor: &Tensor, names: &[Name], conditions: &[Condition]) -> Option<D
                         None => multiple = Some((residue, *by)),
                         Some((other, modulus)) => {
                             let apart = residue.minus(other).as_constant()?;
-                            let (less, more) = match modulus >= by {
-                                true => ((residue, *by), (other.clone(), *modulus)),
-                                false => ((other.clone(), *modulus), (residue, *by)),
+                            let (less, more) = if modulus >= by {
+                                ((residue, *by), (other.clone(), *modulus))
+                            } else {
+                                ((other.clone(), *modulus), (residue, *by))
                             };
                             if more.1 % less.1 != 0 || apart % less.1 != 0 {
                                 return None;

@@ -183,9 +183,10 @@ impl<'p, 'a> Marked<'p, 'a> {
         let piece = outer.fold(touching.clone(), |piece, (a, b)| {
             piece.constrain(a.clone(), Relation::Equal, b.clone())
         });
-        let (low, high) = match back {
-            true => (&t[self.depth], &s[self.depth]),
-            false => (&s[self.depth], &t[self.depth]),
+        let (low, high) = if back {
+            (&t[self.depth], &s[self.depth])
+        } else {
+            (&s[self.depth], &t[self.depth])
         };
         let piece = piece.constrain(low.clone(), Relation::Less, high.clone());
         match self.lanes {

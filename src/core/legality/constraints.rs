@@ -30,9 +30,12 @@ pub(super) fn bounded(
     let lower: Vec<Linear> = l.range.lower.iter().map(|b| linear(b, variable)).collect();
     let starts = lower.iter().enumerate().map(|(k, first)| {
         let others = lower.iter().enumerate().filter(|(other, _)| *other != k);
-        let is_greatest = others.map(|(other, bound)| match other < k {
-            true => (bound.clone(), Relation::Less, first.clone()),
-            false => (bound.clone(), Relation::LessOrEqual, first.clone()),
+        let is_greatest = others.map(|(other, bound)| {
+            if other < k {
+                (bound.clone(), Relation::Less, first.clone())
+            } else {
+                (bound.clone(), Relation::LessOrEqual, first.clone())
+            }
         });
         let steps = Linear::new([(1, x), (-l.range.step, count.as_str())], 0);
         let is_start = (steps, Relation::Equal, first.clone());

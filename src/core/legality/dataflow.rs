@@ -33,9 +33,10 @@ impl Values {
         let (mut own, mut copies) = (Vec::new(), Vec::new());
         for (leaf, k) in leaves.iter().zip(first..) {
             let executions = leaf.domain(&written(k));
-            match leaf.copies() {
-                true => copies.push(executions.to(&read(k, 1), leaf.iterators())),
-                false => own.push(executions),
+            if leaf.copies() {
+                copies.push(executions.to(&read(k, 1), leaf.iterators()))
+            } else {
+                own.push(executions)
             }
         }
         let sources = Sources::of(leaves, first, results)?;

@@ -48,9 +48,10 @@ fn ordered(
     let digits = digits(&exact);
     let mut ends: Vec<i64> = Vec::new();
     let mut symbolic = |l: &Loop| {
-        let upper = match digits.contains(&l.name) {
-            true => l.range.upper.clone(),
-            false => symbolic_ends(&l.range, &mut ends),
+        let upper = if digits.contains(&l.name) {
+            l.range.upper.clone()
+        } else {
+            symbolic_ends(&l.range, &mut ends)
         };
         Loop {
             range: Range {

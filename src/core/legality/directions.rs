@@ -141,20 +141,21 @@ impl Directions {
             return None;
         }
         let stays = |signs: &Vec<i64>| {
-            let own = places
-                .iter()
-                .zip(runs)
-                .map(|(place, run)| match run.backwards {
-                    true => -signs[*place],
-                    false => signs[*place],
-                });
+            let own = places.iter().zip(runs).map(|(place, run)| {
+                if run.backwards {
+                    -signs[*place]
+                } else {
+                    signs[*place]
+                }
+            });
             let after = signs.iter().skip(first + runs.len()).copied();
             let mut order = signs.iter().take(first).copied().chain(own).chain(after);
             order.find(|sign| *sign != 0) == Some(1)
         };
-        match self.signs.iter().all(stays) {
-            true => Some(true),
-            false => self.exact.then_some(false),
+        if self.signs.iter().all(stays) {
+            Some(true)
+        } else {
+            self.exact.then_some(false)
         }
     }
 }

@@ -96,9 +96,12 @@ fn common_loops(program: &Program, leaves: &[usize]) -> usize {
 
 /// From executions of one leaf to those of another in the same iteration of the outermost `loops`.
 fn in_one_iteration((k, from): Numbered, (other, to): Numbered, loops: usize) -> Piece {
-    let values = (0..to.loops.len()).map(|d| match d < loops {
-        true => Linear::from(iterator(d).as_str()),
-        false => Linear::from(format!("{} other", iterator(d)).as_str()),
+    let values = (0..to.loops.len()).map(|d| {
+        if d < loops {
+            Linear::from(iterator(d).as_str())
+        } else {
+            Linear::from(format!("{} other", iterator(d)).as_str())
+        }
     });
     from.domain(&written(k)).to(&written(other), values)
 }

@@ -44,9 +44,10 @@ pub(super) fn pieces<'a>(program: &Program<'a>, nests: &'a [Nest]) -> Vec<Progra
         });
         (first, definition) = (end, others);
     }
-    match fit(program, &pieces) {
-        true => pieces,
-        false => Vec::new(),
+    if fit(program, &pieces) {
+        pieces
+    } else {
+        Vec::new()
     }
 }
 

@@ -108,9 +108,10 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
             return Ok(None);
         };
         let is_once = self.executed(&nodes, |_| Some((0, 0)))?.is_injective()?;
-        let families = match is_once {
-            true => vec![Family::of_all(&nodes)],
-            false => Family::all(self.program, &nodes)?,
+        let families = if is_once {
+            vec![Family::of_all(&nodes)]
+        } else {
+            Family::all(self.program, &nodes)?
         };
         let family = |k: usize| {
             let f = families.iter().position(|f| f.leaves.contains(&k))?;

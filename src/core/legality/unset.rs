@@ -207,9 +207,12 @@ fn shown(set: &Set, rank: usize) -> Result<Option<String>, Error> {
                 .constrain(e.as_str(), poly::Relation::Less, *high)
         });
     let is_box = Set::new(&[whole])?.subtract(set)?.is_empty()?;
-    let text = |(range, at): (&(i64, i64), &i64)| match is_box && range.1 - range.0 > 1 {
-        true => format!("[{}..{}]", range.0, range.1),
-        false => format!("[{at}]"),
+    let text = |(range, at): (&(i64, i64), &i64)| {
+        if is_box && range.1 - range.0 > 1 {
+            format!("[{}..{}]", range.0, range.1)
+        } else {
+            format!("[{at}]")
+        }
     };
     Ok(Some(
         ranges.iter().zip(&first.coordinates).map(text).collect(),

@@ -425,16 +425,15 @@ fn loop_order(target: Vec<Name>, reduced: Vec<Name>) -> Vec<Name> {
 pub(super) fn readable(order: &[Name]) -> Vec<Name> {
     let mut names: Vec<Name> = Vec::with_capacity(order.len());
     for (k, name) in order.iter().enumerate() {
-        let name = match name.is_generated() {
-            false => name.clone(),
-            true => {
-                let taken = |n: &Name| order.contains(n) || names.contains(n);
-                let mut new = Name::of_level(k + 1);
-                while taken(&new) {
-                    new = new.derived(k + 1);
-                }
-                new
+        let name = if !name.is_generated() {
+            name.clone()
+        } else {
+            let taken = |n: &Name| order.contains(n) || names.contains(n);
+            let mut new = Name::of_level(k + 1);
+            while taken(&new) {
+                new = new.derived(k + 1);
             }
+            new
         };
         names.push(name);
     }

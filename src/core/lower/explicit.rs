@@ -18,12 +18,11 @@ pub(super) fn explicit(assignment: &Expr) -> Result<Expr, NoNest> {
     let apart = renamed_apart(&renamed, &|name| {
         let mut seen = seen.borrow_mut();
         let is_free = |n: &Name| !seen.contains(n) && (n == name || !names.contains(n));
-        let new = match name.is_generated() {
-            true => (seen.len() + 1..).map(Name::of_level).find(is_free),
-            false => {
-                let numbered = (2..).map(|number| name.derived(number));
-                [name.clone()].into_iter().chain(numbered).find(is_free)
-            }
+        let new = if name.is_generated() {
+            (seen.len() + 1..).map(Name::of_level).find(is_free)
+        } else {
+            let numbered = (2..).map(|number| name.derived(number));
+            [name.clone()].into_iter().chain(numbered).find(is_free)
         };
         let new = new.unwrap_or_else(|| name.clone());
         seen.push(new.clone());

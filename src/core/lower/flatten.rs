@@ -42,9 +42,10 @@ pub fn flatten(value: &Expr, taken: &mut Vec<Name>) -> Result<Flat, Stuck> {
             let renamed: Vec<(Name, Name)> = over
                 .iter()
                 .map(|name| {
-                    let fresh = match taken.contains(name) {
-                        true => fresh_name(|n| taken.contains(n)),
-                        false => name.clone(),
+                    let fresh = if taken.contains(name) {
+                        fresh_name(|n| taken.contains(n))
+                    } else {
+                        name.clone()
                     };
                     taken.push(fresh.clone());
                     (name.clone(), fresh)

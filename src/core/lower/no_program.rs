@@ -139,9 +139,10 @@ impl NoProgram {
                     },
                 ..
             } => {
-                let to = match right.is_float() && !left.is_float() {
-                    true => right,
-                    false => left,
+                let to = if right.is_float() && !left.is_float() {
+                    right
+                } else {
+                    left
                 };
                 return Some(format!("convert one of them: `{to}(…)`"));
             }

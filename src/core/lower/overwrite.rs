@@ -248,9 +248,10 @@ impl Assignment {
                 }
             }
         }
-        let (loops, index) = match self.elsewhere {
-            true => whole(temporary),
-            false => (own, index.clone()),
+        let (loops, index) = if self.elsewhere {
+            whole(temporary)
+        } else {
+            (own, index.clone())
         };
         steps.push(Step {
             first: None,

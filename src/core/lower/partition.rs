@@ -266,8 +266,9 @@ fn iteration(at: &[(Name, i64)]) -> String {
         .iter()
         .map(|(n, value)| format!("{n} = {value}"))
         .collect();
-    match values.is_empty() {
-        true => "its only iteration".to_owned(),
-        false => values.join(", "),
+    if values.is_empty() {
+        "its only iteration".to_owned()
+    } else {
+        values.join(", ")
     }
 }

@@ -89,12 +89,11 @@ pub fn program(text: &str) -> Result<Nest, Faults> {
     if !count.fills.is_empty() {
         return Err(whole.faults(idle(&nest, &count.fills), &read.lines));
     }
-    match count.definition.is_empty() {
-        true => Err(whole.fault(NoProgram::Empty)),
-        false => {
-            let parts = parts(&trees);
-            Ok(Nest::program(trees, count.definition, parts))
-        }
+    if count.definition.is_empty() {
+        Err(whole.fault(NoProgram::Empty))
+    } else {
+        let parts = parts(&trees);
+        Ok(Nest::program(trees, count.definition, parts))
     }
 }
 
@@ -147,11 +146,12 @@ fn renamed(trees: &[Tree], all: &HashSet<Name>, taken: &mut HashSet<Name>) -> Ve
             return tree.clone();
         };
         let mut numbered = (2..).map(|number| l.name.derived(number));
-        let name = match taken.contains(&l.name) {
-            false => l.name.clone(),
-            true => numbered
+        let name = if !taken.contains(&l.name) {
+            l.name.clone()
+        } else {
+            numbered
                 .find(|n| !all.contains(n) && !taken.contains(n))
-                .unwrap_or_else(|| l.name.clone()),
+                .unwrap_or_else(|| l.name.clone())
         };
         taken.insert(name.clone());
         let own = tree.rename_loops(&|n| (*n == l.name).then(|| name.clone()));

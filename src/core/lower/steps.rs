@@ -79,9 +79,10 @@ pub(super) fn distinct(groups: Vec<Vec<Tree>>) -> Vec<Tree> {
         for name in all(&trees) {
             let numbered = (2..).map(|number| name.derived(number));
             let mut free = numbered.filter(|n| !taken.contains(n) && !own.contains(n));
-            let new = match taken.contains(&name) {
-                true => free.next().unwrap_or(name.clone()),
-                false => name.clone(),
+            let new = if taken.contains(&name) {
+                free.next().unwrap_or(name.clone())
+            } else {
+                name.clone()
             };
             taken.push(new.clone());
             renamed.push((name, new));

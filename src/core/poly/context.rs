@@ -80,9 +80,10 @@ impl Context {
         unsafe {
             let code = (self.library.ctx_last_error)(self.raw());
             let message = (self.library.ctx_last_error_msg)(self.raw());
-            let message = match message.is_null() {
-                true => "no reason given".to_owned(),
-                false => CStr::from_ptr(message).to_string_lossy().into_owned(),
+            let message = if message.is_null() {
+                "no reason given".to_owned()
+            } else {
+                CStr::from_ptr(message).to_string_lossy().into_owned()
             };
             (self.library.ctx_reset_error)(self.raw());
             (code != NONE).then_some(message)
@@ -162,9 +163,10 @@ impl Context {
         while least < most {
             let middle = least + (most - least) / 2;
             self.set_most(middle + 1);
-            match self.is_used_up() {
-                true => least = middle + 1,
-                false => most = middle,
+            if self.is_used_up() {
+                least = middle + 1
+            } else {
+                most = middle
             }
         }
         self.set_most(budget.left.max(1));
@@ -240,9 +242,10 @@ pub fn bounded<T>(operations: u64, compute: impl FnOnce() -> Result<T, Error>) -
         _ => given,
     };
     if around.is_some() && own.left == 0 {
-        return Err(match context.is_aborted() {
-            true => Error::Stopped,
-            false => own.error(),
+        return Err(if context.is_aborted() {
+            Error::Stopped
+        } else {
+            own.error()
         });
     }
     context.limit(Some(own));

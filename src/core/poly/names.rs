@@ -20,9 +20,10 @@ pub(super) fn escape(name: &str) -> String {
     }
     let mut escaped = "_".to_owned();
     for c in name.chars() {
-        match plain(c) {
-            true => escaped.push(c),
-            false => escaped.push_str(&format!("_{:x}_", u32::from(c))),
+        if plain(c) {
+            escaped.push(c)
+        } else {
+            escaped.push_str(&format!("_{:x}_", u32::from(c)))
         }
     }
     escaped
@@ -42,8 +43,9 @@ pub(super) fn unescape(identifier: &str) -> String {
             .unwrap_or_default(),
     });
     let name: String = parts.collect();
-    match escape(&name) == identifier {
-        true => name,
-        false => identifier.to_owned(),
+    if escape(&name) == identifier {
+        name
+    } else {
+        identifier.to_owned()
     }
 }

@@ -254,9 +254,10 @@ impl fmt::Display for Piece {
             format!("({})", lists.collect::<Vec<_>>().join(" or "))
         });
         let constraints: Vec<String> = all(&constraints).into_iter().chain(choices).collect();
-        let constraints = match constraints.is_empty() {
-            true => "true".to_owned(),
-            false => constraints.join(" and "),
+        let constraints = if constraints.is_empty() {
+            "true".to_owned()
+        } else {
+            constraints.join(" and ")
         };
         if self.hidden.is_empty() {
             return write!(f, " : {constraints}");

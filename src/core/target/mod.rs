@@ -135,9 +135,10 @@ impl Target {
 
     /// The flags that make compilers use it.
     pub fn flags(&self) -> Vec<String> {
-        match self.flags.is_empty() {
-            true => self.instructions.flags().map(str::to_owned).collect(),
-            false => self.flags.clone(),
+        if self.flags.is_empty() {
+            self.instructions.flags().map(str::to_owned).collect()
+        } else {
+            self.flags.clone()
         }
     }
 }

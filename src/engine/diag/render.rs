@@ -33,9 +33,10 @@ impl Diagnostic {
                     id
                 }
             };
-            let style = match label.primary {
-                true => codespan::LabelStyle::Primary,
-                false => codespan::LabelStyle::Secondary,
+            let style = if label.primary {
+                codespan::LabelStyle::Primary
+            } else {
+                codespan::LabelStyle::Secondary
             };
             let range = visible(text, &label.span.range);
             labels.push(codespan::Label::new(style, id, range).with_message(&label.text));
@@ -59,13 +60,12 @@ impl Diagnostic {
             chars: Chars::ascii(),
             ..Config::default()
         };
-        let text = match color {
-            true => {
-                let mut buffer = termcolor::Buffer::ansi();
-                term::emit_to_write_style(&mut buffer, &config, &files, &report)
-                    .map(|()| String::from_utf8_lossy(buffer.as_slice()).into_owned())
-            }
-            false => term::emit_into_string(&config, &files, &report),
+        let text = if color {
+            let mut buffer = termcolor::Buffer::ansi();
+            term::emit_to_write_style(&mut buffer, &config, &files, &report)
+                .map(|()| String::from_utf8_lossy(buffer.as_slice()).into_owned())
+        } else {
+            term::emit_into_string(&config, &files, &report)
         };
         // Only a label outside its text could fail; the message itself must never be lost.
         let text = text.unwrap_or_else(|_| format!("error: {}\n", self.message));

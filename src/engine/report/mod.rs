@@ -164,13 +164,15 @@ fn unproved(rows: &[&Measured]) -> String {
 
 fn cells(row: &Measured, flops: f64, first: Duration) -> [String; 7] {
     let median = row.timing.median.as_secs_f64();
-    let rate = match flops > 0.0 && median > 0.0 {
-        true => format!("{:.2}", flops / median / 1e9),
-        false => "–".to_owned(),
+    let rate = if flops > 0.0 && median > 0.0 {
+        format!("{:.2}", flops / median / 1e9)
+    } else {
+        "–".to_owned()
     };
-    let speed_up = match median > 0.0 {
-        true => format!("{:.2}x", first.as_secs_f64() / median),
-        false => "–".to_owned(),
+    let speed_up = if median > 0.0 {
+        format!("{:.2}x", first.as_secs_f64() / median)
+    } else {
+        "–".to_owned()
     };
     [
         row.label.clone(),

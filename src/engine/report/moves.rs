@@ -109,9 +109,10 @@ fn fastest(list: &[&Move], speed_up: &dyn Fn(&Move) -> Option<f64>) -> Option<St
     let named = expected.iter().take(FASTEST);
     let named = named.map(|(m, factor)| format!("`{}` {}", m.call, times(*factor)));
     let named: Vec<String> = named.collect();
-    Some(match named.is_empty() {
-        true => "the cost model expects none of these to be faster by itself".to_owned(),
-        false => format!("fastest, as the cost model expects: {}", named.join(", ")),
+    Some(if named.is_empty() {
+        "the cost model expects none of these to be faster by itself".to_owned()
+    } else {
+        format!("fastest, as the cost model expects: {}", named.join(", "))
     })
 }
 

@@ -9,9 +9,10 @@ pub struct Bar(ProgressBar);
 impl Bar {
     /// A bar that is drawn or, where nobody would see it, is not.
     pub fn new(visible: bool) -> Bar {
-        let target = match visible {
-            true => ProgressDrawTarget::stderr(),
-            false => ProgressDrawTarget::hidden(),
+        let target = if visible {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
         };
         let style = ProgressStyle::with_template("[{bar:24}] {pos}/{len} {wide_msg}");
         let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());

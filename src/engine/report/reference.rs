@@ -128,13 +128,14 @@ fn spans(text: &str, names: &BTreeSet<&str>) -> String {
             return escaped(part);
         }
         let name = part.split('(').next().unwrap_or(part);
-        match names.contains(name) {
-            true => format!(
+        if names.contains(name) {
+            format!(
                 "<a href=\"#{}\"><code>{}</code></a>",
                 id(name),
                 escaped(part)
-            ),
-            false => format!("<code>{}</code>", escaped(part)),
+            )
+        } else {
+            format!("<code>{}</code>", escaped(part))
         }
     });
     parts.collect()

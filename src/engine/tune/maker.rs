@@ -56,9 +56,10 @@ impl Found {
     }
 
     fn some(self) -> Result<Vec<(Point, Vec<Nest>)>, Ended> {
-        match self.points.is_empty() {
-            true => Err(Ended::Refused(self.refused)),
-            false => Ok(self.points),
+        if self.points.is_empty() {
+            Err(Ended::Refused(self.refused))
+        } else {
+            Ok(self.points)
         }
     }
 }

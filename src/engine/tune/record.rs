@@ -63,9 +63,12 @@ impl Key {
 
     /// In what two keys of one definition differ first, in words.
     fn difference(&self, other: &Key) -> Option<String> {
-        let sums = |key: &Key| match key.reassociates {
-            true => "reassoc".to_owned(),
-            false => "strict".to_owned(),
+        let sums = |key: &Key| {
+            if key.reassociates {
+                "reassoc".to_owned()
+            } else {
+                "strict".to_owned()
+            }
         };
         let threads = |key: &Key| key.threads.to_string();
         let caches = |key: &Key| format!("{:?}", key.caches);

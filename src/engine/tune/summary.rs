@@ -21,9 +21,10 @@ pub fn reason(message: &str) -> String {
     // Every other part is quoted; a quote that does not end quotes nothing.
     let count = first.matches('`').count();
     for (k, part) in first.split('`').enumerate() {
-        match k % 2 == 1 && k < count {
-            true => text.push_str("`…`"),
-            false => text.push_str(&without_numbers(part)),
+        if k % 2 == 1 && k < count {
+            text.push_str("`…`")
+        } else {
+            text.push_str(&without_numbers(part))
         }
     }
     text
@@ -189,9 +190,10 @@ pub fn summary(tuned: &Tuned) -> Vec<String> {
         count => format!("shortest times, those of the first {count} from interleaved runs:"),
     });
     for (k, ranked) in tuned.fastest().into_iter().take(TOP).enumerate() {
-        let rate = match flops > 0.0 {
-            true => format!(", {:.2} GFLOP/s", flops / ranked.seconds / 1e9),
-            false => String::new(),
+        let rate = if flops > 0.0 {
+            format!(", {:.2} GFLOP/s", flops / ranked.seconds / 1e9)
+        } else {
+            String::new()
         };
         lines.push(format!(
             "{:>3}. {}{rate}: {}{}",

@@ -38,13 +38,17 @@ pub fn moves(repl: &mut Repl, rest: &str) -> Reply {
     let width = repl.width();
     let is_row = |line: &str| line.starts_with('|');
     let mut rows = text.lines().filter(|line| is_row(line));
-    let text = match rows.all(|line| line.chars().count() <= width) {
-        true => text,
-        false => by_loop(&text),
+    let text = if rows.all(|line| line.chars().count() <= width) {
+        text
+    } else {
+        by_loop(&text)
     };
-    let lines = text.lines().map(|line| match is_row(line) {
-        true => line.to_owned(),
-        false => crate::repl::wrap::wrapped(line, width),
+    let lines = text.lines().map(|line| {
+        if is_row(line) {
+            line.to_owned()
+        } else {
+            crate::repl::wrap::wrapped(line, width)
+        }
     });
     Ok(Outcome::Text(lines.collect::<Vec<_>>().join("\n")))
 }

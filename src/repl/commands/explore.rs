@@ -208,9 +208,10 @@ fn branch(repl: &mut Repl, rest: &str) -> Reply {
     let is_new = repl.timeline().switch(rest);
     let moment = repl.timeline().now();
     repl.go(&moment);
-    Ok(Outcome::Text(match is_new {
-        true => format!("branch {rest} begins here"),
-        false => format!("now on branch {rest}"),
+    Ok(Outcome::Text(if is_new {
+        format!("branch {rest} begins here")
+    } else {
+        format!("now on branch {rest}")
     }))
 }
 

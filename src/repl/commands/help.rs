@@ -83,9 +83,10 @@ pub fn about(repl: &mut Repl, name: &str) -> Result<String, Box<crate::script::S
             })
             .collect();
         lines.dedup();
-        return Ok(match lines.is_empty() {
-            true => "this session has defined no functions yet".to_owned(),
-            false => lines.join("\n"),
+        return Ok(if lines.is_empty() {
+            "this session has defined no functions yet".to_owned()
+        } else {
+            lines.join("\n")
         });
     }
     // `gemm` is `schedules::gemm`.
@@ -184,8 +185,9 @@ fn search(repl: &mut Repl, rest: &str) -> Reply {
     }
     lines.extend(by_name.into_iter().chain(by_text));
     lines.dedup();
-    match lines.is_empty() {
-        true => Err(failed(format!("no help has the word `{rest}`"))),
-        false => Ok(Outcome::Text(lines.join("\n"))),
+    if lines.is_empty() {
+        Err(failed(format!("no help has the word `{rest}`")))
+    } else {
+        Ok(Outcome::Text(lines.join("\n")))
     }
 }

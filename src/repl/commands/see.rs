@@ -147,9 +147,10 @@ fn quantity(value: f64, base: f64, units: [&str; 5]) -> String {
 
 fn number(value: f64, unit: &str) -> String {
     let space = if unit.is_empty() { "" } else { " " };
-    match value.fract() == 0.0 || value >= 100.0 {
-        true => format!("{value:.0}{space}{unit}"),
-        false => format!("{value:.1}{space}{unit}"),
+    if value.fract() == 0.0 || value >= 100.0 {
+        format!("{value:.0}{space}{unit}")
+    } else {
+        format!("{value:.1}{space}{unit}")
     }
 }
 
@@ -193,9 +194,10 @@ fn asm(repl: &mut Repl, rest: &str) -> Reply {
     if !name.is_empty() && lines.is_empty() {
         let loops = subject.nests.iter().flat_map(|nest| nest.loops());
         let names: Vec<&str> = loops.map(|(_, l)| l.name.as_str()).collect();
-        let message = match names.contains(&name) {
-            true => format!("the C has no loop `{name}`: it was unrolled or has one iteration"),
-            false => format!("no loop is named `{name}`; there are {}", names.join(", ")),
+        let message = if names.contains(&name) {
+            format!("the C has no loop `{name}`: it was unrolled or has one iteration")
+        } else {
+            format!("no loop is named `{name}`; there are {}", names.join(", "))
         };
         return Err(failed(message));
     }
@@ -248,9 +250,10 @@ fn diff(repl: &mut Repl, rest: &str) -> Reply {
     };
     let nests = [first.nests, second.nests];
     let printed = repl.asked("diff(given_nests[0], given_nests[1])", &nests)?;
-    let text = match printed.trim().is_empty() {
-        true => "the paths are the same".to_owned(),
-        false => repl.paint().difference(printed.trim_end()),
+    let text = if printed.trim().is_empty() {
+        "the paths are the same".to_owned()
+    } else {
+        repl.paint().difference(printed.trim_end())
     };
     Ok(Outcome::Text(text))
 }
@@ -286,8 +289,9 @@ fn vars(repl: &mut Repl, _: &str) -> Reply {
             Some(format!("{name} = {value}"))
         })
         .collect();
-    Ok(Outcome::Text(match lines.is_empty() {
-        true => "no variables yet".to_owned(),
-        false => lines.join("\n"),
+    Ok(Outcome::Text(if lines.is_empty() {
+        "no variables yet".to_owned()
+    } else {
+        lines.join("\n")
     }))
 }

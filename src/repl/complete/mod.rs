@@ -57,9 +57,10 @@ impl Repl {
         if let (Some(only), None) = (starts.next(), starts.next())
             && (typed.len() >= least || only.text.starts_with('"'))
         {
-            let about = match only.about.is_empty() {
-                true => String::new(),
-                false => format!("  {}", only.about),
+            let about = if only.about.is_empty() {
+                String::new()
+            } else {
+                format!("  {}", only.about)
             };
             return Some((only.text[typed.len()..].to_owned(), about));
         }

@@ -61,9 +61,10 @@ impl Repl {
             let keys = self.session.keys_of(word);
             return keys.iter().map(|key| candidate(key, "")).collect();
         }
-        let held = match is_variable {
-            true => self.session.type_of(word).unwrap_or(Type::Other),
-            false => self.returned(receiver),
+        let held = if is_variable {
+            self.session.type_of(word).unwrap_or(Type::Other)
+        } else {
+            self.returned(receiver)
         };
         match held {
             Type::Handles if is_variable => {
@@ -195,14 +196,12 @@ impl Repl {
                 let entry = catalog.iter().find(|e| e.name == tokens.text(receiver, k));
                 entry.is_some_and(|e| matches!(e.topic, "transformations" | "tensors" | "library"))
             });
-        match is_patient && only_transforms {
-            true => self.session.nests_of(receiver).unwrap_or_default(),
-            // The loops of the variable at its start are better than none.
-            false => {
-                let first = tokens.text(receiver, 0);
-                let known = known.into_iter().find(|(name, _)| name == first);
-                known.map(|(_, nest)| nest).into_iter().collect()
-            }
+        if is_patient && only_transforms {
+            self.session.nests_of(receiver).unwrap_or_default()
+        } else {
+            let first = tokens.text(receiver, 0);
+            let known = known.into_iter().find(|(name, _)| name == first);
+            known.map(|(_, nest)| nest).into_iter().collect()
         }
     }
 

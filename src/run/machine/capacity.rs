@@ -149,9 +149,10 @@ fn sizes(least: u64, most: u64) -> Vec<u64> {
 fn end_of_cache(rates: &[(u64, f64)], quiet: bool) -> Option<Capacity> {
     let &(largest, beyond) = rates.last()?;
     let within = rates.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
-    let least = match within / beyond >= CLIFF {
-        true => (within * beyond).sqrt(),
-        false => 0.0,
+    let least = if within / beyond >= CLIFF {
+        (within * beyond).sqrt()
+    } else {
+        0.0
     };
     let fast = rates.iter().rev().find(|(_, rate)| *rate >= least);
     Some(Capacity {

@@ -75,9 +75,10 @@ impl Machine {
     pub fn cache(&self, level: u32) -> Option<u64> {
         let cache = self.caches.iter().find(|c| c.level == level)?;
         let last = self.caches.last()?;
-        Some(match last.level == level {
-            true => self.last_caches() / last.count as u64,
-            false => cache.bytes,
+        Some(if last.level == level {
+            self.last_caches() / last.count as u64
+        } else {
+            cache.bytes
         })
     }
 

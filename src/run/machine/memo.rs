@@ -48,9 +48,12 @@ pub(super) fn measured<T: Probed>(
             break;
         };
         // Whatever else a machine does makes it slower, never faster.
-        let is_better = |before: &T| match now.is_quiet() == before.is_quiet() {
-            true => now.is_faster(before),
-            false => now.is_quiet(),
+        let is_better = |before: &T| {
+            if now.is_quiet() == before.is_quiet() {
+                now.is_faster(before)
+            } else {
+                now.is_quiet()
+            }
         };
         if known.as_ref().is_none_or(is_better) {
             remember(file, &now);

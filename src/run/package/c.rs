@@ -80,9 +80,10 @@ fn checked(exported: &Exported) -> String {
             ""
         };
         let rest: String = inner(tensor);
-        match rest.is_empty() {
-            true => name,
-            false => format!("({constant}{} (*){rest}){name}", tensor.elem().c_name()),
+        if rest.is_empty() {
+            name
+        } else {
+            format!("({constant}{} (*){rest}){name}", tensor.elem().c_name())
         }
     });
     let arguments: Vec<String> = arguments.collect();

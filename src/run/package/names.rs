@@ -114,9 +114,10 @@ pub fn kernel_name_error(kernel: &Exported, others: &[Exported]) -> Option<Strin
     let symbols = || others.iter().map(|other| other.kernel.symbol.as_str());
     if let Some(other) = symbols().find(|other| is_checked(name, other) || is_checked(other, name))
     {
-        let (plain, longer) = match name.len() < other.len() {
-            true => (name, other),
-            false => (other, name),
+        let (plain, longer) = if name.len() < other.len() {
+            (name, other)
+        } else {
+            (other, name)
         };
         return Some(format!(
             "cannot be `{name}`: `{longer}` is the function that checks what `{plain}` is given"

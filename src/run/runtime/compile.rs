@@ -360,12 +360,13 @@ impl Compiler {
             self.run(name, &arguments(&input, output), directory, control)?
         };
         let object = directory.join(output);
-        let why = match outcome.status.success() {
-            true => match object::doubt(&object) {
+        let why = if outcome.status.success() {
+            match object::doubt(&object) {
                 None => return Ok(object),
                 Some(doubt) => format!("it ended well, but {doubt}\n"),
-            },
-            false => String::new(),
+            }
+        } else {
+            String::new()
         };
         if outcome.output.contains("No space left on device") {
             return Err(Stopped::Storage(io::ErrorKind::StorageFull.into()));

@@ -149,13 +149,14 @@ impl Data {
                         given,
                     });
                 }
-                match elem == tensor.elem() {
-                    true => Ok(()),
-                    false => Err(RuntimeError::DataType {
+                if elem == tensor.elem() {
+                    Ok(())
+                } else {
+                    Err(RuntimeError::DataType {
                         tensor: label(),
                         expected: tensor.elem(),
                         given: elem,
-                    }),
+                    })
                 }
             }
         }
@@ -241,13 +242,14 @@ impl Data {
 
 fn check(tensor: &Tensor, value: Scalar) -> Result<(), RuntimeError> {
     let elem = tensor.elem();
-    match is_element(elem, value) {
-        true => Ok(()),
-        false => Err(RuntimeError::NotAnElement {
+    if is_element(elem, value) {
+        Ok(())
+    } else {
+        Err(RuntimeError::NotAnElement {
             tensor: tensor.label().to_owned(),
             elem,
             value,
-        }),
+        })
     }
 }
 

@@ -316,12 +316,11 @@ pub(super) fn signal_text(signal: i32) -> (&'static str, &'static str) {
 
 /// What to do where no C compiler starts.
 fn compiler_help(tried: &[String]) -> String {
-    match tried.iter().any(|why| is_lack(why)) {
-        true => format!("the system gives too little; {SHOWN}"),
-        false => {
-            "install one (`apt install gcc`, or `dnf install gcc`), or name one in the environment \
-                  variable CC"
-                .to_owned()
-        }
+    if tried.iter().any(|why| is_lack(why)) {
+        format!("the system gives too little; {SHOWN}")
+    } else {
+        "install one (`apt install gcc`, or `dnf install gcc`), or name one in the environment \
+              variable CC"
+            .to_owned()
     }
 }

@@ -262,9 +262,10 @@ fn take_turns(
             entrant.runs.push(time, [1.0; 2]);
         }
     }
-    let mut patience = match budget.repeats {
-        true => RetryBudget::new(PATIENCE),
-        false => RetryBudget::none(),
+    let mut patience = if budget.repeats {
+        RetryBudget::new(PATIENCE)
+    } else {
+        RetryBudget::none()
     };
     let mut left: Vec<usize> = (0..entrants.len()).collect();
     while !left.is_empty() {

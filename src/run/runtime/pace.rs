@@ -132,9 +132,12 @@ impl Runs {
             return self.least();
         }
         let runs = self.all.iter().zip(&self.slowdowns);
-        let counts = |slowdown: f64| match is_disturbed(slowdown) {
-            true => slowdown,
-            false => 1.0,
+        let counts = |slowdown: f64| {
+            if is_disturbed(slowdown) {
+                slowdown
+            } else {
+                1.0
+            }
         };
         let undisturbed = |(time, [before, after]): (&Duration, &[f64; 2])| {
             time.div_f64((counts(*before) + counts(*after)) / 2.0)

@@ -94,12 +94,11 @@ pub(super) fn run(
             return Err(Stopped::Flooded);
         }
         // Outputs are closed when it is about to end.
-        match wait(&mut pipes, GLANCE).map_err(Stopped::System)? {
-            true => pause = Duration::from_millis(1),
-            false => {
-                std::thread::sleep(pause);
-                pause = (pause * 5 / 4).min(GLANCE);
-            }
+        if wait(&mut pipes, GLANCE).map_err(Stopped::System)? {
+            pause = Duration::from_millis(1)
+        } else {
+            std::thread::sleep(pause);
+            pause = (pause * 5 / 4).min(GLANCE);
         }
     }
     // What it wrote last is in the pipes.

@@ -68,20 +68,20 @@ impl Random {
             return Ok(());
         };
         let elem = tensor.elem();
-        let fits = match elem.is_float() {
-            true => to_f64(low) <= to_f64(high) && self.floats().1.is_finite(),
-            false => {
-                [low, high].iter().all(|b| is_element(elem, *b)) && to_i64(low) <= to_i64(high)
-            }
+        let fits = if elem.is_float() {
+            to_f64(low) <= to_f64(high) && self.floats().1.is_finite()
+        } else {
+            [low, high].iter().all(|b| is_element(elem, *b)) && to_i64(low) <= to_i64(high)
         };
-        match fits {
-            true => Ok(()),
-            false => Err(RuntimeError::NoRange {
+        if fits {
+            Ok(())
+        } else {
+            Err(RuntimeError::NoRange {
                 tensor: tensor.label().to_owned(),
                 elem,
                 low,
                 high,
-            }),
+            })
         }
     }
 }

@@ -102,9 +102,10 @@ impl Loaded<'_, '_> {
         let (placed, runs) = self.screen.keep(|bench| {
             let _alone = measure::alone();
             let _lock = lock_machine(control)?;
-            let warm = match first < measure::SHORT {
-                true => bench.run(&placed)?,
-                false => first,
+            let warm = if first < measure::SHORT {
+                bench.run(&placed)?
+            } else {
+                first
             };
             placed.lengthen_alone(warm);
             let mut runs = Runs::default();

@@ -228,9 +228,10 @@ pub(super) fn die_with_parent(command: &mut Command) {
         unsafe {
             checked(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
             // It may have ended before.
-            match u32::try_from(libc::getppid()) == Ok(parent) {
-                true => Ok(()),
-                false => Err(io::Error::from_raw_os_error(libc::ESRCH)),
+            if u32::try_from(libc::getppid()) == Ok(parent) {
+                Ok(())
+            } else {
+                Err(io::Error::from_raw_os_error(libc::ESRCH))
             }
         }
     };

@@ -35,9 +35,10 @@ pub(super) fn open(place: &Path) -> io::Result<File> {
         .custom_flags(libc::O_NONBLOCK)
         .open(place)?;
     let data = file.metadata()?;
-    match data.is_file() && doubt(&data, GROUP | OTHERS).is_none() {
-        true => Ok(file),
-        false => Err(io::ErrorKind::PermissionDenied.into()),
+    if data.is_file() && doubt(&data, GROUP | OTHERS).is_none() {
+        Ok(file)
+    } else {
+        Err(io::ErrorKind::PermissionDenied.into())
     }
 }
 

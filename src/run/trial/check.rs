@@ -163,9 +163,10 @@ impl<'a> Trial<'a> {
             let reference = scope.spawn(|| self.run_beside(Beside::Others, naive));
             for other in others {
                 self.begin(&format!("running {}", other.kernel().symbol));
-                let beside = match reference.is_finished() {
-                    true => Beside::Nothing,
-                    false => Beside::First,
+                let beside = if reference.is_finished() {
+                    Beside::Nothing
+                } else {
+                    Beside::First
                 };
                 let outputs = self.run_beside(beside, other);
                 let crowded = outputs.as_ref().err().is_some_and(lacks_room);

@@ -185,26 +185,22 @@ pub(super) fn run_comparison(
         let is_peer = k >= variants.len();
         let check = |compiled: Compiled| -> Result<Entrant, TrialError> {
             let own = written.next().unwrap_or(Err(TrialError::Nothing))?;
-            let found = match is_peer {
-                // What others wrote is compiled as they ask.
-                true => {
-                    let of_kernel = (compiled.kernel(), &*own);
-                    let error = trial.check(label, &names, of_kernel, &expected)?;
-                    let cure = None;
-                    Sound {
-                        compiled,
-                        own,
-                        error,
-                        cure,
-                    }
+            let found = if is_peer {
+                let of_kernel = (compiled.kernel(), &*own);
+                let error = trial.check(label, &names, of_kernel, &expected)?;
+                let cure = None;
+                Sound {
+                    compiled,
+                    own,
+                    error,
+                    cure,
                 }
-                false => {
-                    let sound = trial.settle(label, &names, (compiled, own), &expected);
-                    sound.map_err(|error| match variants.get(k) {
-                        Some(own) => explained(error, (first, own), settings, control),
-                        None => error,
-                    })?
-                }
+            } else {
+                let sound = trial.settle(label, &names, (compiled, own), &expected);
+                sound.map_err(|error| match variants.get(k) {
+                    Some(own) => explained(error, (first, own), settings, control),
+                    None => error,
+                })?
             };
             Ok(Entrant {
                 workload: trial.workload(label, found.compiled, found.own, is_peer),

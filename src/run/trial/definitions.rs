@@ -91,14 +91,15 @@ pub(super) fn explained(
     else {
         return error;
     };
-    let equality = match own.is_defined_as(first) {
-        true => None,
-        false => Some(equality(
+    let equality = if own.is_defined_as(first) {
+        None
+    } else {
+        Some(equality(
             &own.nests,
             &first.nests,
             settings.reductions,
             control,
-        )),
+        ))
     };
     let blame = match equality {
         // Then it was not the definition.

@@ -246,12 +246,13 @@ impl Evaluator for LocalEvaluator<'_> {
         }
         let goes_on = |runs: &Runs| {
             let spent = runs.lasted();
-            let (is_out, enough) = match runs.all.len() < RUNS {
-                true => (
+            let (is_out, enough) = if runs.all.len() < RUNS {
+                (
                     runs.least().is_some_and(|t| slower(t, CLEARLY_SLOWER)),
                     LONG,
-                ),
-                false => (runs.at_best().is_some_and(|t| slower(t, SLOWER)), ENOUGH),
+                )
+            } else {
+                (runs.at_best().is_some_and(|t| slower(t, SLOWER)), ENOUGH)
             };
             spent < enough && !is_out
         };
@@ -277,9 +278,10 @@ impl Evaluator for LocalEvaluator<'_> {
     fn free_cores(&self) -> usize {
         let control = self.trial.control;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        match control.compiles_beside {
-            true => cores.saturating_sub(control.threads),
-            false => 0,
+        if control.compiles_beside {
+            cores.saturating_sub(control.threads)
+        } else {
+            0
         }
     }
 }

@@ -300,14 +300,15 @@ pub fn results(variant: &Variant) -> Vec<String> {
 
 fn check_results(first: &Variant, second: &Variant) -> Result<(), TrialError> {
     let (a, b) = (results(first), results(second));
-    match a == b {
-        true => Ok(()),
-        false => Err(TrialError::ResultsDiffer {
+    if a == b {
+        Ok(())
+    } else {
+        Err(TrialError::ResultsDiffer {
             first: first.label.clone(),
             first_results: a.join(", "),
             second: second.label.clone(),
             second_results: b.join(", "),
-        }),
+        })
     }
 }
 

@@ -174,9 +174,10 @@ impl Reference<'_> {
         outputs: &Outputs,
     ) -> Result<(), TrialError> {
         for part in parts {
-            match in_order(part) {
-                true => execute::run(part, &mut store),
-                false => run(part.definition(), &mut store),
+            if in_order(part) {
+                execute::run(part, &mut store)
+            } else {
+                run(part.definition(), &mut store)
             }
             .map_err(|fault| self.fault(fault))?;
         }

@@ -82,18 +82,20 @@ rounded differently, which needs `reductions(\"reassoc\")`.",
             .help("`reductions(\"reassoc\")` before it allows that")
         };
         if let Ok(program) = call.get::<Program>(0, "a program") {
-            return match program.assignments().iter().all(allowed) {
-                true => Ok(Dynamic::from(simplified_program(&program))),
-                false => Err(refusal()),
+            return if program.assignments().iter().all(allowed) {
+                Ok(Dynamic::from(simplified_program(&program)))
+            } else {
+                Err(refusal())
             };
         }
         let assignment = call.expr(0)?;
         if !assignment.is_assignment() {
             return Err(call.fail(0, "must be an assignment, as `eq` makes it"));
         }
-        match allowed(&assignment) {
-            true => list(call, Ok(simplified(&assignment, &mut Vec::new()))),
-            false => Err(refusal()),
+        if allowed(&assignment) {
+            list(call, Ok(simplified(&assignment, &mut Vec::new())))
+        } else {
+            Err(refusal())
         }
     },
 };

@@ -70,9 +70,10 @@ fn notes(violation: &Violation, nests: &[Nest], repair: &Repair) -> Vec<String> 
 
 /// What is legal instead, or else what generally helps.
 fn help(violation: &Violation, repair: &Repair) -> Option<String> {
-    match repair.suggestions.is_empty() {
-        true => violation.help(),
-        false => Some(repair.suggestions.join("; ")),
+    if repair.suggestions.is_empty() {
+        violation.help()
+    } else {
+        Some(repair.suggestions.join("; "))
     }
 }
 

@@ -153,9 +153,10 @@ teml did not write is not overwritten (`:help import`).",
                 .and_then(|()| writer.wrote(&path)),
             Err(_) => {
                 let code: Code = call.get(0, "the result of codegen, or a tensor of run")?;
-                match emits {
-                    true => Ok(()),
-                    false => writer.write(&path, code.0.source()),
+                if emits {
+                    Ok(())
+                } else {
+                    writer.write(&path, code.0.source())
                 }
             }
         };

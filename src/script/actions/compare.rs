@@ -291,9 +291,10 @@ pub(super) fn variants(call: &Call) -> Result<Vec<Variant>, Failure> {
         }
         variants.push(Variant { label, nests });
     }
-    match variants.is_empty() {
-        true => Err(call.expected(0, expected)),
-        false => Ok(variants),
+    if variants.is_empty() {
+        Err(call.expected(0, expected))
+    } else {
+        Ok(variants)
     }
 }
 
@@ -322,11 +323,12 @@ fn other_definition(
     (first, is_text): (&str, bool),
     equality: &Equality,
 ) -> Failure {
-    let failure = match is_text {
-        true => failure.note(format!(
+    let failure = if is_text {
+        failure.note(format!(
             "`{label}` is a text, and a text is its own definition"
-        )),
-        false => failure,
+        ))
+    } else {
+        failure
     };
     match equality {
         Equality::Proved(_) => failure,

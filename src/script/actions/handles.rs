@@ -201,9 +201,12 @@ impl Made {
 /// nothing for a handle itself, `.outer` and the like for what a step made. With nests, only
 /// handles of those.
 pub fn handles_in(value: &Dynamic, nests: &[Nest]) -> Vec<(String, Name)> {
-    let name_in = |handle: &Handle| match nests.is_empty() {
-        true => Some(handle.name().clone()),
-        false => handle.find(nests).ok(),
+    let name_in = |handle: &Handle| {
+        if nests.is_empty() {
+            Some(handle.name().clone())
+        } else {
+            handle.find(nests).ok()
+        }
     };
     if let Some(handle) = value.read_lock::<Handle>() {
         let name = name_in(&handle);
@@ -294,10 +297,7 @@ buffer: A_pack, load: A_pack_1, load: A_pack_2
     call: |call| {
         let nest = call.nest(0)?;
         let is_inside = call.site().is_some_and(|site| site.invocation.is_some());
-        let all = match is_inside {
-            true => nest.path().last().map(|(_, effects)| effects).into_iter().collect(),
-            false => nest.path().last_entry(),
-        };
+        let all = if is_inside { nest.path().last().map(|(_, effects)| effects).into_iter().collect() } else { nest.path().last_entry() };
         Ok(Dynamic::from(Made::of(&nest, &all)))
     },
 };

@@ -99,15 +99,13 @@ fn whole(call: &Call, tensor: &Tensor) -> Result<Data, Failure> {
 /// The elements of an array that has the shape and the type of the tensor.
 fn held(call: &Call, tensor: &Tensor, array: &Numbers) -> Result<Data, Failure> {
     let (shape, elem) = (tensor.shape().extents(), tensor.elem());
-    match array.shape() == shape && array.elem() == elem {
-        true => Ok(Data::Values(array.values())),
-        false => {
-            let extents: String = shape.iter().map(|e| format!("[{e}]")).collect();
-            let what = format!("is {array}, and `{}` is {elem}{extents}", tensor.label());
-            let fits =
-                "`let a = load(..); let A = tensor(a.shape, a.elem);` makes a tensor that fits";
-            Err(call.fail(1, &what).help(fits))
-        }
+    if array.shape() == shape && array.elem() == elem {
+        Ok(Data::Values(array.values()))
+    } else {
+        let extents: String = shape.iter().map(|e| format!("[{e}]")).collect();
+        let what = format!("is {array}, and `{}` is {elem}{extents}", tensor.label());
+        let fits = "`let a = load(..); let A = tensor(a.shape, a.elem);` makes a tensor that fits";
+        Err(call.fail(1, &what).help(fits))
     }
 }
 

@@ -144,9 +144,10 @@ Where two paths differ: lines with `-` are steps of the first path only, lines w
 second only. A call of the library is one line, unless one of the paths is unfolded (see `path`).",
     call: |call| {
         let (first, second) = (path(call, 0)?, path(call, 1)?);
-        let calls = match [first.calls, second.calls].contains(&Calls::Unfolded) {
-            true => Calls::Unfolded,
-            false => Calls::Folded,
+        let calls = if [first.calls, second.calls].contains(&Calls::Unfolded) {
+            Calls::Unfolded
+        } else {
+            Calls::Folded
         };
         let text = trace::diff(first.nest.path(), second.nest.path(), calls);
         Ok(text.into())

@@ -200,9 +200,10 @@ these say them.",
             total += flops(&built(call, &assignment)?).unwrap_or(0.0);
         }
         let whole = total.fract() == 0.0 && total < 2f64.powi(53);
-        Ok(match whole {
-            true => Dynamic::from_int(total as i64),
-            false => Dynamic::from_float(total),
+        Ok(if whole {
+            Dynamic::from_int(total as i64)
+        } else {
+            Dynamic::from_float(total)
         })
     },
 };

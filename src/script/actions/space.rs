@@ -175,9 +175,10 @@ fn listed(call: &Call, k: usize, name: &str, given: &Dynamic) -> Result<Vec<Valu
     let range = |low: i64, high: i64, step: i64| {
         let count = (high.saturating_sub(low)).max(0) / step.max(1);
         let step = usize::try_from(step).unwrap_or(1);
-        match count <= MOST {
-            true => Ok((low..high).step_by(step).map(Value::Int).collect()),
-            false => Err(wrong()),
+        if count <= MOST {
+            Ok((low..high).step_by(step).map(Value::Int).collect())
+        } else {
+            Err(wrong())
         }
     };
     if let Some(list) = given.read_lock::<Array>() {

@@ -26,17 +26,16 @@ pub(super) fn allowed(call: &Call, k: usize, path: PathBuf) -> Result<PathBuf, F
     let allowed = call.state().workbench.allow_write.clone();
     let working = PathBuf::from(".");
     let inside = |directory: &PathBuf| is_below(&path, directory).unwrap_or(false);
-    match std::iter::once(&working).chain(&allowed).any(inside) {
-        true => Ok(path),
-        false => {
-            let what = "lies outside the working directory, where imported modules may not write";
-            let failure = call.fail(k, &format!("{what}: {}", path.display()));
-            let directory = path.parent().unwrap_or(Path::new("/"));
-            Err(failure.help(format!(
-                "`--allow-write {}` allows it; the script itself may write anywhere",
-                directory.display()
-            )))
-        }
+    if std::iter::once(&working).chain(&allowed).any(inside) {
+        Ok(path)
+    } else {
+        let what = "lies outside the working directory, where imported modules may not write";
+        let failure = call.fail(k, &format!("{what}: {}", path.display()));
+        let directory = path.parent().unwrap_or(Path::new("/"));
+        Err(failure.help(format!(
+            "`--allow-write {}` allows it; the script itself may write anywhere",
+            directory.display()
+        )))
     }
 }
 

@@ -121,10 +121,13 @@ impl Formula {
             Formula::Binary(op, of) => op.of(of[0].at(index)?, of[1].at(index)?)?,
             Formula::And(all) => Value::Bool(first(all, index, false)?),
             Formula::Or(all) => Value::Bool(first(all, index, true)?),
-            Formula::If(of) => match of[0].holds(index)? {
-                true => of[1].at(index)?,
-                false => of[2].at(index)?,
-            },
+            Formula::If(of) => {
+                if of[0].holds(index)? {
+                    of[1].at(index)?
+                } else {
+                    of[2].at(index)?
+                }
+            }
         })
     }
 

@@ -80,13 +80,13 @@ impl<'a> Candidates<'a> {
         let mut tiles_wait = false;
         let answered = band.iter().map(|question| {
             let is_tile = question.what == What::Tile;
-            let answer = match is_tile && tiles_wait {
-                // A wider band may hold this one.
-                true => Answer {
+            let answer = if is_tile && tiles_wait {
+                Answer {
                     open: 1,
                     ..Answer::default()
-                },
-                false => self.answer(question),
+                }
+            } else {
+                self.answer(question)
             };
             tiles_wait |= is_tile && answer.open > 0;
             (question.clone(), answer)

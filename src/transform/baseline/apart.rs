@@ -36,18 +36,20 @@ impl Finish<'_> {
         let alike: Vec<bool> = (0..levels).map(|k| self.begin_alike(&chains, k)).collect();
         let coincident = band.levels.iter().any(|level| level.coincident);
         let waits = self.options.parallel && !around.threads && !coincident;
-        let wave = match waits && band.levels.len() > 1 {
-            true => self.options.degrees(band.levels.len()),
-            false => 0,
+        let wave = if waits && band.levels.len() > 1 {
+            self.options.degrees(band.levels.len())
+        } else {
+            0
         };
         let mut done = Vec::with_capacity(leaves.len());
         for ((chain, inside, depth), leaf) in chains.iter_mut().zip(leaves) {
             self.tiling.note(&leaf.statements, leaf.levels.len());
             for (k, l) in chain.bands[0].iter_mut().enumerate() {
                 l.size = self.tiling.size(&sharing(leaves, leaf, k), k)?;
-                match alike[k] {
-                    true => self.split(l, l.size, &mut chain.now)?,
-                    false => self.split_aligned(l, l.size, &mut chain.now)?,
+                if alike[k] {
+                    self.split(l, l.size, &mut chain.now)?
+                } else {
+                    self.split_aligned(l, l.size, &mut chain.now)?
                 }
             }
             let again = self.options.second_level_tile;

@@ -90,9 +90,10 @@ impl Finish<'_> {
         let (chain, inside, at) = self.chain_of(leaf, depth, around);
         let is_leaf = chain.is_leaf;
         let around = self.chain(chain, around)?;
-        match is_leaf {
-            true => Ok(()),
-            false => self.part(inside, at, around),
+        if is_leaf {
+            Ok(())
+        } else {
+            self.part(inside, at, around)
         }
     }
 
@@ -277,9 +278,12 @@ impl Finish<'_> {
     ) -> Result<bool, NoSchedule> {
         let is_parallel = |name: &Name| {
             let mut loops = bands.iter().flatten();
-            loops.any(|l| match l.blocks.contains(name) {
-                true => l.coincident || l.parallel && bands.iter().all(|band| band.len() == 1),
-                false => l.name == *name && (l.coincident || l.parallel),
+            loops.any(|l| {
+                if l.blocks.contains(name) {
+                    l.coincident || l.parallel && bands.iter().all(|band| band.len() == 1)
+                } else {
+                    l.name == *name && (l.coincident || l.parallel)
+                }
             })
         };
         let Some(name) = order.iter().find(|name| is_parallel(name)) else {

@@ -142,9 +142,10 @@ impl Program {
         conditions
             .sort_unstable_by(|(a, x), (b, y)| (&a.coefficients, x).cmp(&(&b.coefficients, y)));
         for (condition, constant) in &conditions {
-            let relation = match condition.is_equation {
-                true => Relation::Equal,
-                false => Relation::LessOrEqual,
+            let relation = if condition.is_equation {
+                Relation::Equal
+            } else {
+                Relation::LessOrEqual
             };
             program.demand(relation, &condition.coefficients, *constant);
         }

@@ -241,9 +241,12 @@ fn arrange(
     then: &[usize],
     together: &[usize],
 ) -> Result<(), NoSchedule> {
-    let one = |s: &usize| match together.contains(s) {
-        true => together[0],
-        false => *s,
+    let one = |s: &usize| {
+        if together.contains(s) {
+            together[0]
+        } else {
+            *s
+        }
     };
     let mut then: Vec<usize> = then.iter().map(one).collect();
     then.dedup();

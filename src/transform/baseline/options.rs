@@ -188,18 +188,16 @@ impl Options {
     /// What parts in a band that is tiled through, or the band alone where it is not, since loops
     /// around are.
     pub(super) fn leaves<'a>(&self, band: &'a Band, tiled: bool) -> Vec<Leaf<'a>> {
-        match self.tile && !tiled {
-            true => band.leaves(),
-            false => vec![band.alone()],
+        if self.tile && !tiled {
+            band.leaves()
+        } else {
+            vec![band.alone()]
         }
     }
 
     /// How many of so many loops over tiles make a wavefront.
     pub(super) fn degrees(&self, loops: usize) -> usize {
-        match self.multipar {
-            true => loops,
-            false => loops.min(2),
-        }
+        if self.multipar { loops } else { loops.min(2) }
     }
 }
 

@@ -95,9 +95,10 @@ impl Problem {
         let (statements, inits) = statements(nest)?;
         let nests = std::slice::from_ref(nest);
         let dependences = all_parts(legality::dependences(nests)?)?;
-        let inputs = match rar {
-            true => all_parts(legality::inputs(nests)?)?,
-            false => Vec::new(),
+        let inputs = if rar {
+            all_parts(legality::inputs(nests)?)?
+        } else {
+            Vec::new()
         };
         let mut parameters = 0;
         for d in dependences.iter().chain(&inputs) {
@@ -227,9 +228,10 @@ fn statements(nest: &Nest) -> Result<(Vec<Statement>, Vec<Init>), NoSchedule> {
     position::walk(nest.trees(), &mut |_, loops, tree| match tree {
         Tree::Fill(f) => {
             let target = f.target.label().to_owned();
-            match loops.first().is_none_or(|l| sets_alone(&l.body)) {
-                true => known &= fill.is_none(),
-                false => repeated = Some(target.clone()),
+            if loops.first().is_none_or(|l| sets_alone(&l.body)) {
+                known &= fill.is_none()
+            } else {
+                repeated = Some(target.clone())
             }
             inits.push(Init {
                 before: statements.len(),
@@ -287,9 +289,10 @@ fn statements(nest: &Nest) -> Result<(Vec<Statement>, Vec<Init>), NoSchedule> {
     if let Some(refused) = steps {
         return Err(refused);
     }
-    match known && statements.len() == nest.definition().len() {
-        true => Ok((statements, inits)),
-        false => Err(NoSchedule::Unknown),
+    if known && statements.len() == nest.definition().len() {
+        Ok((statements, inits))
+    } else {
+        Err(NoSchedule::Unknown)
     }
 }
 

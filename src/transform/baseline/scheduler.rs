@@ -137,9 +137,10 @@ impl Scheduler<'_> {
     /// Statements that depend on each other in circles.
     fn components(&self, group: &[usize], dependences: &[Dependence]) -> Vec<Vec<usize>> {
         let edges = edges(group, dependences);
-        let found = match self.is_fixed() {
-            true => order::intervals(group.len(), &edges),
-            false => order::components(group.len(), &edges),
+        let found = if self.is_fixed() {
+            order::intervals(group.len(), &edges)
+        } else {
+            order::components(group.len(), &edges)
         };
         let named = |c: Vec<usize>| c.into_iter().map(|k| group[k]).collect();
         found.into_iter().map(named).collect()
@@ -152,9 +153,10 @@ impl Scheduler<'_> {
         around: &Around,
     ) -> Result<Schedule, NoSchedule> {
         let edges: Vec<(usize, usize)> = dependences.iter().map(|d| (d.first, d.later)).collect();
-        let groups = match self.is_fixed() {
-            true => groups,
-            false => in_order(groups, &edges),
+        let groups = if self.is_fixed() {
+            groups
+        } else {
+            in_order(groups, &edges)
         };
         let place = |s: usize| groups.iter().position(|g| g.contains(&s));
         let back = |d: &Dependence| place(d.first) > place(d.later);
@@ -194,9 +196,10 @@ impl Scheduler<'_> {
                 return Err(self.stuck(group));
             }
             let edges: Vec<_> = dependences.iter().map(|d| (d.first, d.later)).collect();
-            let sorted = match self.is_fixed() {
-                true => components,
-                false => in_order(components, &edges),
+            let sorted = if self.is_fixed() {
+                components
+            } else {
+                in_order(components, &edges)
             };
             let statements = sorted.concat().into_iter().map(Schedule::Statement);
             let mut statements: Vec<Schedule> = statements.collect();
@@ -276,9 +279,10 @@ impl Scheduler<'_> {
             }
             let before = left.as_deref().unwrap_or(dependences);
             let there = crossed(before, group, &rows)?;
-            let anywhere = match left.is_some() {
-                true => crossed(dependences, group, &rows)?,
-                false => there.clone(),
+            let anywhere = if left.is_some() {
+                crossed(dependences, group, &rows)?
+            } else {
+                there.clone()
             };
             left = Some(within(before, group, &rows)?);
             levels.push(Level {

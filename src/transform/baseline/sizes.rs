@@ -71,9 +71,10 @@ impl Tiling<'_> {
     /// That no statement has more sizes than tiled loops.
     pub(super) fn fits(&self) -> Result<(), NoSchedule> {
         self.first.fits(&self.tiled)?;
-        match self.twice {
-            true => self.second.fits(&self.tiled),
-            false => self.second.fits(&vec![0; self.tiled.len()]),
+        if self.twice {
+            self.second.fits(&self.tiled)
+        } else {
+            self.second.fits(&vec![0; self.tiled.len()])
         }
     }
 }

@@ -39,9 +39,10 @@ impl Finish<'_> {
         let within = l.name.clone();
         let blocks = std::mem::take(&mut l.blocks);
         l.name = blocks[0].clone();
-        match alike {
-            true => self.split(l, size, now)?,
-            false => self.split_aligned(l, size, now)?,
+        if alike {
+            self.split(l, size, now)?
+        } else {
+            self.split_aligned(l, size, now)?
         }
         l.blocks.push(l.name.clone());
         l.name = within;

@@ -56,9 +56,10 @@ pub(super) fn program(
     if problems.is_empty() && assignments.is_empty() {
         problems.push(Problem::new(&(0..0), "the program assigns nothing"));
     }
-    match problems.is_empty() {
-        true => Ok(Program::new(variables, assignments)),
-        false => Err(sorted(problems)),
+    if problems.is_empty() {
+        Ok(Program::new(variables, assignments))
+    } else {
+        Err(sorted(problems))
     }
 }
 

@@ -52,12 +52,13 @@ impl Context {
     /// The first rule that is violated, from the operands outward.
     pub fn type_of(&self, term: &Term) -> Result<Vec<u64>, Problem> {
         let extents = self.of_kind(term)?;
-        match extents.len() > MAX_RANK {
-            true => Err(Problem::new(
+        if extents.len() > MAX_RANK {
+            Err(Problem::new(
                 &term.span,
                 format!("a tensor of more than {MAX_RANK} dimensions"),
-            )),
-            false => Ok(extents),
+            ))
+        } else {
+            Ok(extents)
         }
     }
 
@@ -136,16 +137,17 @@ impl Context {
                 let mut extents = self.type_of(of)?;
                 let at = place(dimension, &extents, of, "t-proj")?;
                 let extent = extents.remove(at);
-                match (1..=extent).contains(index) {
-                    true => Ok(extents),
-                    false => Err(Problem::new(
-                        span,
-                        format!(
-                            "index {index} is outside of dimension {}, whose indices are 1 to {extent}",
-                            dimension.0
-                        ),
-                    )
-                    .rule("t-proj")),
+                if (1..=extent).contains(index) {
+                    Ok(extents)
+                } else {
+                    Err(Problem::new(
+                    span,
+                    format!(
+                        "index {index} is outside of dimension {}, whose indices are 1 to {extent}",
+                        dimension.0
+                    ),
+                )
+                .rule("t-proj"))
                 }
             }
             Kind::Contract(pairs, of) => {

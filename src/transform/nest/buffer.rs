@@ -38,9 +38,10 @@ impl<'a> Scope<'a> {
             let have = nest.with_trees(body_of(nest, &position).to_vec());
             let have = have.lines().into_iter().flat_map(|line| labels(line.tree));
             let mut listed = Vec::new();
-            have.for_each(|label| match listed.contains(&label) {
-                true => {}
-                false => listed.push(label),
+            have.for_each(|label| {
+                if !listed.contains(&label) {
+                    listed.push(label)
+                }
             });
             let (place, have) = (place(name.as_ref()), listed.join(", "));
             let text = format!("{place} does not use {tensor}: it uses {have}");
@@ -284,9 +285,12 @@ impl<'a> Buffer<'a> {
     ) -> Tree {
         let once = Range::constant(0, 1);
         let iterator = |d: usize| name.derived(d + 1);
-        let offset = |d: usize, side: &Side| match side.offsets == once {
-            true => Affine::constant(0),
-            false => Affine::iterator(iterator(d)),
+        let offset = |d: usize, side: &Side| {
+            if side.offsets == once {
+                Affine::constant(0)
+            } else {
+                Affine::iterator(iterator(d))
+            }
         };
         let whole = self.sides.iter().enumerate();
         let whole = whole.map(|(d, side)| side.low.plus(&offset(d, side)));

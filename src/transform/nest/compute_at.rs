@@ -275,9 +275,10 @@ pub(super) fn clipped(side: Side, (first, count): (i64, u64), around: &Bounds) -
     if !read.upper.iter().any(|bound| greatest(bound) <= end) {
         read.upper.push(Affine::constant(end));
     }
-    let low = match side.extent < count {
-        true => side.low,
-        false => Affine::constant(first),
+    let low = if side.extent < count {
+        side.low
+    } else {
+        Affine::constant(first)
     };
     Side {
         offsets: read.shifted(&low.times(-1)),

@@ -122,9 +122,10 @@ pub(super) fn following(first: &Nest, second: &Nest) -> Nest {
 
 /// That two loops fuse; `range` is the second one's in terms of the first one's iterators.
 pub(super) fn check_same(first: &Loop, second: &Loop, range: &Range) -> Result<(), Error> {
-    match first.range == *range {
-        true => check_modes(first, second),
-        false => Err(ranges_differ(first, second, range)),
+    if first.range == *range {
+        check_modes(first, second)
+    } else {
+        Err(ranges_differ(first, second, range))
     }
 }
 

@@ -56,9 +56,10 @@ pub(super) fn guarded(names: &mut Names, [a, b]: [&Loop; 2], range: Range) -> Tr
     let second: Vec<Tree> = b.body.iter().map(|t| t.substitute(&rename)).collect();
     let mut body = Vec::new();
     for (trees, own) in [(&a.body, &a.range), (&second, &b.range)] {
-        match *own == range {
-            true => body.extend(trees.iter().cloned()),
-            false => body.extend(guard(names, trees, a, own)),
+        if *own == range {
+            body.extend(trees.iter().cloned())
+        } else {
+            body.extend(guard(names, trees, a, own))
         }
     }
     Tree::of_loop(Loop {

@@ -60,9 +60,10 @@ pub fn move_before(nest: &Nest, reference: &LoopRef, other: &LoopRef) -> Result<
     let target = chain(nest, &to)[to.len() - 1].clone();
     let pair = vec![Tree::Loop(l), Tree::Loop(target)];
     // The later one first, whose position the other one does not change.
-    let trees = match from < to {
-        true => splice(&splice(nest.trees(), &to, pair), &from, Vec::new()),
-        false => splice(&splice(nest.trees(), &from, Vec::new()), &to, pair),
+    let trees = if from < to {
+        splice(&splice(nest.trees(), &to, pair), &from, Vec::new())
+    } else {
+        splice(&splice(nest.trees(), &from, Vec::new()), &to, pair)
     };
     Ok(nest.with_trees(trees))
 }

@@ -158,9 +158,10 @@ pub fn pack(
             .iter()
             .any(|read| !are_disjoint(nest, read, write, depth))
     };
-    if let Some(write) = writes.iter().find(changes).or(match scope.uses.is_empty() {
-        true => writes.first(),
-        false => None,
+    if let Some(write) = writes.iter().find(changes).or(if scope.uses.is_empty() {
+        writes.first()
+    } else {
+        None
     }) {
         let (place, text) = (scope.place(), text_at(nest, write));
         let text = format!("{place} writes {tensor}, but would read a copy of it: {text}");

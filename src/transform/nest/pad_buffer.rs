@@ -74,9 +74,12 @@ pub fn pad_buffer(nest: &Nest, label: &str, multiple: u64, extra: u64) -> Result
     let row = row.div_ceil(multiple).saturating_mul(multiple);
     let wide = narrow.with_rows(row.saturating_add(extra));
     let wide = wide.map_err(|error| Error::from(error).on(nest, []))?;
-    let map = |tensor: &Tensor| match tensor == narrow {
-        true => wide.clone(),
-        false => tensor.clone(),
+    let map = |tensor: &Tensor| {
+        if tensor == narrow {
+            wide.clone()
+        } else {
+            tensor.clone()
+        }
     };
     let trees = nest.trees().iter().map(|t| t.map_tensors(&map));
     Ok(nest.with_trees(trees.collect()))

@@ -218,12 +218,13 @@ impl Layout<'_> {
         if !self.indices(s).iter().all(known) {
             return Err(text());
         }
-        let (target, index) = match s.target == *self.flat {
-            true => (
+        let (target, index) = if s.target == *self.flat {
+            (
                 self.panels.clone(),
                 self.index(&s.index, chain).ok_or_else(text)?,
-            ),
-            false => (s.target.clone(), s.index.clone()),
+            )
+        } else {
+            (s.target.clone(), s.index.clone())
         };
         let value = s.value.map_accesses(&|tensor, index| match index {
             Index::At(index) if tensor == self.flat => {

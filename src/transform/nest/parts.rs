@@ -30,20 +30,20 @@ impl Names<'_> {
     /// The name `of` with a suffix, which must be free.
     pub(super) fn derive(&mut self, of: &Name, suffix: &str) -> Result<Name, Error> {
         let name = of.derived(suffix);
-        match self.taken.insert(name.clone()) {
-            true => Ok(name),
-            false => {
-                let clash = name_clash(&name);
-                Err(clash.on(self.nest, [name, of.clone()]))
-            }
+        if self.taken.insert(name.clone()) {
+            Ok(name)
+        } else {
+            let clash = name_clash(&name);
+            Err(clash.on(self.nest, [name, of.clone()]))
         }
     }
 
     /// The name `of`, if it is free, or with the first number that is.
     pub(super) fn free(&mut self, of: &Name) -> Name {
-        match self.taken.insert(of.clone()) {
-            true => of.clone(),
-            false => self.number(of),
+        if self.taken.insert(of.clone()) {
+            of.clone()
+        } else {
+            self.number(of)
         }
     }
 

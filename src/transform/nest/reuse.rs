@@ -75,9 +75,12 @@ impl<'a> Temporary<'a> {
         }
         let uses = uses(self.nest, buffer.label());
         // Where uses are outside of the sequence, they may come before and after.
-        let place = |u: &Use| match u.position.starts_with(&self.scope) {
-            true => u.position.get(self.scope.len()).copied(),
-            false => None,
+        let place = |u: &Use| {
+            if u.position.starts_with(&self.scope) {
+                u.position.get(self.scope.len()).copied()
+            } else {
+                None
+            }
         };
         let reads = |u: &Use| u.access == Access::Read;
         let overwriting = match free {
@@ -108,15 +111,14 @@ impl<'a> Temporary<'a> {
             Some(Access::Set | Access::Fill)
         );
         let donated = self.nest.donated().iter().any(|n| buffer.name() == Some(n));
-        match is_set || donated || !overwriting.is_empty() || self.nest.locals().contains(&buffer) {
-            true => None,
-            false => {
-                let error = refusal(format!("what {name} holds may be needed after the nest"));
-                Some(error.help(
-                    "`donate` says that nobody needs an input afterwards; `localize` makes a \
-                     temporary local",
-                ))
-            }
+        if is_set || donated || !overwriting.is_empty() || self.nest.locals().contains(&buffer) {
+            None
+        } else {
+            let error = refusal(format!("what {name} holds may be needed after the nest"));
+            Some(error.help(
+                "`donate` says that nobody needs an input afterwards; `localize` makes a \
+                 temporary local",
+            ))
         }
     }
 
@@ -191,9 +193,12 @@ impl<'a> Temporary<'a> {
     /// The trees with `buffer` in place of the tensor; what then copies an element to itself is
     /// left out.
     fn renamed(&self, buffer: &Tensor) -> Vec<Tree> {
-        let rename = |name: &Name| match self.tensor.name() == Some(name) {
-            true => buffer.name().cloned(),
-            false => None,
+        let rename = |name: &Name| {
+            if self.tensor.name() == Some(name) {
+                buffer.name().cloned()
+            } else {
+                None
+            }
         };
         let trees = self.nest.trees().iter();
         let declared = |tree: &Tree| matches!(tree, Tree::Local(t) if t == self.tensor);

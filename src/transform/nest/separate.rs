@@ -126,12 +126,13 @@ pub fn separate(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
     for guard in &guards {
         let bounds = own_bounds(guard, &l.name);
         for bound in bounds.iter().flatten().filter(|b| is_known(b)) {
-            let split = parts
-                .into_iter()
-                .flat_map(|part| match part.stops(&bounds) {
-                    true => vec![part],
-                    false => part.split(bound, &around),
-                });
+            let split = parts.into_iter().flat_map(|part| {
+                if part.stops(&bounds) {
+                    vec![part]
+                } else {
+                    part.split(bound, &around)
+                }
+            });
             parts = split.collect();
         }
     }
@@ -155,12 +156,11 @@ pub fn separate(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
             ..(**l).clone()
         };
         let end = if k < main { "f" } else { "b" };
-        trees.push(match k == main {
-            true => Tree::of_loop(Loop { range, ..own }),
-            false => {
-                let name = names.free(&l.name.derived(end));
-                names.part(&own, Role::Peeled, name, range)
-            }
+        trees.push(if k == main {
+            Tree::of_loop(Loop { range, ..own })
+        } else {
+            let name = names.free(&l.name.derived(end));
+            names.part(&own, Role::Peeled, name, range)
         });
     }
     let trees = simplified(&trees, &around);
@@ -249,15 +249,14 @@ impl Part {
             if body.iter().all(is_idle) {
                 continue;
             }
-            match is_guard && self.holds(&bounds) {
-                true => {
-                    *held += 1;
-                    left.extend(body);
-                }
-                false => left.push(Tree::of_loop(Loop {
+            if is_guard && self.holds(&bounds) {
+                *held += 1;
+                left.extend(body);
+            } else {
+                left.push(Tree::of_loop(Loop {
                     body,
                     ..(**l).clone()
-                })),
+                }))
             }
         }
         left
@@ -294,15 +293,16 @@ fn named_alike(trees: &[Tree], name: &Name) -> Vec<Tree> {
     let one = |tree: &Tree| match tree {
         Tree::Loop(l) => {
             let alike = |n: &Name| (*n == l.name).then(|| iterator.clone());
-            let body = match is_guard(l, name) {
-                true => named_alike(
+            let body = if is_guard(l, name) {
+                named_alike(
                     &l.body
                         .iter()
                         .map(|t| t.substitute(&alike))
                         .collect::<Vec<_>>(),
                     name,
-                ),
-                false => named_alike(&l.body, name),
+                )
+            } else {
+                named_alike(&l.body, name)
             };
             Tree::of_loop(Loop {
                 body,

@@ -70,9 +70,10 @@ pub fn split_at(nest: &Nest, reference: &LoopRef, at: &Affine) -> Result<Nest, E
             l.name
         );
         let error = mistake(text).at(&INDEX).on(nest, [l.name.clone()]);
-        return Err(error.help(match outer.is_empty() {
-            true => "an outermost loop is split at a number".to_owned(),
-            false => format!("the index is affine in {}", outer.join(", ")),
+        return Err(error.help(if outer.is_empty() {
+            "an outermost loop is split at a number".to_owned()
+        } else {
+            format!("the index is affine in {}", outer.join(", "))
         }));
     }
     let no_less = |a: &Affine, b: &Affine| is_nonnegative(&a.minus(b), &around);
@@ -92,12 +93,13 @@ pub fn split_at(nest: &Nest, reference: &LoopRef, at: &Affine) -> Result<Nest, E
             ..l.range.clone()
         };
         // All of the loop keeps its name.
-        trees.push(match trees.is_empty() {
-            true => Tree::of_loop(Loop {
+        trees.push(if trees.is_empty() {
+            Tree::of_loop(Loop {
                 range,
                 ..(**l).clone()
-            }),
-            false => part_as(Role::Tail, &mut Names::of(nest), l, range, End::Back)?,
+            })
+        } else {
+            part_as(Role::Tail, &mut Names::of(nest), l, range, End::Back)?
         });
     }
     Ok(nest.with_trees(splice(nest.trees(), &position, trees)))

@@ -151,9 +151,10 @@ fn idle(graph: &mut Graph, whole: Id, names: &[Name], body: Id) {
 }
 
 fn constant(elem: Elem, value: f64) -> Option<Expr> {
-    let constant = match elem.is_float() {
-        true => Constant::of_float(elem, value),
-        false => Constant::of_integer(elem, value as i64),
+    let constant = if elem.is_float() {
+        Constant::of_float(elem, value)
+    } else {
+        Constant::of_integer(elem, value as i64)
     };
     Some(Expr::new(Node::Constant(constant?)))
 }

@@ -84,9 +84,10 @@ fn step(sum: &Expr, taken: &mut Vec<String>) -> Option<(Tensor, Expr)> {
     labels.dedup();
     let name = name_after(labels.iter().map(String::as_str), taken);
     taken.push(name.to_string());
-    let tensor = match extents.is_empty() {
-        true => Tensor::scalar(sum.elem()),
-        false => Tensor::new(Shape::of_extents(extents), sum.elem()),
+    let tensor = if extents.is_empty() {
+        Tensor::scalar(sum.elem())
+    } else {
+        Tensor::new(Shape::of_extents(extents), sum.elem())
     };
     let tensor = tensor.named(name);
     let assignment = Expr::new(Node::Assign {

@@ -156,9 +156,10 @@ impl<'r> Reader<'r> {
 }
 
 fn renamed(expr: &Expr, names: &BTreeMap<Name, Name>) -> Expr {
-    match names.iter().all(|(from, to)| from == to) {
-        true => expr.clone(),
-        false => expr.rename_iterators(&|name| names.get(name).cloned()),
+    if names.iter().all(|(from, to)| from == to) {
+        expr.clone()
+    } else {
+        expr.rename_iterators(&|name| names.get(name).cloned())
     }
 }
 
@@ -214,9 +215,10 @@ fn tree(
                 names.insert(name.clone(), new.clone());
                 over.push(new);
             }
-            let within = match ranges {
-                true => Domain::new(within),
-                false => Domain::default(),
+            let within = if ranges {
+                Domain::new(within)
+            } else {
+                Domain::default()
             };
             Expr::new(Node::Reduce {
                 reduction: Reduction::Sum,

@@ -150,9 +150,10 @@ impl Product {
                 Affine::iterator(name.clone()).plus_constant(-low)
             })
             .collect();
-        let value = match summed.is_empty() {
-            true => body,
-            false => reduce(Reduction::Sum, summed.clone(), body)?,
+        let value = if summed.is_empty() {
+            body
+        } else {
+            reduce(Reduction::Sum, summed.clone(), body)?
         };
         // Other factors may be what keeps a window inside of a tensor, and no larger than needed.
         let narrower = |n: &Name| range(&ranges, n) != range(&whole, n);
@@ -189,9 +190,10 @@ impl Product {
             return Err(NoSplit::NoProduct);
         };
         let body = multiplied(self.factors.iter().cloned())?;
-        let value = match self.over.is_empty() {
-            true => body,
-            false => reduce(Reduction::Sum, self.over.clone(), body)?,
+        let value = if self.over.is_empty() {
+            body
+        } else {
+            reduce(Reduction::Sum, self.over.clone(), body)?
         };
         Ok(Expr::new(Node::Assign {
             target: target.clone(),

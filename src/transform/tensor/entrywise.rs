@@ -90,9 +90,10 @@ pub fn entrywise<'a>(
 ) -> Result<Expr, Error> {
     let (left, right) = (left.into(), right.into());
     let carries = |operand| exprs(operand).into_iter().any(|e| !carried(e).is_empty());
-    Ok(match carries(left) || carries(right) {
-        true => by_iterators(op, left, right)?,
-        false => by_position(op, left, right)?,
+    Ok(if carries(left) || carries(right) {
+        by_iterators(op, left, right)?
+    } else {
+        by_position(op, left, right)?
     })
 }
 
@@ -122,9 +123,10 @@ fn without_iterators(expr: &Expr, other: Operand<'_>) -> Error {
         None => (String::new(), Vec::new()),
     };
     let has: Vec<&str> = has.iter().map(Name::as_str).collect();
-    let own = match has.len() == rank(expr) {
-        true => has.join(", "),
-        false => "…".to_owned(),
+    let own = if has.len() == rank(expr) {
+        has.join(", ")
+    } else {
+        "…".to_owned()
     };
     let has = has.join(", ");
     let text = format!("{without} has no iterators yet, and {with} carries [{has}]");
@@ -151,9 +153,10 @@ fn by_position(op: BinaryOp, left: Operand<'_>, right: Operand<'_>) -> Result<Ex
         unfit => unfit.into(),
     })?;
     let pairs = |expr: &Expr| rank(expr) == 0 || has_extents(&result, &formals, expr);
-    match [left, right].map(exprs).concat().into_iter().all(pairs) {
-        true => closed(formals, result),
-        false => Err(differ(left, right)),
+    if [left, right].map(exprs).concat().into_iter().all(pairs) {
+        closed(formals, result)
+    } else {
+        Err(differ(left, right))
     }
 }
 
@@ -189,9 +192,10 @@ fn iterators(names: &[Name]) -> Vec<Affine> {
 }
 
 fn closed(formals: Vec<Name>, entry: Expr) -> Result<Expr, Error> {
-    match formals.is_empty() {
-        true => Ok(entry),
-        false => Ok(abstraction(formals, entry)?),
+    if formals.is_empty() {
+        Ok(entry)
+    } else {
+        Ok(abstraction(formals, entry)?)
     }
 }
 

@@ -240,9 +240,12 @@ fn assign_over(
     within: Domain,
     parameter: &dyn Parameter,
 ) -> Result<Expr, Error> {
-    let shape = infer_target(&value, to, &within).map_err(|error| match within.is_empty() {
-        true => error.at(parameter),
-        false => error,
+    let shape = infer_target(&value, to, &within).map_err(|error| {
+        if within.is_empty() {
+            error.at(parameter)
+        } else {
+            error
+        }
     })?;
     let target = Tensor::new(shape, value.elem());
     let target = Expr::access(target, Index::At(to.to_vec()));

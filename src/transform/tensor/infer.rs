@@ -118,9 +118,10 @@ pub(super) fn abstraction(formals: Vec<Name>, body: Expr) -> Result<Expr, Unfit>
 }
 
 fn in_limits(expr: Expr) -> Result<Expr, Unfit> {
-    match expr.is_in_limits() {
-        true => Ok(expr),
-        false => Err(Unfit::Other(too_complex())),
+    if expr.is_in_limits() {
+        Ok(expr)
+    } else {
+        Err(Unfit::Other(too_complex()))
     }
 }
 

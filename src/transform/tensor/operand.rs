@@ -77,9 +77,10 @@ impl<const N: usize> Operands<'_, N> {
         let mut exprs = Vec::with_capacity(N);
         for (k, (operand, at)) in self.operands.iter().zip(self.at).enumerate() {
             let list = self.lists.get(k).cloned().flatten();
-            let elem = match k < self.compared {
-                true => of_compared,
-                false => of_values,
+            let elem = if k < self.compared {
+                of_compared
+            } else {
+                of_values
             };
             let expr = with_iterators(*operand, &list, elem);
             exprs.push(expr.map_err(|error| error.at(at))?);
@@ -116,9 +117,10 @@ pub(super) fn common_elem(operands: &[Operand<'_>]) -> Result<Elem, Error> {
 /// decimals are no integers.
 fn of_numbers(values: &[Operand<'_>], beside: Elem) -> Elem {
     let has_decimals = |value: &Operand| matches!(value, Operand::Number(Number::Float(_)));
-    match !beside.is_float() && values.iter().any(has_decimals) {
-        true => Elem::default(),
-        false => beside,
+    if !beside.is_float() && values.iter().any(has_decimals) {
+        Elem::default()
+    } else {
+        beside
     }
 }
 
@@ -177,9 +179,10 @@ pub(super) fn typed(number: Number, elem: Elem) -> Result<Constant, Error> {
         let error = mistake(format!(
             "{number} is not a value of type {elem}, the element type of the other operand"
         ));
-        match elem.is_float() {
-            true => error,
-            false => error.help("integers take whole numbers within their range"),
+        if elem.is_float() {
+            error
+        } else {
+            error.help("integers take whole numbers within their range")
         }
     })
 }

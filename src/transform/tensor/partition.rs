@@ -247,9 +247,10 @@ fn placed(piece: &Expr, tensor: &Tensor) -> Result<Expr, Error> {
 
 fn in_limits(pieces: Vec<Expr>, otherwise: Option<Expr>) -> Result<Expr, Error> {
     let whole = Expr::new(Node::Pieces { pieces, otherwise });
-    match whole.is_in_limits() {
-        true => Ok(whole),
-        false => Err(too_complex()),
+    if whole.is_in_limits() {
+        Ok(whole)
+    } else {
+        Err(too_complex())
     }
 }
 
@@ -282,9 +283,10 @@ fn other(operand: Operand<'_>, first: &Tensor, piece: &Expr) -> Result<(Vec<Name
                 shape::check_rank(label, rank(expr), &list)?;
             }
             let index = fresh_iterators(rank_of_target, &[expr, piece]);
-            let index = match expr.all_names().is_empty() {
-                true => names(&[expr, piece]),
-                false => index,
+            let index = if expr.all_names().is_empty() {
+                names(&[expr, piece])
+            } else {
+                index
             };
             let fresh: Vec<Affine> = index.iter().cloned().map(Affine::iterator).collect();
             let value = positional(expr, &fresh)?;

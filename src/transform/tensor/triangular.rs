@@ -167,9 +167,10 @@ fn inside(
     }
     let factor = distance.coefficient(name);
     let rest = distance.minus(&Affine::iterator(name.clone()).times(factor));
-    match factor > 0 {
-        true => range.lower.push(rest.times(-1)),
-        false => range.upper.push(rest.plus_constant(1)),
+    if factor > 0 {
+        range.lower.push(rest.times(-1))
+    } else {
+        range.upper.push(rest.plus_constant(1))
     }
     let values = |name: &Name| {
         let range = ranges.iter().find(|r| r.name == *name)?;

@@ -50,11 +50,10 @@ pub static VINDEX: Op = Op {
 /// # Errors
 /// Coefficients that are too large to compute with.
 pub fn vindex(index: &Affine) -> Result<Expr, Error> {
-    match index.is_in_limits() {
-        true => Ok(Expr::new(Node::Index(index.clone()))),
-        false => {
-            let index = index.clone();
-            Err(Error::from(Invalid::IndexTooLarge { index }).at(&INDEX))
-        }
+    if index.is_in_limits() {
+        Ok(Expr::new(Node::Index(index.clone())))
+    } else {
+        let index = index.clone();
+        Err(Error::from(Invalid::IndexTooLarge { index }).at(&INDEX))
     }
 }

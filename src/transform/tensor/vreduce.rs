@@ -152,9 +152,10 @@ pub fn vmean(values: &Expr, over: &[Affine], ranges: Domain) -> Result<Expr, Err
         })?;
         count = count.saturating_mul(values);
     }
-    let count = match terms.body.elem().is_float() {
-        true => Number::Float(count as f64),
-        false => Number::Int(i64::try_from(count).unwrap_or(i64::MAX)),
+    let count = if terms.body.elem().is_float() {
+        Number::Float(count as f64)
+    } else {
+        Number::Int(i64::try_from(count).unwrap_or(i64::MAX))
     };
     let count = constant(count, terms.body.elem())?;
     terms.reduced(Reduction::Sum, |sum| binary(BinaryOp::Div, sum, count))
@@ -262,9 +263,10 @@ impl Terms {
     fn of_dimensions(values: &Expr, listed: &[i64]) -> Result<Terms, Error> {
         let rank = rank(values);
         let carried = carried(values);
-        let mut formals = match carried.is_empty() {
-            true => fresh_iterators(rank, &[values]),
-            false => carried.clone(),
+        let mut formals = if carried.is_empty() {
+            fresh_iterators(rank, &[values])
+        } else {
+            carried.clone()
         };
         let at: Vec<Affine> = formals.iter().cloned().map(Affine::iterator).collect();
         let body = positional(values, &at).map_err(|error| error.at(&VALUES))?;
@@ -300,24 +302,24 @@ impl Terms {
         reduction: Reduction,
         finish: impl FnOnce(Expr) -> Result<Expr, Unfit>,
     ) -> Result<Expr, Error> {
-        let value = match self.over.is_empty() {
-            true => self.body,
-            false => {
-                let within = match reduction {
-                    Reduction::Sum => of_terms(&self.body, &self.over, self.within),
-                    _ => self.within,
-                };
-                let reduced = reduce_within(reduction, self.over, within, self.body);
-                reduced.map_err(|unfit| match unfit {
-                    Unfit::Shape(_) => Error::from(unfit).at(&OVER),
-                    unfit => unfit.into(),
-                })?
-            }
+        let value = if self.over.is_empty() {
+            self.body
+        } else {
+            let within = match reduction {
+                Reduction::Sum => of_terms(&self.body, &self.over, self.within),
+                _ => self.within,
+            };
+            let reduced = reduce_within(reduction, self.over, within, self.body);
+            reduced.map_err(|unfit| match unfit {
+                Unfit::Shape(_) => Error::from(unfit).at(&OVER),
+                unfit => unfit.into(),
+            })?
         };
         let value = finish(value)?;
-        match self.formals.is_empty() {
-            true => Ok(value),
-            false => Ok(abstraction(self.formals, value)?),
+        if self.formals.is_empty() {
+            Ok(value)
+        } else {
+            Ok(abstraction(self.formals, value)?)
         }
     }
 }

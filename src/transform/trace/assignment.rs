@@ -38,9 +38,10 @@ pub fn assignment_text(assignment: &Expr, nest: &Nest) -> Result<String, NoTrace
         let own = loops.iter().filter(|l| named.contains(&l.name));
         let own = own.filter(|l| reduced.contains(&l.name.as_str()) == of_sum);
         let domain = Domain::new(own.map(|l| (l.name.clone(), l.range.clone())));
-        match domain.is_empty() {
-            true => String::new(),
-            false => format!(", {}", domain.script()),
+        if domain.is_empty() {
+            String::new()
+        } else {
+            format!(", {}", domain.script())
         }
     };
     let ranges = Ranges {
@@ -79,9 +80,10 @@ fn statement_text(
     ranges: &Ranges,
 ) -> String {
     let name = s.target.label();
-    let to = match s.target.is_scalar() {
-        true => "[]".to_owned(),
-        false => Arg::Iters(s.index.clone()).script(),
+    let to = if s.target.is_scalar() {
+        "[]".to_owned()
+    } else {
+        Arg::Iters(s.index.clone()).script()
     };
     let extents = s.target.shape().extents();
     let rest = match elsewhere {
@@ -113,9 +115,10 @@ fn statement_text(
                 return format!("{name} = eq({}, {to}{rest});", reduction(filled));
             }
             let adds = matches!(op, BinaryOp::Add | BinaryOp::Sub);
-            let (text, list) = match adds && !reduced.is_empty() {
-                true => (reduction(Reduction::Sum), "()".to_owned()),
-                false => (value.0, value.1.unwrap_or_else(|| "()".to_owned())),
+            let (text, list) = if adds && !reduced.is_empty() {
+                (reduction(Reduction::Sum), "()".to_owned())
+            } else {
+                (value.0, value.1.unwrap_or_else(|| "()".to_owned()))
             };
             let own = if s.target.is_scalar() { "()" } else { &to };
             let op = op.name();

@@ -141,9 +141,10 @@ impl Program {
                         Some(text) => text,
                         None => self.chain(nest)?,
                     };
-                    match alone && !text.contains('\n') {
-                        true => text,
-                        false => self.bind(text),
+                    if alone && !text.contains('\n') {
+                        text
+                    } else {
+                        self.bind(text)
                     }
                 }
                 Given::List(items) => {

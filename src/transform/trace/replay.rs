@@ -48,9 +48,12 @@ pub fn diff(first: &Path, second: &Path, calls: Calls) -> String {
                 others.iter().any(differs)
             };
             let split = |of: &[Taken], others: &[Taken]| -> Vec<Taken> {
-                let parts = of.iter().map(|entry| match alike(entry, others) {
-                    true => unfolded(vec![entry.clone()]),
-                    false => vec![entry.clone()],
+                let parts = of.iter().map(|entry| {
+                    if alike(entry, others) {
+                        unfolded(vec![entry.clone()])
+                    } else {
+                        vec![entry.clone()]
+                    }
                 });
                 parts.flatten().collect()
             };
@@ -107,9 +110,10 @@ fn common_lengths(a: &[Taken], b: &[Taken]) -> Vec<Vec<usize>> {
     let mut lengths = vec![vec![0; b.len() + 1]; a.len() + 1];
     for i in (0..a.len()).rev() {
         for j in (0..b.len()).rev() {
-            lengths[i][j] = match a[i].same(&b[j]) {
-                true => lengths[i + 1][j + 1] + 1,
-                false => lengths[i + 1][j].max(lengths[i][j + 1]),
+            lengths[i][j] = if a[i].same(&b[j]) {
+                lengths[i + 1][j + 1] + 1
+            } else {
+                lengths[i + 1][j].max(lengths[i][j + 1])
             };
         }
     }

@@ -24,9 +24,10 @@ fn mpirun() -> Option<Vec<String>> {
     };
     let is_open = String::from_utf8_lossy(&version.stdout).contains("Open MPI");
     let arguments = ["--allow-run-as-root", "--oversubscribe"];
-    Some(match is_open {
-        true => arguments.map(str::to_owned).to_vec(),
-        false => Vec::new(),
+    Some(if is_open {
+        arguments.map(str::to_owned).to_vec()
+    } else {
+        Vec::new()
     })
 }
 

@@ -184,12 +184,13 @@ fn opposed(tree: &Tree, at: usize, number: &mut usize) -> Tree {
                 Some(BinaryOp::Sub) => Some(BinaryOp::Add),
                 _ => Some(BinaryOp::Sub),
             };
-            match *number == at + 1 {
-                true => Tree::Stmt(Arc::new(Stmt {
+            if *number == at + 1 {
+                Tree::Stmt(Arc::new(Stmt {
                     update,
                     ..(**s).clone()
-                })),
-                false => tree.clone(),
+                }))
+            } else {
+                tree.clone()
             }
         }
         other => other.clone(),

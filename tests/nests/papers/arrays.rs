@@ -57,9 +57,10 @@ impl Partition {
             None => format!("{} + {}.0", part(1), self.number),
         };
         let list = |of: [i64; 2]| format!("[{},{}]", of[0], of[1]);
-        let low = match self.is_short {
-            true => String::new(),
-            false => format!("{} <= ", list(self.low)),
+        let low = if self.is_short {
+            String::new()
+        } else {
+            format!("{} <= ", list(self.low))
         };
         format!("{index} -> {value} | {low}{index} < {}", list(self.high))
     }

@@ -37,9 +37,10 @@ fn simulates(numbers: &[u32]) -> Result<(), TestCaseError> {
     let (term, shape) = typed(&mut choices, &shapes, 4, true);
     let fits = |k: &usize| shapes[*k] == shape || shapes[*k].is_empty();
     let divisors: Vec<usize> = (0..NAMES.len()).filter(fits).collect();
-    let divisor = match divisors.is_empty() || choices.below(2) == 0 {
-        true => None,
-        false => Some(divisors[choices.below(divisors.len())]),
+    let divisor = if divisors.is_empty() || choices.below(2) == 0 {
+        None
+    } else {
+        Some(divisors[choices.below(divisors.len())])
     };
     let value = match divisor {
         Some(k) => format!("({}) / {}", term.model(), NAMES[k]),

@@ -44,9 +44,10 @@ fn run(path: &Path) -> Result<String, String> {
     let file = folder.path().join(path.file_name().unwrap());
     let text = std::fs::read_to_string(path).unwrap();
     let is_script = path.extension().is_some_and(|e| e == "rhai");
-    let small = match is_script {
-        true => text.clone(),
-        false => shrunken(&text),
+    let small = if is_script {
+        text.clone()
+    } else {
+        shrunken(&text)
     };
     std::fs::write(&file, small).unwrap();
     let used = |name: &str| {
@@ -66,9 +67,10 @@ fn run(path: &Path) -> Result<String, String> {
     }
     let output = command.output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    match output.status.success() {
-        true => Ok(text(&output.stdout)),
-        false => Err(text(&output.stderr)),
+    if output.status.success() {
+        Ok(text(&output.stdout))
+    } else {
+        Err(text(&output.stderr))
     }
 }
 

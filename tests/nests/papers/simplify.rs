@@ -86,9 +86,10 @@ fn keeps_values(numbers: &[u32], is_model: bool) -> Result<(), TestCaseError> {
     let mut choices = Choices(numbers.iter());
     let shapes = shapes(&mut choices);
     let (term, shape) = typed(&mut choices, &shapes, 4, is_model);
-    let text = match is_model {
-        true => program(&shapes, &shape, &term.model(), true),
-        false => program(&shapes, &shape, &term.teil(), false),
+    let text = if is_model {
+        program(&shapes, &shape, &term.model(), true)
+    } else {
+        program(&shapes, &shape, &term.teil(), false)
     };
     let notation = if is_model {
         Notation::Model

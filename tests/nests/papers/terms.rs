@@ -278,9 +278,10 @@ fn is_right(numbers: &[u32], is_model: bool) -> Result<(), TestCaseError> {
     let mut choices = Choices(numbers.iter());
     let shapes = shapes(&mut choices);
     let (term, shape) = typed(&mut choices, &shapes, 4, is_model);
-    let (notation, value) = match is_model {
-        true => (Notation::Model, term.model()),
-        false => (Notation::Teil, term.teil()),
+    let (notation, value) = if is_model {
+        (Notation::Model, term.model())
+    } else {
+        (Notation::Teil, term.teil())
     };
     let text = program(&shapes, &shape, &value, is_model);
     let read = lang::read(notation, &text, &sizes(&[]));

@@ -32,22 +32,16 @@ proptest! {
     #[test]
     fn pieces_are_empty_where_isl_says_so(all in constraints(), hidden in 0..=2usize, is_map: bool) {
         let (own, others) = NAMES.split_at(NAMES.len() - hidden);
-        let piece = match is_map {
-            true => {
-                let to = own[3..].iter().map(|x| Linear::from(*x));
-                Piece::set("S", own[..3].iter().copied()).to("T", to)
-            }
-            false => Piece::set("S", own.iter().copied()),
-        };
+        let piece = if is_map {
+            let to = own[3..].iter().map(|x| Linear::from(*x));
+            Piece::set("S", own[..3].iter().copied()).to("T", to)
+        } else { Piece::set("S", own.iter().copied()) };
         let piece = others.iter().fold(piece, |piece, x| piece.exists(x));
         let piece = all.iter().fold(piece, |piece, (coefficients, constant, relation)| {
             let terms = coefficients.iter().copied().zip(NAMES);
             piece.constrain(Linear::new(terms, *constant), *relation, 0)
         });
-        let expected = match is_map {
-            true => Map::new(std::slice::from_ref(&piece)).unwrap().is_empty(),
-            false => Set::new(std::slice::from_ref(&piece)).unwrap().is_empty(),
-        };
+        let expected = if is_map { Map::new(std::slice::from_ref(&piece)).unwrap().is_empty() } else { Set::new(std::slice::from_ref(&piece)).unwrap().is_empty() };
         prop_assert_eq!(piece.is_empty().unwrap(), expected.unwrap(), "{}", piece);
     }
 }

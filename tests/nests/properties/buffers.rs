@@ -60,9 +60,10 @@ fn nest() -> impl Strategy<Value = String> {
             let first = loops(first, format!("{to} = A[I + 20][J + 20]"));
             let second = loops(
                 second,
-                match changes {
-                    true => format!("{from} += 1"),
-                    false => format!("S[I + 20][J + 20] = {from} + A[J + 20][I + 20]"),
+                if changes {
+                    format!("{from} += 1")
+                } else {
+                    format!("S[I + 20][J + 20] = {from} + A[J + 20][I + 20]")
                 },
             );
             let first = first.replace('I', "i").replace('J', "j");

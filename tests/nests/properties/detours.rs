@@ -187,9 +187,12 @@ fn copy(to: &Tensor, from: &Tensor, update: Option<BinaryOp>, tag: &str, missing
 
 /// The tree with one tensor read, and perhaps written, in place of another one.
 fn replaced(tree: &Tree, old: &Tensor, new: &Tensor, writes: bool) -> Tree {
-    let target = |t: &Tensor| match writes && t == old {
-        true => new.clone(),
-        false => t.clone(),
+    let target = |t: &Tensor| {
+        if writes && t == old {
+            new.clone()
+        } else {
+            t.clone()
+        }
     };
     match tree {
         Tree::Loop(l) => Tree::of_loop(Loop {

@@ -30,16 +30,19 @@ const FLOATS: [f64; 12] = [
 fn store(elem: Elem) -> Store<'static> {
     let n = FLOATS.len();
     let pairs = |k: u64| (k as usize / n, k as usize % n);
-    let number = |k: usize| match elem.is_float() {
-        true => FLOATS[k],
-        false => [
-            f64::from(i32::MIN),
-            f64::from(i32::MAX),
-            0.0,
-            1.0,
-            -1.0,
-            7.0,
-        ][k % 6],
+    let number = |k: usize| {
+        if elem.is_float() {
+            FLOATS[k]
+        } else {
+            [
+                f64::from(i32::MIN),
+                f64::from(i32::MAX),
+                0.0,
+                1.0,
+                -1.0,
+                7.0,
+            ][k % 6]
+        }
     };
     let mut store = Store::new();
     let mut add = |name: &str, value: &dyn Fn(u64) -> f64| {
@@ -58,9 +61,10 @@ fn store(elem: Elem) -> Store<'static> {
 }
 
 fn definition(elem: Elem, k: usize, value: &str) -> Expr {
-    let target = match value.contains("(i: ") {
-        true => format!("r{k}"),
-        false => format!("r{k}[144]"),
+    let target = if value.contains("(i: ") {
+        format!("r{k}")
+    } else {
+        format!("r{k}[144]")
     };
     let index = if target.ends_with(']') { "[i]" } else { "" };
     let text = format!("{elem} {target}, x[144], y[144], z[144], w[144]\nr{k}{index} = {value}");

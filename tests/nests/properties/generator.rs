@@ -251,9 +251,10 @@ impl Recipe {
             let combined = match value {
                 None => leaf.clone(),
                 Some(value) => {
-                    let op = match self.summed.is_empty() {
-                        true => BinaryOp::ALL[self.ops[k % self.ops.len()]],
-                        false => BinaryOp::Mul,
+                    let op = if self.summed.is_empty() {
+                        BinaryOp::ALL[self.ops[k % self.ops.len()]]
+                    } else {
+                        BinaryOp::Mul
                     };
                     vop(op, &value, &leaf, &[]).expect("operands fit")
                 }
@@ -317,9 +318,10 @@ impl Recipe {
         let target = tensor(&label, &extents, self.elem);
         if self.accumulates {
             let old = Expr::access(target.clone(), Index::At(to.clone()));
-            let op = match self.summed.is_empty() {
-                true => BinaryOp::Add,
-                false => self.reduction.op(),
+            let op = if self.summed.is_empty() {
+                BinaryOp::Add
+            } else {
+                self.reduction.op()
             };
             value = vop(op, &old, &value, &[]).expect("operands fit");
         }
@@ -463,10 +465,11 @@ pub fn windows(first: &Expr, tag: &str, distances: [i64; 2], reduced: usize) -> 
     let [left, right] = &reads;
     let sum = vop(BinaryOp::Add, left, right, &[]).expect("operands fit");
     let (to, reduced) = names.split_at(kept);
-    let value = match reduced.is_empty() {
-        true => sum,
-        false => vreduce(Reduction::Max, &sum, reduced, teml::ir::Domain::default())
-            .expect("iterators are free"),
+    let value = if reduced.is_empty() {
+        sum
+    } else {
+        vreduce(Reduction::Max, &sum, reduced, teml::ir::Domain::default())
+            .expect("iterators are free")
     };
     // Targets begin at 0.
     let first = distances[0].min(distances[1]);

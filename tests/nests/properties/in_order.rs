@@ -102,12 +102,13 @@ impl Recurrences {
             operands.map(|(tensor, offsets, from)| element(tensor, offsets, from));
         let [m, n] = self.extents;
         let [rows, columns] = [m.max(n) + 2 * MARGIN; 2];
-        let (declared, exact) = match self.two_dimensions {
-            true => (
+        let (declared, exact) = if self.two_dimensions {
+            (
                 format!("P0[{rows}][{columns}], P1[{rows}][{columns}], E[{m}][{n}]"),
                 "E[i][j]",
-            ),
-            false => (format!("P0[{rows}], P1[{rows}], E[{m}]"), "E[i]"),
+            )
+        } else {
+            (format!("P0[{rows}], P1[{rows}], E[{m}]"), "E[i]")
         };
         let target = element(target, [0, 0], From::Own);
         // The old value has a part in the new one, so that no order of updates is harmless.

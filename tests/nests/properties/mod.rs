@@ -142,9 +142,10 @@ fn check_text(nest: &Nest) -> Result<(), TestCaseError> {
         return Ok(());
     }
     // Without a definition, tensors are declared in the order in which they are used.
-    match nest.locals().is_empty() && nest.definition().len() == 1 {
-        true => prop_assert_eq!(parsed.to_string(), text),
-        false => prop_assert_eq!(&parsed, nest),
+    if nest.locals().is_empty() && nest.definition().len() == 1 {
+        prop_assert_eq!(parsed.to_string(), text)
+    } else {
+        prop_assert_eq!(&parsed, nest)
     }
     Ok(())
 }

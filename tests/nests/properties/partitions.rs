@@ -78,9 +78,10 @@ impl Plan {
         let mut top = 0;
         let last = self.rows.len() - 1;
         for (k, rows) in self.rows.iter().enumerate() {
-            let bottom = match k == last {
-                true => self.n,
-                false => (top + rows.height).min(self.n),
+            let bottom = if k == last {
+                self.n
+            } else {
+                (top + rows.height).min(self.n)
             };
             for group in 0..rows.groups {
                 let mut offsets = rows.offsets.clone();

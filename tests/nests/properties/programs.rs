@@ -123,22 +123,23 @@ impl Program {
             }
             Kind::Reduced(reduction) => {
                 let (first, second) = (read(0, ["k", "j"]), self.plain(["i", "k"]));
-                let all = match self.two_dimensions {
-                    true => self.plain(["k", "j"]),
-                    false => format!("{} * {}", self.plain(["i", ""]), self.plain(["k", ""])),
+                let all = if self.two_dimensions {
+                    self.plain(["k", "j"])
+                } else {
+                    format!("{} * {}", self.plain(["i", ""]), self.plain(["k", ""]))
                 };
                 let value = format!("{first} * {second} * {all}");
-                match onto && reduction != "sum" {
-                    true => {
-                        return self.parsed(&format!("{target} = max({target}, max(k: {value}))"));
-                    }
-                    false => format!("{reduction}(k: {value})"),
+                if onto && reduction != "sum" {
+                    return self.parsed(&format!("{target} = max({target}, max(k: {value}))"));
+                } else {
+                    format!("{reduction}(k: {value})")
                 }
             }
         };
-        match onto {
-            true => self.parsed(&format!("{target} = {target} + {value}")),
-            false => self.parsed(&format!("{target} = {value}")),
+        if onto {
+            self.parsed(&format!("{target} = {target} + {value}"))
+        } else {
+            self.parsed(&format!("{target} = {value}"))
         }
     }
 
@@ -154,16 +155,20 @@ impl Program {
     }
 
     fn plain(&self, [first, second]: [&str; 2]) -> String {
-        match self.two_dimensions {
-            true => format!("E[{first}][{second}]"),
-            false => format!("E[{first}]"),
+        if self.two_dimensions {
+            format!("E[{first}][{second}]")
+        } else {
+            format!("E[{first}]")
         }
     }
 
     fn parsed(&self, text: &str) -> Expr {
-        let declare = |name: String, extent: i64| match self.two_dimensions {
-            true => format!("{name}[{extent}][{extent}]"),
-            false => format!("{name}[{extent}]"),
+        let declare = |name: String, extent: i64| {
+            if self.two_dimensions {
+                format!("{name}[{extent}][{extent}]")
+            } else {
+                format!("{name}[{extent}]")
+            }
         };
         let size = self.extent + 2 * MARGIN;
         let mut tensors: Vec<String> = (0..TENSORS)

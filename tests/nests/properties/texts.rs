@@ -110,9 +110,10 @@ impl Program {
     fn access(&self, (tensor, index): Access, depth: usize) -> String {
         let index = index.map(|(l, offset, down)| {
             let (name, from) = (["i", "j", "k"][l % depth.max(1)], REACH + offset);
-            match down {
-                false => format!("[{name} + {from}]"),
-                true => format!("[{} - {name}]", self.extent - 1 + from),
+            if !down {
+                format!("[{name} + {from}]")
+            } else {
+                format!("[{} - {name}]", self.extent - 1 + from)
             }
         });
         format!("{}{}{}", ["A", "B"][tensor], index[0], index[1])

@@ -92,9 +92,10 @@ fn access_of(elem: Elem) -> BoxedStrategy<Expr> {
         (Just(tensor), prop::collection::vec(affine(), rank))
     });
     let access = access.prop_map(|(tensor, index)| {
-        let index = match tensor.is_scalar() {
-            true => Index::Forbidden,
-            false => Index::At(index),
+        let index = if tensor.is_scalar() {
+            Index::Forbidden
+        } else {
+            Index::At(index)
         };
         Expr::access(tensor, index)
     });

@@ -109,9 +109,12 @@ fn targets_are_triangles() {
     // A reduction begins from nothing in the triangle, and the rest is kept.
     let mut expected = vec![];
     for i in 0..N {
-        expected.extend((0..N).map(|j| match j <= i {
-            true => sum((0..=j).map(|k| a(i, k) * a(j, k))),
-            false => a(i, j),
+        expected.extend((0..N).map(|j| {
+            if j <= i {
+                sum((0..=j).map(|k| a(i, k) * a(j, k)))
+            } else {
+                a(i, j)
+            }
         }));
     }
     let product = "vat(A, [i, k]) * vat(A, [j, k])";

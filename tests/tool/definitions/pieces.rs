@@ -11,9 +11,12 @@ fn rows(height: usize, width: usize, element: impl Fn(usize, usize) -> f64) -> V
 
 #[test]
 fn numbers_fill_ranges() {
-    let expected = rows(N, N, |i, j| match (1..4).contains(&i) && j < i {
-        true => 7.0,
-        false => a(i, j),
+    let expected = rows(N, N, |i, j| {
+        if (1..4).contains(&i) && j < i {
+            7.0
+        } else {
+            a(i, j)
+        }
     });
     computes("A", "eq(7, [i, j], #{i: 1..4, j: 0..i})", &expected);
 }
@@ -22,10 +25,7 @@ fn numbers_fill_ranges() {
 fn triangles_are_put_together() {
     let pieces =
         "[eq(A, [i, j] -> [i, j], #{j: 0..i + 1}), eq(2 * A, [i, j] -> [j, i], #{j: 0..i})]";
-    let expected = rows(N, N, |i, j| match j <= i {
-        true => a(i, j),
-        false => 2.0 * a(j, i),
-    });
+    let expected = rows(N, N, |i, j| if j <= i { a(i, j) } else { 2.0 * a(j, i) });
     computes("let T", &format!("partition({pieces})"), &expected);
     // The old values, also of what other pieces assign.
     computes("A", &format!("partition({pieces})"), &expected);
@@ -35,9 +35,12 @@ fn triangles_are_put_together() {
 fn other_elements_get_a_number_a_tensor_or_what_they_held() {
     let band = "[eq(3 * A, [i, j] -> [i, j], #{j: max(0, i - 1)..min(5, i + 2)})]";
     let with = |other: &dyn Fn(usize, usize) -> f64| {
-        rows(N, N, |i, j| match i.abs_diff(j) <= 1 {
-            true => 3.0 * a(i, j),
-            false => other(i, j),
+        rows(N, N, |i, j| {
+            if i.abs_diff(j) <= 1 {
+                3.0 * a(i, j)
+            } else {
+                other(i, j)
+            }
         })
     };
     computes(

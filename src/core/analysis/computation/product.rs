@@ -138,9 +138,12 @@ pub(super) fn last_iterator(a: &Assignment) -> Option<Name> {
 }
 
 fn first_longest<'a>(a: &Assignment, loops: impl Iterator<Item = &'a Name>) -> Option<Name> {
-    let longer = |best: &'a Name, l: &'a Name| match a.trip_count(l) > a.trip_count(best) {
-        true => l,
-        false => best,
+    let longer = |best: &'a Name, l: &'a Name| {
+        if a.trip_count(l) > a.trip_count(best) {
+            l
+        } else {
+            best
+        }
     };
     loops.reduce(longer).cloned()
 }

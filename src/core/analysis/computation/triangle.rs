@@ -67,9 +67,10 @@ pub fn triangle(nest: &Nest) -> Result<Triangle, Unlike> {
             return Err(Unlike::NoTriangle);
         };
         let (first, second) = (first.as_iterator(), second.as_iterator());
-        let (dimension, other) = match first == Some(&sum.name) {
-            true => (0, second),
-            false => (1, first),
+        let (dimension, other) = if first == Some(&sum.name) {
+            (0, second)
+        } else {
+            (1, first)
         };
         let over_terms = [first, second][dimension] == Some(&sum.name);
         let is_operand = other == Some(rows) || other == Some(columns);

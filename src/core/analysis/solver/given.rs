@@ -38,9 +38,10 @@ impl Solver {
         let low = given.range.lower.iter().filter_map(|b| b.interval(&bounds));
         let high = given.range.upper.iter().filter_map(|b| b.interval(&bounds));
         let low = low.map(|(least, _)| least).max().unwrap_or(0);
-        match empty {
-            true => (low, low),
-            false => (low, high.map(|(_, most)| most).min().unwrap_or(low)),
+        if empty {
+            (low, low)
+        } else {
+            (low, high.map(|(_, most)| most).min().unwrap_or(low))
         }
     }
 

@@ -85,9 +85,10 @@ impl<'a> Touches<'a> {
             if let Some(other) = earlier.find(|(value, _)| iteration.meets(*value)) {
                 return Err((iteration.of, [other.clone(), own]));
             }
-            match writes {
-                true => touch.writes.add(own),
-                false => touch.reads.add(own),
+            if writes {
+                touch.writes.add(own)
+            } else {
+                touch.reads.add(own)
             }
         }
         Ok(())

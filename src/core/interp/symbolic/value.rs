@@ -75,9 +75,10 @@ impl Value {
         if Some(self) == identity && !subtracts {
             return operand;
         }
-        let of_old = match Some(self) == identity {
-            true => (0, 0),
-            false => self.operands(op),
+        let of_old = if Some(self) == identity {
+            (0, 0)
+        } else {
+            self.operands(op)
         };
         let (taken, subtracted) = match (operand.operands(op), subtracts) {
             ((taken, subtracted), true) => (subtracted, taken),

@@ -62,9 +62,10 @@ impl<'a> Cursor<'a> {
     }
 
     pub(super) fn expect(&mut self, token: &str) -> Result<(), Wrong> {
-        match self.eat(token) {
-            true => Ok(()),
-            false => Err(self.expected(&format!("`{token}`"))),
+        if self.eat(token) {
+            Ok(())
+        } else {
+            Err(self.expected(&format!("`{token}`")))
         }
     }
 
@@ -159,9 +160,10 @@ impl<'a> Cursor<'a> {
             extents.push(self.integer()?);
             self.expect("]")?;
         }
-        let tensor = match scalar {
-            true => Tensor::scalar(elem),
-            false => Tensor::new(Shape::new(&extents, elem).map_err(|e| e.to_string())?, elem),
+        let tensor = if scalar {
+            Tensor::scalar(elem)
+        } else {
+            Tensor::new(Shape::new(&extents, elem).map_err(|e| e.to_string())?, elem)
         };
         Ok(tensor.named(name))
     }
@@ -219,29 +221,26 @@ impl<'a> Cursor<'a> {
             return Ok(Affine::iterator(iterator).times(factor));
         }
         let number = self.integer()?;
-        match self.eat("*") {
-            true => {
-                let iterator = self.iterator()?;
-                match super::unsupported::after_iterator(&iterator, self.rest) {
-                    Some(wrong) => Err(wrong),
-                    None => Ok(Affine::iterator(iterator).times(number)),
-                }
+        if self.eat("*") {
+            let iterator = self.iterator()?;
+            match super::unsupported::after_iterator(&iterator, self.rest) {
+                Some(wrong) => Err(wrong),
+                None => Ok(Affine::iterator(iterator).times(number)),
             }
-            false => Ok(Affine::constant(number)),
+        } else {
+            Ok(Affine::constant(number))
         }
     }
 
     pub(super) fn head(&mut self) -> Result<Loop, Wrong> {
         let parallel = self.eat("parallel ");
-        let sharing = match parallel {
-            true => self.sharing()?,
-            false => Sharing::default(),
+        let sharing = if parallel {
+            self.sharing()?
+        } else {
+            Sharing::default()
         };
         let vector = self.eat("vector ");
-        let lanes = match vector {
-            true => self.count("lanes")?,
-            false => None,
-        };
+        let lanes = if vector { self.count("lanes")? } else { None };
         self.expect("for ")?;
         let name = self.name()?;
         self.expect("in ")?;
@@ -265,13 +264,15 @@ impl<'a> Cursor<'a> {
         let lower = self.bounds("max")?;
         self.expect("..")?;
         let upper = self.bounds("min")?;
-        let step = match self.eat("step ") {
-            true => self.integer()?,
-            false => 1,
+        let step = if self.eat("step ") {
+            self.integer()?
+        } else {
+            1
         };
-        match step < 1 {
-            true => Err(format!("the step {step} is not positive").into()),
-            false => Ok(Range { lower, upper, step }),
+        if step < 1 {
+            Err(format!("the step {step} is not positive").into())
+        } else {
+            Ok(Range { lower, upper, step })
         }
     }
 
@@ -315,13 +316,11 @@ impl<'a> Cursor<'a> {
             if distance < 1 {
                 return Err(format!("{distance} iterations ahead is not a later iteration").into());
             }
-            let further = match self.eat("by ") {
-                true => self.integer()?,
-                false => 0,
-            };
-            let of = match self.eat("of ") {
-                true => Some(self.name()?),
-                false => None,
+            let further = if self.eat("by ") { self.integer()? } else { 0 };
+            let of = if self.eat("of ") {
+                Some(self.name()?)
+            } else {
+                None
             };
             if further < 0 || further > 0 && of.is_none() {
                 return Err(

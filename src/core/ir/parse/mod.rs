@@ -169,11 +169,11 @@ fn without_comment(line: &str) -> &str {
     let is_loop = ["for", "parallel", "vector"]
         .iter()
         .any(|word| starts_with(own, word));
-    let comment = match is_loop {
-        true => line
-            .find("  //")
-            .or_else(|| line.find("//").filter(|at| !line[..*at].ends_with(' '))),
-        false => line.find("//"),
+    let comment = if is_loop {
+        line.find("  //")
+            .or_else(|| line.find("//").filter(|at| !line[..*at].ends_with(' ')))
+    } else {
+        line.find("//")
     };
     comment.map_or(line, |at| line[..at].trim_end())
 }
@@ -278,9 +278,10 @@ fn declarations(line: Line<'_>, tensors: &mut Vec<Tensor>) -> Option<ParseError>
     };
     let mut error = None;
     for tensor in declared {
-        match tensors.iter().any(|t| t.name() == tensor.name()) {
-            true => error = error.or_else(|| Some(twice(line, &tensor))),
-            false => tensors.push(tensor),
+        if tensors.iter().any(|t| t.name() == tensor.name()) {
+            error = error.or_else(|| Some(twice(line, &tensor)))
+        } else {
+            tensors.push(tensor)
         }
     }
     error

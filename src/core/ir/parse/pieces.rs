@@ -29,14 +29,15 @@ pub(super) fn pieces<'a>(lines: &[Line<'a>], tensors: &'a [Tensor]) -> Result<Ex
             Some(_) => otherwise = Some(everywhere(&assignment).map_err(|what| line.wrong(what))?),
         }
     }
-    match pieces.is_empty() {
-        true => Err(ParseError {
+    if pieces.is_empty() {
+        Err(ParseError {
             line: 1,
             columns: 0..0,
             what: "expected the assignments of pieces".to_owned(),
             help: None,
-        }),
-        false => Ok(Expr::new(Node::Pieces { pieces, otherwise })),
+        })
+    } else {
+        Ok(Expr::new(Node::Pieces { pieces, otherwise }))
     }
 }
 

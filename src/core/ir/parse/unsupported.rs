@@ -172,9 +172,10 @@ pub(super) fn left_over(rest: &str) -> Option<Wrong> {
 }
 
 const fn both(all: bool) -> &'static str {
-    match all {
-        true => "nest two choices: `select(x > 0, select(y > 0, a, b), b)` where both have to hold",
-        false => "nest two choices: `select(x > 0, a, select(y > 0, a, b))` where one has to hold",
+    if all {
+        "nest two choices: `select(x > 0, select(y > 0, a, b), b)` where both have to hold"
+    } else {
+        "nest two choices: `select(x > 0, a, select(y > 0, a, b))` where one has to hold"
     }
 }
 

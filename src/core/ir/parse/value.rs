@@ -64,9 +64,10 @@ impl Cursor<'_> {
             Some(Call::Index) => {
                 let index = self.affine()?;
                 self.expect(")")?;
-                match index.is_in_limits() {
-                    true => Ok(Expr::new(Node::Index(index))),
-                    false => Err(format!("the index `{index}` is too large").into()),
+                if index.is_in_limits() {
+                    Ok(Expr::new(Node::Index(index)))
+                } else {
+                    Err(format!("the index `{index}` is too large").into())
                 }
             }
             Some(call) => self.called(call),
@@ -106,9 +107,10 @@ impl Cursor<'_> {
             return Ok(Expr::new(Node::Constant(self.number()?)));
         }
         let tensor = self.tensor()?;
-        let index = match tensor.is_scalar() {
-            true => Vec::new(),
-            false => self.index(&tensor)?,
+        let index = if tensor.is_scalar() {
+            Vec::new()
+        } else {
+            self.index(&tensor)?
         };
         Ok(Expr::element(&tensor, index))
     }
@@ -232,9 +234,10 @@ impl Cursor<'_> {
     /// An expression that is no part of another one: virtual, an assignment, or a value.
     pub(super) fn root(&mut self) -> Result<Expr, Wrong> {
         if self.eat("[") {
-            let formals = match self.eat("]") {
-                true => Vec::new(),
-                false => self.iterators("]")?,
+            let formals = if self.eat("]") {
+                Vec::new()
+            } else {
+                self.iterators("]")?
             };
             self.expect("->")?;
             self.elem = self.upcoming(self.elem);
@@ -247,25 +250,26 @@ impl Cursor<'_> {
         }
         self.elem = self.upcoming(self.elem);
         let target = self.value(1)?;
-        match self.eat("=") {
-            false => Ok(target),
-            true => {
-                let value = self.value(1)?;
-                let within = match self.eat("where ") {
-                    true => self.ranged("")?.1,
-                    false => Domain::default(),
-                };
-                let elsewhere = match self.eat("elsewhere") {
-                    true => Some(self.number()?),
-                    false => None,
-                };
-                Ok(Expr::new(Node::Assign {
-                    target,
-                    value,
-                    within,
-                    elsewhere,
-                }))
-            }
+        if !self.eat("=") {
+            Ok(target)
+        } else {
+            let value = self.value(1)?;
+            let within = if self.eat("where ") {
+                self.ranged("")?.1
+            } else {
+                Domain::default()
+            };
+            let elsewhere = if self.eat("elsewhere") {
+                Some(self.number()?)
+            } else {
+                None
+            };
+            Ok(Expr::new(Node::Assign {
+                target,
+                value,
+                within,
+                elsewhere,
+            }))
         }
     }
 }
@@ -302,8 +306,9 @@ fn binary(op: BinaryOp, left: Expr, right: Expr) -> Expr {
 }
 
 fn limited(expr: Expr) -> Result<Expr, Wrong> {
-    match expr.is_in_limits() {
-        true => Ok(expr),
-        false => Err(too_deep().into()),
+    if expr.is_in_limits() {
+        Ok(expr)
+    } else {
+        Err(too_deep().into())
     }
 }

@@ -102,9 +102,10 @@ impl Started {
             Engine::Mpi => {
                 let version = answer(program, &["--version"], control).unwrap_or_default();
                 // One that is lost must not end the others. Kernels have threads of their own.
-                match version.contains("Open MPI") {
-                    true => command.args(["--enable-recovery", "--bind-to", "none"]),
-                    false => command.args(["-disable-auto-cleanup", "-bind-to", "none"]),
+                if version.contains("Open MPI") {
+                    command.args(["--enable-recovery", "--bind-to", "none"])
+                } else {
+                    command.args(["-disable-auto-cleanup", "-bind-to", "none"])
                 };
                 command.args(["-n", &launch.workers.to_string()]);
                 command

@@ -105,13 +105,14 @@ impl Job {
     pub(super) fn get(exchange: &Exchange) -> Result<Job, String> {
         let job: Option<Job> = exchange.get(FILE);
         let job = job.ok_or_else(|| format!("there is no job in {}", exchange.root().display()))?;
-        match job.teml == env!("CARGO_PKG_VERSION") {
-            true => Ok(job),
-            false => Err(format!(
+        if job.teml == env!("CARGO_PKG_VERSION") {
+            Ok(job)
+        } else {
+            Err(format!(
                 "the job is of teml {}, and this is {}",
                 job.teml,
                 env!("CARGO_PKG_VERSION")
-            )),
+            ))
         }
     }
 
@@ -126,9 +127,10 @@ impl Job {
             let name = Name::new(name).map_err(|error| error.to_string())?;
             inputs.set(name, data(input, exchange)?);
         }
-        let reductions = match self.reassociates {
-            true => Reductions::Reassociate,
-            false => Reductions::Strict,
+        let reductions = if self.reassociates {
+            Reductions::Reassociate
+        } else {
+            Reductions::Strict
         };
         Ok(Comparison {
             variants: vec![reference.map_err(|error| error.to_string())?],

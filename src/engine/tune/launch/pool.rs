@@ -277,9 +277,10 @@ fn unexpected(answer: Answer) -> TrialError {
 
 fn ended(program: &str, started: &Started) -> TrialError {
     let log = started.log();
-    let reason = match log.is_empty() {
-        true => "all workers ended".to_owned(),
-        false => format!("all workers ended:\n{log}"),
+    let reason = if log.is_empty() {
+        "all workers ended".to_owned()
+    } else {
+        format!("all workers ended:\n{log}")
     };
     let program = program.to_owned();
     RuntimeError::NotLaunched { program, reason }.into()

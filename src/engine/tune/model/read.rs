@@ -85,9 +85,10 @@ impl Reader {
         let valued = bounds.iter().map(|b| Some((self.middle(b)?, b.clone())));
         let valued: Vec<(f64, Affine)> = valued.collect::<Option<_>>()?;
         let order = |a: &(f64, Affine), b: &(f64, Affine)| a.0.total_cmp(&b.0);
-        match least {
-            true => valued.into_iter().min_by(order),
-            false => valued.into_iter().max_by(order),
+        if least {
+            valued.into_iter().min_by(order)
+        } else {
+            valued.into_iter().max_by(order)
         }
     }
 
@@ -263,9 +264,10 @@ impl Reader {
             most: Some(*count as f64),
             constant: true,
             copies: place == Some(&Place::Registers),
-            lanes: match is_last {
-                true => Lanes::Vector(register),
-                false => Lanes::One,
+            lanes: if is_last {
+                Lanes::Vector(register)
+            } else {
+                Lanes::One
             },
             body: vec![body?],
             range: start..self.shape.accesses.len(),

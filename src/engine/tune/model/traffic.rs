@@ -34,9 +34,10 @@ pub(super) fn of(shape: &Shape, cache: f64, line: f64, jump: f64) -> Vec<Part> {
     };
     let all = 0..shape.accesses.len();
     // What fits in the cache is there from the run before.
-    match reader.size(&reader.footprint(all.clone(), 0)) <= reader.cache {
-        true => Vec::new(),
-        false => reader.sequence(&shape.items, 0, all),
+    if reader.size(&reader.footprint(all.clone(), 0)) <= reader.cache {
+        Vec::new()
+    } else {
+        reader.sequence(&shape.items, 0, all)
     }
 }
 
@@ -77,9 +78,10 @@ impl Reader<'_> {
     fn level(&self, level: &Level) -> Vec<Part> {
         let full = self.footprint(level.range.clone(), level.depth);
         let one = self.footprint(level.range.clone(), level.depth + 1);
-        let lost = match self.size(&full) <= self.cache {
-            true => 0.0,
-            false => self.lost(&one),
+        let lost = if self.size(&full) <= self.cache {
+            0.0
+        } else {
+            self.lost(&one)
         };
         let mut kept = self.first_touches(&level.body, full);
         if lost == 0.0 {
@@ -166,9 +168,10 @@ impl Reader<'_> {
             };
             let row = last * array.element;
             let is_whole = array.extents.last().is_some_and(|n| last >= *n);
-            let row = match is_whole {
-                true => row,
-                false => (row / self.line).ceil() * self.line,
+            let row = if is_whole {
+                row
+            } else {
+                (row / self.line).ceil() * self.line
             };
             (tensor, (outer * row).min(array.bytes.max(self.line)))
         });
@@ -192,9 +195,10 @@ pub(super) fn why(shape: &Shape, parts: &[&Part], level: &str) -> String {
     };
     let array = &shape.arrays[most.tensor];
     let times = most.bytes / array.bytes.max(1.0);
-    let what = match times >= 1.5 {
-        true => format!("`{}` comes from {level} {times:.0} times", array.name),
-        false => format!("most of what comes from {level} is `{}`", array.name),
+    let what = if times >= 1.5 {
+        format!("`{}` comes from {level} {times:.0} times", array.name)
+    } else {
+        format!("most of what comes from {level} is `{}`", array.name)
     };
     match &most.at {
         Some(at) if times >= 1.5 => {

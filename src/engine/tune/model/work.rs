@@ -31,16 +31,18 @@ impl Kernel {
     /// The resources, with a reason each.
     pub fn parts(&self) -> [(&'static str, f64, String); 4] {
         let name = &self.name;
-        let vectors = match self.lanes > 1.0 {
-            true => format!(
+        let vectors = if self.lanes > 1.0 {
+            format!(
                 "the loop `{name}` computes {:.0} elements at a time",
                 self.lanes
-            ),
-            false => format!("the loop `{name}` has no vectors"),
+            )
+        } else {
+            format!("the loop `{name}` has no vectors")
         };
-        let moves = match self.spilled > 0.0 {
-            true => format!("the loop `{name}` needs {:.0} more registers", self.spilled),
-            false => format!("the loop `{name}` loads and stores more than it computes"),
+        let moves = if self.spilled > 0.0 {
+            format!("the loop `{name}` needs {:.0} more registers", self.spilled)
+        } else {
+            format!("the loop `{name}` loads and stores more than it computes")
         };
         let latency = format!("the sum in `{name}` waits for its last term");
         let overhead = format!("the loop `{name}` is short, and begins and ends often");
@@ -311,9 +313,10 @@ impl Reader<'_> {
                     }
                     continue;
                 }
-                match access.writes {
-                    true => stores += amount,
-                    false => loads += gathers * read.add(access, chain).unwrap_or(places),
+                if access.writes {
+                    stores += amount
+                } else {
+                    loads += gathers * read.add(access, chain).unwrap_or(places)
                 }
                 if is_sum {
                     loads += amount;
@@ -464,9 +467,10 @@ impl Read {
 fn waits(access: &Access, around: &[&Level]) -> f64 {
     let moving = around.iter().rev().take_while(|l| access.moves(l.depth));
     let count = moving.clone().count();
-    match count < around.len() {
-        true => 1.0 / moving.map(|l| l.trips.max(1.0)).product::<f64>(),
-        false => 0.0,
+    if count < around.len() {
+        1.0 / moving.map(|l| l.trips.max(1.0)).product::<f64>()
+    } else {
+        0.0
     }
 }
 

@@ -75,9 +75,10 @@ impl Search for Evolution {
         let mut in_vain = 0;
         while !proposed.is_full() && in_vain < CHILDREN {
             let child = Evolution::child(&mut self.rng, outlook, &parents)?;
-            in_vain = match proposed.add(outlook, &child)? {
-                true => 0,
-                false => in_vain + 1,
+            in_vain = if proposed.add(outlook, &child)? {
+                0
+            } else {
+                in_vain + 1
             };
         }
         self.random.fill(outlook, proposed)

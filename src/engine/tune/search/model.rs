@@ -155,9 +155,10 @@ impl Learned {
     /// The logarithms of the seconds of points, of which the model expects something.
     fn foretold(&self, rows: &[Vec<f64>], expected: &[f64]) -> Option<Vec<f64>> {
         let said = self.forest.predict(&matrix(rows, self.width)?).ok()?;
-        Some(match self.corrects {
-            true => said.iter().zip(expected).map(|(s, e)| s + e).collect(),
-            false => said,
+        Some(if self.corrects {
+            said.iter().zip(expected).map(|(s, e)| s + e).collect()
+        } else {
+            said
         })
     }
 }

@@ -30,9 +30,10 @@ impl Search for Random {
         let mut in_vain = 0;
         while !self.is_nearly_done && !proposed.is_full() {
             let digits = outlook.space.random(&mut self.rng)?;
-            in_vain = match proposed.add(outlook, &digits)? {
-                true => 0,
-                false => in_vain + 1,
+            in_vain = if proposed.add(outlook, &digits)? {
+                0
+            } else {
+                in_vain + 1
             };
             self.is_nearly_done = in_vain == DRAWS;
         }

@@ -52,9 +52,10 @@ pub(super) fn replayed(call: &Call, record: &Record, nests: Vec<Nest>) -> Result
     });
     call.state().print(&format!("recorded: {point}"));
     staged(call, &mut |_| Vec::new(), |runner, context| {
-        match runner.runs() {
-            true => Ok(()),
-            false => runner.measure(comparison, context).map(|_| ()),
+        if runner.runs() {
+            Ok(())
+        } else {
+            runner.measure(comparison, context).map(|_| ())
         }
     })?;
     Ok(result(&point, as_given(nests), record.median()))

@@ -171,9 +171,10 @@ fn sample(
     };
     let is_one = points.len() == 1;
     let variants = points.into_iter().map(|(point, nests)| Variant {
-        label: match is_one {
-            true => "tuned".to_owned(),
-            false => point.to_string(),
+        label: if is_one {
+            "tuned".to_owned()
+        } else {
+            point.to_string()
         },
         nests: named(nests),
     });

@@ -155,14 +155,13 @@ impl Evaluator {
             reduction.identity(folded.elem()),
         )));
         let is_identity = start.tree(folded.elem()).map(Scalar::Tree) == Some(identity);
-        match is_identity {
-            true => Ok(Array::scalar(folded)),
-            false => {
-                let op = reduction.op();
-                let sum = start.combine(op, &folded);
-                let sum = sum.ok_or_else(|| Problem::new(span, "this fold has no value"))?;
-                Ok(Array::scalar(sum))
-            }
+        if is_identity {
+            Ok(Array::scalar(folded))
+        } else {
+            let op = reduction.op();
+            let sum = start.combine(op, &folded);
+            let sum = sum.ok_or_else(|| Problem::new(span, "this fold has no value"))?;
+            Ok(Array::scalar(sum))
         }
     }
 

@@ -258,9 +258,10 @@ impl Evaluator {
         match interval {
             Some((low, high)) if !self.is_never(index) => {
                 if low < 0 || i128::from(high) >= i128::from(extent) {
-                    let values = match low == high {
-                        true => format!("is {low}"),
-                        false => format!("takes the values {low} to {high}"),
+                    let values = if low == high {
+                        format!("is {low}")
+                    } else {
+                        format!("takes the values {low} to {high}")
                     };
                     let message = format!("this index {values}, and the extent is {extent}");
                     return Err(Problem::new(span, message)
@@ -346,27 +347,24 @@ impl Evaluator {
         for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
             let elem = of.elem();
             let is_single = piece.domain.iter().all(|(_, low, high)| high - low == 1);
-            let part = match is_single {
-                true => piece.value.substitute(&|name| {
+            let part = if is_single {
+                piece.value.substitute(&|name| {
                     let (_, low, _) = piece.domain.iter().find(|(n, ..)| n == name)?;
                     Some(Affine::constant(*low))
-                }),
-                false => {
-                    let ranges = piece.domain.iter();
-                    let ranges =
-                        ranges.map(|(n, low, high)| (n.clone(), Range::constant(*low, *high)));
-                    let body = piece.value.tree(elem);
-                    let body = body.ok_or_else(|| {
-                        Problem::new(span, "this number has no value of its type")
-                    })?;
-                    Scalar::Tree(Expr::new(Tree::Reduce {
-                        reduction,
-                        over: piece.domain.iter().map(|(n, ..)| n.clone()).collect(),
-                        within: Domain::new(ranges),
-                        shape: Shape::of_extents([]),
-                        body,
-                    }))
-                }
+                })
+            } else {
+                let ranges = piece.domain.iter();
+                let ranges = ranges.map(|(n, low, high)| (n.clone(), Range::constant(*low, *high)));
+                let body = piece.value.tree(elem);
+                let body =
+                    body.ok_or_else(|| Problem::new(span, "this number has no value of its type"))?;
+                Scalar::Tree(Expr::new(Tree::Reduce {
+                    reduction,
+                    over: piece.domain.iter().map(|(n, ..)| n.clone()).collect(),
+                    within: Domain::new(ranges),
+                    shape: Shape::of_extents([]),
+                    body,
+                }))
             };
             total = Some(match total {
                 None => part,
@@ -415,9 +413,10 @@ pub(super) fn too_many(span: &Span) -> Problem {
 
 /// The array, unless it has too many pieces.
 pub(super) fn limited(array: Array, span: &Span) -> Result<Array, Problem> {
-    match array.pieces.len() > MAX_PIECES {
-        true => Err(too_many(span)),
-        false => Ok(array),
+    if array.pieces.len() > MAX_PIECES {
+        Err(too_many(span))
+    } else {
+        Ok(array)
     }
 }
 

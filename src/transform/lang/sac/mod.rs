@@ -140,9 +140,10 @@ pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> Result<Program,
         let nothing = || Problem::new(&(0..0), "the program assigns nothing");
         problems.push(empty.unwrap_or_else(nothing));
     }
-    match problems.is_empty() {
-        true => Ok(Program::new(variables, assignments)),
-        false => Err(super::elaborate::sorted(problems)),
+    if problems.is_empty() {
+        Ok(Program::new(variables, assignments))
+    } else {
+        Err(super::elaborate::sorted(problems))
     }
 }
 

@@ -68,13 +68,14 @@ impl Scalar {
                 _ => tree.clone(),
             },
         };
-        match own.elem() == elem {
-            true => Some(own),
-            false => Some(Expr::new(Node::Apply {
+        if own.elem() == elem {
+            Some(own)
+        } else {
+            Some(Expr::new(Node::Apply {
                 function: Function::Cast(elem),
                 shape: Shape::of_extents([]),
                 args: vec![own],
-            })),
+            }))
         }
     }
 

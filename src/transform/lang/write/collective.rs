@@ -240,9 +240,10 @@ impl Writer {
                 open.dimensions.swap(k, at);
             }
         }
-        match open.dimensions.len() == to.len() {
-            true => Ok(open),
-            false => Err("values with iterators that the target does not have".into()),
+        if open.dimensions.len() == to.len() {
+            Ok(open)
+        } else {
+            Err("values with iterators that the target does not have".into())
         }
     }
 
@@ -270,9 +271,10 @@ fn merged(mut open: Open, first: usize, second: usize) -> Open {
 }
 
 fn elementwise(op: BinaryOp, left: Open, right: Open) -> Open {
-    let dimensions = match left.dimensions.is_empty() {
-        true => right.dimensions,
-        false => left.dimensions,
+    let dimensions = if left.dimensions.is_empty() {
+        right.dimensions
+    } else {
+        left.dimensions
     };
     let term = new(Kind::Elementwise(
         op,

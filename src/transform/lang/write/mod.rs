@@ -94,9 +94,10 @@ pub fn written(program: &Program, notation: Notation) -> Result<String, NotSaid>
 
 /// `[3,4]`, and nothing for a scalar.
 fn list(extents: &[String]) -> String {
-    match extents.is_empty() {
-        true => String::new(),
-        false => format!("[{}]", extents.join(",")),
+    if extents.is_empty() {
+        String::new()
+    } else {
+        format!("[{}]", extents.join(","))
     }
 }
 

@@ -271,9 +271,10 @@ impl Writer {
                 });
                 let low: Vec<String> = bounds.iter().map(|b| b.0.to_string()).collect();
                 let high: Vec<String> = bounds.iter().map(|b| b.1.to_string()).collect();
-                let generator = match is_inferred {
-                    true => String::new(),
-                    false => format!(" | {} <= {vector} < {}", list(&low), list(&high)),
+                let generator = if is_inferred {
+                    String::new()
+                } else {
+                    format!(" | {} <= {vector} < {}", list(&low), list(&high))
                 };
                 let body = self.text(body, 0)?;
                 Ok(format!("{name}({{ {vector} -> {body}{generator} }})"))

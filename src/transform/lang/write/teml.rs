@@ -73,9 +73,10 @@ pub(super) fn value(assignment: &Expr) -> Said<String> {
 }
 
 fn ranges(within: &Domain) -> String {
-    match within.is_empty() {
-        true => String::new(),
-        false => format!(", {}", Arg::Ranges(within.clone()).script()),
+    if within.is_empty() {
+        String::new()
+    } else {
+        format!(", {}", Arg::Ranges(within.clone()).script())
     }
 }
 
