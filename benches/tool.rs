@@ -4,7 +4,8 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 use std::process::Command;
-use teml::script::{Session, Workbench};
+use teml::script::Session;
+use teml::verbs::Workbench;
 
 const STEPS: &str = "
     let A = tensor([64, 64]);

@@ -4,9 +4,9 @@ use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
 use teml::bench::{self, Choice, Script, Sizes};
-use teml::script::Size;
 use teml::target::Target;
 use teml::tune::{Engine, Strategy};
+use teml::verbs::Size;
 
 /// Builds, transforms, checks and times tensor kernels by script.
 #[derive(Parser)]

@@ -38,19 +38,21 @@
 //! Kernels run in a process of their own, the `teml` program that `Control::worker` names:
 //!
 //! ```no_run
-//! use teml::{Arg, Control, Inputs, Reductions, Variant, compare, nest, run, step};
+//! use teml::{Arg, Bench, Control, Variant, Workbench, compare, nest, run, step};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let blur = nest("f64 B[98], A[100]\nfor i in 0..98\n  B[i] = A[i] + A[i + 1] + A[i + 2]")?;
 //! let plan = step(&blur, "vectorize", &[Arg::Loop("i".into())])?;
 //! let control = Control { worker: "teml".into(), ..Control::default() };
-//! let outputs = run(&[plan.clone()], &Inputs::default(), Reductions::Strict, &control)?;
-//! assert!(outputs.get("B").is_some());
+//! let bench = Bench::from(Workbench { control, ..Workbench::default() });
+//! let results = run(&bench, &[plan.clone()])?;
+//! assert_eq!(results[0].0.label(), "B");
 //! let variants = [("naive", blur), ("plan", plan)].map(|(label, nest)| Variant {
 //!     label: label.to_owned(),
 //!     nests: vec![nest],
 //! });
-//! for row in compare(&variants, &Inputs::default(), Reductions::Strict, &control)?.measured() {
+//! let (_, ranking) = compare(&bench, variants.to_vec())?;
+//! for row in ranking.iter().flat_map(|ranking| ranking.measured()) {
 //!     println!("{}: {:?}", row.label, row.timing.median);
 //! }
 //! # Ok(())
@@ -86,9 +88,9 @@ pub use teml_transform::{advice, baseline, lang};
 pub use codegen::{Kernel, generate_for};
 pub use ir::{Arg, Expr, LoopRef, Nest};
 pub use legality::{Reductions, Verdict, check};
-pub use runtime::{Control, Data, Outputs};
-pub use script::{Session, Workbench};
+pub use runtime::{Control, Data, Values};
+pub use script::Session;
 pub use target::Target;
 pub use transform::{Error, apply, operation};
 pub use trial::{Inputs, Measured, Ranking, TrialError, Variant};
-pub use verbs::{compare, nest, run, step};
+pub use verbs::{Bench, Refusal, Workbench, compare, nest, run, step};

@@ -18,7 +18,8 @@ use std::time::Duration;
 use teml::diag;
 use teml::repl::Broken;
 use teml::runtime::{self, Control};
-use teml::script::{ScriptError, Session, Workbench};
+use teml::script::{ScriptError, Session};
+use teml::verbs::Workbench;
 
 fn main() -> ExitCode {
     let command = match Cli::try_parse() {

@@ -11,9 +11,10 @@ use std::sync::Arc;
 use std::time::Instant;
 use teml::codegen::{Kernel, unit_after};
 use teml::runtime::{Control, Writer};
-use teml::script::{ScriptError, Session, Tuning, Workbench};
+use teml::script::{ScriptError, Session};
 use teml::target::Target;
 use teml::trial::{self, Cargo, Check, Emit, Run};
+use teml::verbs::{Tuning, Workbench};
 
 /// `teml run`.
 pub fn run(file: &Path, running: Running) -> ExitCode {
@@ -148,8 +149,7 @@ pub fn emit(
 fn verified(session: &Session, control: &Control) -> Result<String, ExitCode> {
     let kernels = session.emitted_kernels();
     let (inputs, settings) = {
-        let state = session.shared();
-        let bench = &state.lock().workbench;
+        let bench = session.bench().lock();
         (bench.inputs.clone(), bench.settings.clone())
     };
     let all: Vec<Kernel> = kernels.iter().map(|(kernel, _)| kernel.clone()).collect();

@@ -11,8 +11,9 @@ use std::sync::Arc;
 use teml::codegen::Preamble;
 use teml::package::{self, Exported, Package};
 use teml::runtime::{Control, RuntimeError, Writer};
-use teml::script::{Session, Workbench};
+use teml::script::Session;
 use teml::trial::{Cargo, Collect, Shipped, TrialError, Variant};
+use teml::verbs::Workbench;
 
 /// `teml build`.
 pub fn build(
@@ -46,8 +47,7 @@ pub fn build(
             return failure(file, what);
         }
         let (inputs, settings) = {
-            let state = session.shared();
-            let bench = &state.lock().workbench;
+            let bench = session.bench().lock();
             (bench.inputs.clone(), bench.settings.clone())
         };
         let computed = |exported: &Exported| {

@@ -3,7 +3,8 @@
 use std::path::Path;
 use teml::ir::Nest;
 use teml::legality::Reductions;
-use teml::script::{ScriptError, Session, Workbench};
+use teml::script::{ScriptError, Session};
+use teml::verbs::Workbench;
 
 /// The name of a script, what it builds and compares at its full size, in order, and what it says
 /// about reductions.
@@ -72,7 +73,6 @@ pub fn run(
             std::process::exit(1);
         }
     };
-    let shared = session.shared().lock();
-    let Workbench { kept, settings, .. } = &shared.workbench;
-    (name, kept.nests.clone(), settings.reductions)
+    let bench = session.bench().lock();
+    (name, bench.kept.nests.clone(), bench.reductions())
 }

@@ -2,8 +2,9 @@
 
 use super::results::Absent;
 use super::task::Task;
-use crate::script::{Session, Size};
+use crate::script::Session;
 use crate::trial::{Comparison, Variant};
+use crate::verbs::Size;
 
 /// What readers of a column of these baselines have to know.
 pub(super) const NOTE: &str = "pluto, pluto_c and pluto_best are teml's implementation of Pluto's \
@@ -14,14 +15,21 @@ pub(super) const NOTE: &str = "pluto, pluto_c and pluto_best are teml's implemen
 /// The names of the baselines.
 pub(super) const NAMES: [&str; 3] = ["pluto", "pluto_c", "pluto_best"];
 
+/// A name, a function of the library, and its options.
+type Baseline = (
+    &'static str,
+    &'static str,
+    &'static [(&'static str, &'static str)],
+);
+
 /// The baselines, each with the function that takes the untransformed nests of a kernel and returns
 /// a nest, and what it takes beside them. The last one times many, which takes too long where times
 /// mean nothing.
-fn baselines(size: Size) -> &'static [(&'static str, &'static str, &'static str)] {
-    const ALL: [(&str, &str, &str); 3] = [
-        (NAMES[0], "pluto", ""),
-        (NAMES[1], "pluto", ", #{code: \"pluto\"}"),
-        (NAMES[2], "pluto_best", ""),
+fn baselines(size: Size) -> &'static [Baseline] {
+    const ALL: [Baseline; 3] = [
+        (NAMES[0], "pluto", &[]),
+        (NAMES[1], "pluto", &[("code", "pluto")]),
+        (NAMES[2], "pluto_best", &[]),
     ];
     match size {
         Size::Bench => &ALL,

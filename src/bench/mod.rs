@@ -32,8 +32,9 @@ pub use table::{summary, table};
 
 use crate::machine::{self, Machine, Probes, Rates};
 use crate::runtime::{Budget, Compiler, Control, RuntimeError, Timing};
-use crate::script::{ScriptError, Session, Size, Workbench};
+use crate::script::{ScriptError, Session};
 use crate::trial::{Collect, Comparison, Progress, Run};
+use crate::verbs::{Size, Workbench};
 use std::sync::Arc;
 use std::time::Duration;
 use task::Task;
@@ -265,10 +266,10 @@ impl Bench<'_> {
             ));
         }
         let comparisons = {
-            let mut state = session.shared().lock();
+            let mut bench = session.bench().lock();
             // Baselines may measure.
-            state.workbench.runner = Arc::new(Run::default());
-            std::mem::take(&mut state.workbench.kept.comparisons)
+            bench.runner = Arc::new(Run::default());
+            std::mem::take(&mut bench.kept.comparisons)
         };
         if comparisons.is_empty() {
             return Err(

@@ -2,10 +2,11 @@
 
 use super::kernels::Script;
 use crate::runtime::Control;
-use crate::script::{ScriptError, Session, Size, Tuning, Workbench};
+use crate::script::{ScriptError, Session};
 use crate::transform::trace;
 use crate::trial::Run;
 use crate::tune::{self, Kind, Model, Record, Strategy, Sweep};
+use crate::verbs::{Size, Tuning, Workbench};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -46,8 +47,8 @@ pub fn agreement(
         let mut session = Session::new(Box::new(std::io::sink()), workbench)?;
         script.run(&mut session)?;
         session.tune_what_was_compared()?;
-        let state = session.shared().lock();
-        Ok(state.workbench.tuning.agreement.unwrap_or_default())
+        let bench = session.bench().lock();
+        Ok(bench.tuning.agreement.unwrap_or_default())
     };
     let (measured, why) = match measure() {
         Ok(measured) => (measured, None),

@@ -3,9 +3,9 @@
 use crate::codegen::Kernel;
 use crate::machine::{Demand, Machine, Rates, Resource};
 use crate::runtime::{Compiler, Options};
-use crate::script::Size;
 use crate::transform::trace::{self, Calls};
 use crate::trial::{Failed, Measured, Peer, Ranking, Variant, Work};
+use crate::verbs::Size;
 use serde::Serialize;
 use std::time::{Duration, SystemTime};
 

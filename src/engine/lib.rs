@@ -7,6 +7,6 @@ pub mod verbs;
 
 use teml_codegen as codegen;
 use teml_core::{analysis, ir, legality, target};
-use teml_run::{machine, runtime, trial};
+use teml_run::{machine, package, runtime, trial};
 use teml_transform as transform;
 use teml_transform::advice;

@@ -46,7 +46,8 @@ fn factor(l: &Loop) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script::{Session, Workbench};
+    use crate::script::Session;
+    use crate::verbs::Workbench;
 
     /// The marks of the nest `n` of a script.
     fn of(script: &str) -> HashMap<Name, String> {

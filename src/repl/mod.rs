@@ -29,8 +29,9 @@ use crate::advice::Moves;
 use crate::ir::{Name, Nest};
 use crate::legality::Reductions;
 use crate::runtime::{Control, Writer};
-use crate::script::{Entry, Forecast, Measured, ScriptError, Session, Tuned, is_incomplete};
-use crate::trial::Settings;
+use crate::script::{Entry, ScriptError, Session, Tuned, is_incomplete};
+use crate::trial::{Settings, Variant};
+use crate::verbs::{Bench, Forecast, Refusal};
 use commands::failed_with;
 use paint::Paint;
 use std::path::Path;
@@ -179,7 +180,7 @@ impl Repl {
 
     /// What writes files.
     fn writer(&self) -> Writer {
-        self.session.shared().lock().workbench.writer()
+        self.session.bench().lock().writer()
     }
 
     fn paint(&self) -> Paint {
@@ -199,15 +200,15 @@ impl Repl {
     }
 
     fn reductions(&self) -> Reductions {
-        self.session.shared().lock().workbench.settings.reductions
+        self.session.bench().lock().settings.reductions
     }
 
     fn settings(&self) -> Settings {
-        self.session.shared().lock().workbench.settings.clone()
+        self.session.bench().lock().settings.clone()
     }
 
     fn control(&self) -> Control {
-        self.session.shared().lock().workbench.control.clone()
+        self.session.bench().lock().control.clone()
     }
 
     /// The nests that an argument of a command is about; without an argument, those that were made
@@ -255,23 +256,26 @@ impl Repl {
         }
     }
 
-    /// Nests whose last one has the name of the subject.
-    fn labelled(subject: Subject) -> Vec<Nest> {
+    /// The subject as a variant of its name, which its last nest has, too.
+    fn variant(subject: Subject) -> Variant {
         let Subject { name, mut nests } = subject;
         if let (Some(last), Ok(name)) = (nests.pop(), Name::new(&name)) {
             nests.push(last.labelled(name));
         }
-        nests
+        Variant { label: name, nests }
     }
 
-    /// The text of what a call on nests returns; see [`Session::text_on`].
-    fn asked(&mut self, call: &str, variants: &[Vec<Nest>]) -> Result<String, Box<ScriptError>> {
-        let asked = self.session.text_on(call, variants, self.width);
-        asked.map_err(Box::new)
+    /// What a verb makes of the session's workbench.
+    fn verb<T: Send>(
+        &mut self,
+        verb: &str,
+        act: impl FnOnce(&Bench) -> Result<T, Refusal> + Send,
+    ) -> Result<T, Box<ScriptError>> {
+        self.session.verb(verb, act).map_err(Box::new)
     }
 
     fn forecast(&self) -> Forecast {
-        self.session.forecast()
+        Forecast::of(&self.control())
     }
 
     fn moves_of(&mut self, nest: &Nest, at: &str) -> Result<Arc<Moves>, Box<ScriptError>> {
@@ -280,11 +284,6 @@ impl Repl {
 
     fn tuned(&mut self, nests: &[Nest], options: &str) -> Result<Tuned, Box<ScriptError>> {
         self.session.tuned(nests, options).map_err(Box::new)
-    }
-
-    fn measured(&mut self, subject: &Subject) -> Result<Measured, Box<ScriptError>> {
-        let nests = Repl::labelled(subject.clone());
-        self.session.measured(&nests).map_err(Box::new)
     }
 
     /// Goes to a moment of the timeline.

@@ -4,7 +4,7 @@ use super::paint::Paint;
 use crate::ir::{Nest, Step};
 use crate::legality::{self, Reductions, Verdict};
 use crate::report;
-use crate::script::Forecast;
+use crate::verbs::Forecast;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! The dialog without a terminal.
 
 use super::*;
-use crate::script::Workbench;
+use crate::verbs::Workbench;
 
 fn repl() -> Repl {
     Repl::new(Session::new(Box::new(std::io::sink()), Workbench::default()).unwrap())

@@ -73,7 +73,7 @@ impl Session {
 
     /// Says that the scripts printed, checked, ran and wrote nothing, if that is so.
     pub fn silence(&self, color: bool) -> Option<String> {
-        if self.shared.lock().has_effect {
+        if self.bench.lock().has_effect {
             return None;
         }
         let help = "`print(plan)` shows a nest, `compare([naive, plan])` checks and times both";
@@ -88,30 +88,30 @@ impl Session {
 
     /// A setting of the command line that the script did not ask for.
     pub fn unused_parameter(&self) -> Option<String> {
-        let state = self.shared.lock();
-        state.workbench.parameters.unused().map(str::to_owned)
+        let bench = self.bench.lock();
+        bench.parameters.unused().map(str::to_owned)
     }
 
     /// How many variants were checked in [`Check`](crate::trial::Check), how many of those are not
     /// known to be right, and for how many of these there was nothing to prove it by.
     pub fn checked(&self) -> [usize; 3] {
-        let kept = &self.shared.lock().workbench.kept;
+        let kept = &self.bench.lock().kept;
         [kept.checked, kept.wrong, kept.unproved]
     }
 
     /// The C that was generated: one translation unit with every kernel of `codegen`, or else of
     /// `compare`; `None` if there is neither.
     pub fn emitted(&self) -> Option<String> {
-        let state = self.shared.lock();
-        let kernels = state.workbench.kernels();
+        let bench = self.bench.lock();
+        let kernels = bench.kernels();
         (!kernels.is_empty()).then(|| codegen::unit(kernels))
     }
 
     /// The kernels of [`emitted`](Session::emitted), and what each computes.
     pub fn emitted_kernels(&self) -> Vec<(Kernel, Variant)> {
-        let state = self.shared.lock();
-        let (kept, kernels) = (&state.workbench.kept, state.workbench.kernels());
-        if state.workbench.generated.is_empty() {
+        let bench = self.bench.lock();
+        let (kept, kernels) = (&bench.kept, bench.kernels());
+        if bench.generated.is_empty() {
             return kernels.iter().cloned().zip(kept.emitted.clone()).collect();
         }
         let of = |kernel: &Kernel| {
@@ -124,13 +124,13 @@ impl Session {
 
     /// The kernels that scripts have exported.
     pub fn exported(&self) -> Vec<Exported> {
-        self.shared.lock().workbench.exported.clone()
+        self.bench.lock().exported.clone()
     }
 
     /// The plans of the same kernels, as pseudo-code.
     pub fn plans(&self) -> Option<String> {
-        let state = self.shared.lock();
-        let kernels = state.workbench.kernels();
+        let bench = self.bench.lock();
+        let kernels = bench.kernels();
         let plan = |k: &Kernel| format!("{}:\n{}", k.symbol, k.plan);
         let plans: Vec<String> = kernels.iter().map(plan).collect();
         (!plans.is_empty()).then(|| plans.join("\n"))

@@ -4,11 +4,11 @@
 //! argument is reported as such, with the function's signature, and never as "function not
 //! found".
 
-use super::actions;
 use super::fail::Failure;
 use super::state::{Shared, State};
 use super::values::{self, Index};
 use crate::ir::{Expr, Nest, Site};
+use crate::verbs::{self, Bench, Refusal, Workbench};
 use rhai::{
     Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, NativeCallContext, Position,
 };
@@ -23,10 +23,25 @@ pub struct Function {
     pub params: &'static [Parameter],
     /// What it returns, for the signature; empty for nothing.
     pub returns: &'static str,
+    /// The topic of help.
+    pub topic: &'static str,
+    /// Whether somebody sees the effects of a call.
+    pub effect: Effect,
     /// What it does, for `:help`.
     pub doc: &'static str,
     /// The function.
     pub call: fn(&Call) -> Result<Dynamic, Failure>,
+}
+
+/// What a call leaves behind, beside its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing that somebody sees.
+    None,
+    /// Kernels run, and what came of them is shown.
+    Runs,
+    /// Files, too. Values of such a function keep the rights of the code that made them.
+    Writes,
 }
 
 /// A parameter of a [`Function`].
@@ -66,14 +81,14 @@ impl Function {
             name: self.name,
             params: self.params.iter().map(|p| p.name).collect(),
             signature: self.signature(),
+            writes: self.effect == Effect::Writes,
         }
     }
 
     fn perform(&self, call: &Call) -> Result<Dynamic, Failure> {
-        if actions::VISIBLE.contains(&self.name) {
-            let mut state = call.state();
-            state.has_effect = true;
-            state.runs += 1;
+        if self.effect != Effect::None {
+            call.workbench().has_effect = true;
+            call.state().runs += 1;
         }
         (self.call)(call)
     }
@@ -101,6 +116,8 @@ pub(super) struct Callee {
     pub name: &'static str,
     pub params: Vec<&'static str>,
     pub signature: String,
+    /// Whether it writes files.
+    pub writes: bool,
 }
 
 /// One call of a native function.
@@ -109,6 +126,7 @@ pub struct Call<'a> {
     callee: &'a Callee,
     args: &'a [&'a mut Dynamic],
     shared: &'a Shared,
+    bench: &'a Bench,
     /// Those of the function value through which it is called.
     rights: Option<Rights>,
 }
@@ -152,6 +170,7 @@ pub(super) fn value_of(
     shared: &Shared,
 ) -> Result<FnPtr, Box<EvalAltResult>> {
     let (callee, shared) = (function.callee(), shared.clone());
+    let bench = shared.lock().bench.clone();
     let rights = Rights::at(position, &shared);
     // Rhai marks what may change as deprecated.
     #[allow(deprecated)]
@@ -163,6 +182,7 @@ pub(super) fn value_of(
                 callee: &callee,
                 args,
                 shared: &shared,
+                bench: &bench,
                 rights: Some(rights),
             };
             let fits = (function.required()..=function.params.len()).contains(&args.len());
@@ -188,8 +208,10 @@ pub(super) fn register_raw(
     body: impl Fn(&Call) -> Result<Dynamic, Failure> + Clone + Send + Sync + 'static,
 ) {
     let callee = Arc::new(callee);
+    let bench = shared.lock().bench.clone();
     for count in required..=callee.params.len() {
         let (callee, shared, body) = (callee.clone(), shared.clone(), body.clone());
+        let bench = bench.clone();
         let types = vec![TypeId::of::<Dynamic>(); count];
         engine.register_raw_fn(
             callee.name,
@@ -200,6 +222,7 @@ pub(super) fn register_raw(
                     callee: &callee,
                     args,
                     shared: &shared,
+                    bench: &bench,
                     rights: None,
                 };
                 body(&call).map_err(|failure| call.raise(failure))
@@ -267,7 +290,7 @@ impl Call<'_> {
             return Ok(vec![nest]);
         }
         if let Some(expr) = self.get::<Expr>(k, "").ok().filter(Expr::is_assignment) {
-            return actions::nests_for(self, &expr);
+            return self.nests_of(&expr);
         }
         let expected = "a nest or a list of nests";
         let list = self.get::<Array>(k, expected);
@@ -278,6 +301,15 @@ impl Call<'_> {
                 nest.ok_or_else(|| self.expected_but(k, expected, item))
             })
             .collect()
+    }
+
+    /// A nest for each assignment that a tensor needs, in order.
+    ///
+    /// # Errors
+    /// What `build` says.
+    pub fn nests_of(&self, tensor: &Expr) -> Result<Vec<Nest>, Failure> {
+        let nests = verbs::nests(self.bench(), tensor, self.site().as_ref());
+        nests.map_err(Failure::operation)
     }
 
     /// Argument `k` as a tensor expression.
@@ -363,8 +395,7 @@ impl Call<'_> {
 
     /// What the call may write: of a function value, what the code may that made it.
     pub fn rights(&self) -> Rights {
-        // A function that is not in the table has no function values that keep their origin.
-        match (actions::WRITING.contains(&self.callee.name), self.rights) {
+        match (self.callee.writes, self.rights) {
             (false, _) => Rights::Module,
             (true, Some(rights)) => rights,
             (true, None) => Rights::at(self.context.call_position(), self.shared),
@@ -374,6 +405,26 @@ impl Call<'_> {
     /// The state of the session. Release it before anything calls back into the script.
     pub fn state(&self) -> MutexGuard<'_, State> {
         self.shared.lock()
+    }
+
+    /// Where the kernels of the session are made and tried.
+    pub fn bench(&self) -> &Bench {
+        self.bench
+    }
+
+    /// The same, locked. Release it before anything runs.
+    pub fn workbench(&self) -> MutexGuard<'_, Workbench> {
+        self.bench.lock()
+    }
+
+    /// What a verb says of this call: it is about no single argument.
+    pub fn refused(&self, refusal: Refusal) -> Failure {
+        let failure = self.refuse(&refusal.what);
+        let failure = refusal.notes.into_iter().fold(failure, Failure::note);
+        match refusal.help {
+            Some(help) => failure.help(help),
+            None => failure,
+        }
     }
 
     /// The context, for calling closures.

@@ -84,38 +84,13 @@ pub const TOPICS: &[(&str, &str)] = &[
     ("own", "functions that this session has defined"),
 ];
 
-fn topic_of_action(name: &str) -> &'static str {
-    match name {
-        "check" | "reductions" | "codegen" | "save" | "compare" | "measure" | "named" | "run"
-        | "bundle" | "init" | "load" | "random" | "machine" | "moves" | "apply" | "pluto"
-        | "export_kernel" | "tune" | "best" => "results",
-        "path" | "paper" | "json" | "replay" | "undo" | "diff" => "paths",
-        "model"
-        | "teil"
-        | "sac"
-        | "operators"
-        | "compatible"
-        | "lifted"
-        | "padded_storage"
-        | "operations"
-        | "read_program"
-        | "nests"
-        | "one_nest"
-        | "assignments"
-        | "variables"
-        | "without_dead_code"
-        | "without_common_subexpressions" => "programs",
-        _ => "queries",
-    }
-}
-
 impl Session {
     /// Every function, in the order of topics.
     pub fn catalog(&self) -> Vec<Entry> {
         let operations = transform::OPS.iter().map(|op| of_operation(op));
         let actions = ACTIONS.iter().map(|f| {
             let names = f.params.iter().map(|p| p.name);
-            of_names(f.name, f.signature(), topic_of_action(f.name), names)
+            of_names(f.name, f.signature(), f.topic, names)
         });
         let library = self.library_functions().map(|(name, signature)| {
             let topic = if name.contains("::") {

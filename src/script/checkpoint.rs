@@ -46,8 +46,7 @@ impl Session {
     pub fn checkpoint(&mut self) -> Checkpoint {
         self.kept = self.variables_now();
         self.since.clear();
-        let state = self.shared().lock();
-        let bench = &state.workbench;
+        let bench = self.bench.lock();
         let set: Vec<(&Name, &Data)> = bench.inputs.iter().collect();
         let inputs = self.inputs.next(set.len(), |k, old| {
             let (name, data) = set[k];
@@ -62,9 +61,9 @@ impl Session {
             inputs: inputs.clone(),
             generated: bench.generated.len(),
             exported: bench.exported.len(),
-            assignments: state.definitions.len(),
+            assignments: bench.definitions.len(),
         };
-        drop(state);
+        drop(bench);
         self.inputs = inputs;
         taken
     }
@@ -136,9 +135,8 @@ impl Session {
         self.imports.clone_from(&to.imports);
         self.inputs = to.inputs.clone();
         {
-            let mut state = self.shared().lock();
-            state.definitions.truncate(to.assignments);
-            let bench = &mut state.workbench;
+            let mut bench = self.bench.lock();
+            bench.definitions.truncate(to.assignments);
             bench.settings.reductions = to.reductions;
             bench.inputs = to.inputs.iter().cloned().collect();
             bench.generated.truncate(to.generated);
@@ -230,7 +228,7 @@ impl Drop for Checkpoint {
 mod tests {
     use super::super::versions::tests::places;
     use super::*;
-    use crate::Workbench;
+    use crate::verbs::Workbench;
 
     fn session() -> Session {
         Session::new(Box::new(std::io::sink()), Workbench::default()).unwrap()

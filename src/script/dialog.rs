@@ -3,7 +3,7 @@
 use super::actions;
 use super::errors::ScriptError;
 use super::readable::readable;
-use super::session::{Session, script_text, unreadable};
+use super::session::{AUTOTUNE, Session, script_text, unreadable};
 use super::unused::Last;
 use super::{lex, values};
 use crate::advice::Moves;
@@ -11,7 +11,8 @@ use crate::diag::Diagnostic;
 use crate::ir::{Expr, Nest};
 use crate::legality;
 use crate::trial::Collect;
-use rhai::{Array, Dynamic, ImmutableString, Map};
+use crate::verbs::{Bench, Refusal};
+use rhai::{Dynamic, Map};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -37,17 +38,6 @@ impl Shown {
             Shown::Code(text) | Shown::Script(text) | Shown::Text(text) => text,
         }
     }
-}
-
-/// The times of a nest, in seconds, and its rate.
-#[derive(Clone, Copy, Debug)]
-pub struct Measured {
-    /// Half of the runs are shorter.
-    pub median: f64,
-    /// The interquartile range over the median.
-    pub spread: f64,
-    /// Operations of the definition in the median time, in units of 10^9 per second.
-    pub gflops: f64,
 }
 
 /// What a search found.
@@ -104,54 +94,30 @@ impl Session {
         self.ask(expression, |value| values::nests(&value))
     }
 
-    /// The text of what a call on `variants` returns, without keeping what it changes. The call
-    /// finds them in the list `given_nests`: each is a nest, or a list of nests that run in order.
+    /// What a verb makes of the workbench, on a stack for deep recursion. Refusals are errors of
+    /// `verb`.
     ///
     /// # Errors
-    /// It fails.
-    pub fn text_on(
+    /// The verb refuses, or somebody stopped it.
+    pub fn verb<T: Send>(
         &mut self,
-        call: &str,
-        variants: &[Vec<Nest>],
-        width: usize,
-    ) -> Result<String, ScriptError> {
-        self.ask_on(call, variants, |value| {
-            match value.read_lock::<ImmutableString>() {
-                Some(text) => text.to_string(),
-                None => display(&value, width).map_or_else(String::new, Shown::text),
-            }
-        })
+        verb: &str,
+        act: impl FnOnce(&Bench) -> Result<T, Refusal> + Send,
+    ) -> Result<T, ScriptError> {
+        self.begin();
+        let bench = self.bench.clone();
+        self.on_stack(|_| act(&bench).map_err(|refusal| ScriptError::of(refusal.diagnostic(verb))))
     }
 
-    /// Checks and times nests that run in order.
-    ///
-    /// # Errors
-    /// They are not legal, compute something wrong, or cannot be run.
-    pub fn measured(&mut self, nests: &[Nest]) -> Result<Measured, ScriptError> {
-        let numbers = self.ask_on("measure(given_nests)[0]", &[nests.to_vec()], |row| {
-            let row = row.try_cast::<Map>().unwrap_or_default();
-            let number = |key: &str| row.get(key).and_then(|v| v.as_float().ok());
-            let why = row.get("why").and_then(|v| v.clone().into_string().ok());
-            match (number("median"), number("spread"), number("gflops")) {
-                (Some(median), Some(spread), Some(gflops)) => Ok(Measured {
-                    median,
-                    spread,
-                    gflops,
-                }),
-                _ => Err(why.unwrap_or_else(|| "it was not measured".to_owned())),
-            }
-        })?;
-        numbers.map_err(failed)
-    }
-
-    /// The moves of a nest that are legal now; `at` is the script of a loop, or empty for all loops.
+    /// The moves of a nest that are legal now; `which` is the script of a loop, of a list of
+    /// operations or of a number of levels, as `moves` takes it.
     ///
     /// # Errors
     /// There is no such loop, or nothing is known of the nest.
-    pub fn moves_of(&mut self, nest: &Nest, at: &str) -> Result<Arc<Moves>, ScriptError> {
-        let comma = if at.is_empty() { "" } else { ", " };
-        let call = format!("moves(given_nests[0]{comma}{at})");
-        let moves = self.ask_on(&call, &[vec![nest.clone()]], |value| {
+    pub fn moves_of(&mut self, nest: &Nest, which: &str) -> Result<Arc<Moves>, ScriptError> {
+        let which = self.ask(which, |value| value)?;
+        let given = vec![Dynamic::from(nest.clone()), which];
+        let moves = self.call(actions::MOVES.name, given, |value| {
             let listed = value.try_cast::<actions::Listed>();
             listed.map(|listed| listed.all_moves())
         })?;
@@ -164,9 +130,11 @@ impl Session {
     /// # Errors
     /// Nothing was timed, the options are wrong, or somebody stopped the search.
     pub fn tuned(&mut self, nests: &[Nest], options: &str) -> Result<Tuned, ScriptError> {
-        let comma = if options.is_empty() { "" } else { ", " };
-        let call = format!("autotune(given_nests[0]{comma}{options})");
-        let tuned = self.ask_on(&call, &[nests.to_vec()], |value| {
+        let mut given = vec![actions::as_given(nests.to_vec())];
+        if !options.is_empty() {
+            given.push(self.ask(options, |value| value)?);
+        }
+        let tuned = self.call(AUTOTUNE, given, |value| {
             let map = value.try_cast::<Map>()?;
             Some(Tuned {
                 nests: values::nests(map.get("nest")?),
@@ -174,28 +142,6 @@ impl Session {
             })
         })?;
         tuned.ok_or_else(|| failed("nothing was timed"))
-    }
-
-    fn ask_on<T: Send>(
-        &mut self,
-        call: &str,
-        variants: &[Vec<Nest>],
-        finish: impl FnOnce(Dynamic) -> T + Send,
-    ) -> Result<T, ScriptError> {
-        let variant = |nests: &Vec<Nest>| match nests.as_slice() {
-            [nest] => Dynamic::from(nest.clone()),
-            several => several
-                .iter()
-                .cloned()
-                .map(Dynamic::from)
-                .collect::<Array>()
-                .into(),
-        };
-        let given: Array = variants.iter().map(variant).collect();
-        self.lend("given_nests", given.into());
-        let asked = self.ask(call, finish);
-        let _ = self.scope.remove::<Array>("given_nests");
-        asked
     }
 
     pub(super) fn ask<T: Send>(
@@ -249,11 +195,11 @@ impl Session {
             return self.or_undone(work);
         }
         let runner = {
-            let bench = &mut self.shared().lock().workbench;
+            let bench = &mut self.bench.lock();
             std::mem::replace(&mut bench.runner, Arc::new(Collect))
         };
         let done = self.or_undone(work);
-        let bench = &mut self.shared().lock().workbench;
+        let bench = &mut self.bench.lock();
         bench.runner = runner;
         bench.kept.comparisons.clear();
         done
@@ -329,12 +275,7 @@ fn display(value: &Dynamic, width: usize) -> Option<Shown> {
 }
 
 fn failed(why: impl Into<String>) -> ScriptError {
-    ScriptError {
-        diagnostic: Diagnostic::error(why),
-        more: Vec::new(),
-        sources: Default::default(),
-        interrupted: false,
-    }
+    ScriptError::of(Diagnostic::error(why))
 }
 
 /// The import statements of a line, each with its semicolon.

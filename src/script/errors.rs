@@ -26,6 +26,16 @@ pub struct ScriptError {
 }
 
 impl ScriptError {
+    /// An error that refers to no text.
+    pub fn of(diagnostic: Diagnostic) -> ScriptError {
+        ScriptError {
+            diagnostic,
+            more: Vec::new(),
+            sources: Sources::default(),
+            interrupted: false,
+        }
+    }
+
     /// The message with its places, in color if `color` is set.
     pub fn render(&self, color: bool) -> String {
         let all = [&self.diagnostic].into_iter().chain(&self.more);

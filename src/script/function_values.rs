@@ -4,8 +4,8 @@
 //! `Fn("save")` to its importer would write with the importer's rights. So `Fn` is a function of
 //! this project: values of functions that write keep the rights of the code that made them.
 
-use super::actions::{ACTIONS, WRITING};
-use super::call;
+use super::actions::ACTIONS;
+use super::call::{self, Effect, Function};
 use super::fail::Failure;
 use super::state::Shared;
 use rhai::{Dynamic, Engine, EvalAltResult, FnPtr, NativeCallContext, Token};
@@ -36,15 +36,19 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
                 let what = format!("Fn: must be given the name of a function, not {given}");
                 Failure::new(what).raise(position)
             })?;
-            let writes = WRITING.contains(&name.as_str());
-            let function = ACTIONS.iter().find(|f| writes && f.name == name);
-            let value: Result<FnPtr, Box<EvalAltResult>> = match function {
+            let value: Result<FnPtr, Box<EvalAltResult>> = match writing(&name) {
                 Some(function) => call::value_of(function, position, &shared),
                 None => FnPtr::new(name),
             };
             value.map(Dynamic::from)
         },
     );
+}
+
+/// The function of this name, if it writes files.
+fn writing(name: &str) -> Option<&'static Function> {
+    let mut writing = ACTIONS.iter().filter(|f| f.effect == Effect::Writes);
+    writing.find(|f| f.name == name).copied()
 }
 
 /// The error that a function of a script with such a name is used as a value.
@@ -58,5 +62,5 @@ pub fn is_a_name(name: &str) -> Option<Box<EvalAltResult>> {
         .help(format!("a closure is one: `|x, y| {name}(x, y)`"))
         .raise(rhai::Position::NONE)
     };
-    WRITING.contains(&name).then(failure)
+    writing(name).map(|_| failure())
 }

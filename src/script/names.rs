@@ -2,7 +2,6 @@
 //! need no declaration.
 
 use super::captured;
-use super::definitions::namesake;
 use super::fail::{Failure, Unread};
 use super::function_values;
 use super::lists::ITEM;
@@ -14,6 +13,7 @@ use super::values::{self, Index};
 use crate::ir::{self, Elem, Name, Nest, Node, Tensor};
 use crate::lang::{self, Variable};
 use crate::transform::tensor::partition::{check_complete, retarget};
+use crate::verbs::namesake;
 use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expr, Expression, ParseError, Position};
 
 type Result<T> = std::result::Result<T, Box<EvalAltResult>>;
@@ -283,9 +283,9 @@ fn made(assignment: &ir::Expr, position: Position, shared: &Shared) -> Result<()
         let help = format!("give each a name of its own: tensor([4], \"f64\", `{name}_${{k}}`)");
         return Err(failure.help(help).raise(position));
     }
-    let mut state = shared.lock();
+    let state = shared.lock();
     let site = state.site(position);
-    state.definitions.made(assignment, site);
+    state.bench.lock().definitions.made(assignment, site);
     Ok(())
 }
 
@@ -305,7 +305,7 @@ fn named(mut value: Dynamic, name: &str, bound: &Bound, shared: &Shared) -> Resu
             // What reads a tensor of its own name and shape overwrites it.
             let number = match overwritten(&expr, &name) {
                 Some(tensor) => tensor.declared(),
-                None => shared.lock().definitions.name(),
+                None => shared.lock().bench.lock().definitions.name(),
             };
             let declared = |tensor: &Tensor| tensor.named(name.clone()).declared_as(number);
             let expr = expr.fill_placeholder_with(&declared);
@@ -316,7 +316,7 @@ fn named(mut value: Dynamic, name: &str, bound: &Bound, shared: &Shared) -> Resu
         }
         if is_declaration(&expr) && expr.tensor().is_some_and(|t| t.declared() == 0) {
             // It was declared with its name.
-            let number = shared.lock().definitions.name();
+            let number = shared.lock().bench.lock().definitions.name();
             let declared = |tensor: &Tensor| Some(tensor.declared_as(number));
             let mut declared = Dynamic::from(expr.map_tensors(&declared));
             declared.set_tag(value.tag());

@@ -20,6 +20,7 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
             name: op.name,
             params: op.params.iter().map(|p| p.name).collect(),
             signature: op.signature(),
+            writes: false,
         };
         call::register_raw(engine, shared, callee, op.required(), |call| {
             apply(op, call, &args(op, call)?)
@@ -30,6 +31,7 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
         name: INTERCHANGE.name,
         params: vec!["nest", "loops"],
         signature: "interchange(nest, [first, second]) -> nest".to_owned(),
+        writes: false,
     };
     call::register_raw(engine, shared, callee, 2, |call| {
         let nest = call.nest(0)?;

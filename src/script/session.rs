@@ -10,16 +10,16 @@ use super::stack::{Failed, lacking, on_large_stack};
 use super::state::{Shared, State};
 use super::unused::Last;
 use super::versions::Version;
-use super::workbench::Workbench;
 use super::{
     fail, function_values, methods, modules, names, operations, operators, ranges, sleep, values,
 };
-use crate::diag::{Diagnostic, Sources};
+use crate::diag::Diagnostic;
 use crate::ir::{Name, Nest};
 use crate::lang::Notation;
 use crate::machine::Machine;
 use crate::runtime::{Data, is_lack};
-use rhai::{AST, Array, Dynamic, Engine, EvalAltResult, OptimizationLevel, Scope};
+use crate::verbs::{Bench, Workbench};
+use rhai::{AST, Array, Dynamic, Engine, EvalAltResult, FnPtr, OptimizationLevel, Scope};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,6 +29,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Session {
     pub(super) engine: Engine,
     pub(super) shared: Shared,
+    pub(super) bench: Bench,
     pub(super) scope: Scope<'static>,
     /// The functions of the lines that succeeded.
     pub(super) functions: AST,
@@ -71,24 +72,21 @@ impl Session {
         if target.is_native() {
             *target = Machine::known(&workbench.control).target();
         }
+        workbench.output = output;
+        let bench = Bench::from(workbench);
         let shared = Shared::new(State {
             places: Default::default(),
-            definitions: Default::default(),
-            output,
-            unwritten: None,
-            workbench,
+            bench: bench.clone(),
             root: root.canonicalize().unwrap_or(root),
             given_root: PathBuf::new(),
             warnings: Vec::new(),
-            notes: Vec::new(),
             invocations: Vec::new(),
             runs: 0,
-            explains_order: false,
-            has_effect: false,
         });
         let mut session = Session {
             engine: Engine::new(),
             shared,
+            bench,
             scope: Scope::new(),
             functions: AST::empty(),
             defined: Version::default(),
@@ -136,14 +134,14 @@ impl Session {
         sleep::register(engine, &self.interrupt);
         let interrupt = self.interrupt.clone();
         engine.on_progress(move |_| interrupt.load(Ordering::Relaxed).then_some(Dynamic::UNIT));
-        let shared = self.shared.clone();
-        engine.on_print(move |text| shared.lock().print(text));
+        let bench = self.bench.clone();
+        engine.on_print(move |text| bench.lock().print(text));
         let shared = self.shared.clone();
         engine.on_debug(move |text, _, position| {
-            let mut state = shared.lock();
+            let state = shared.lock();
             let site = state.places.site(position);
             let place = site.map_or(String::new(), |s| format!("[{}:{}] ", s.source, s.line));
-            state.print(&format!("{place}{text}"));
+            state.bench.lock().print(&format!("{place}{text}"));
         });
         self.library = Library::add(engine, &self.shared)?;
         Ok(())
@@ -152,6 +150,11 @@ impl Session {
     /// Set it to stop the running script.
     pub fn interrupt_flag(&self) -> Arc<AtomicBool> {
         self.interrupt.clone()
+    }
+
+    /// Where the session's kernels are made and tried.
+    pub fn bench(&self) -> &Bench {
+        &self.bench
     }
 
     /// The state that native functions see.
@@ -186,19 +189,16 @@ impl Session {
 
     /// Prints, optimizes and compares the program in a file.
     fn run_program(&mut self, file: &str) -> Result<(), ScriptError> {
-        const FILE: &str = "given_file";
-        const SIZES: &str = "given_sizes";
-        let sizes = self.shared.lock().workbench.parameters.take_sizes();
+        let sizes = self.bench.lock().parameters.take_sizes();
         let sizes = sizes
             .into_iter()
             .map(|(name, size)| (name.into(), size.into()));
-        self.lend(FILE, file.to_owned().into());
-        self.lend(SIZES, sizes.collect::<rhai::Map>().into());
-        let script = format!("std_run_program({FILE}, {SIZES})");
-        let ran = self.run(file, &script, None, Last::Dropped, drop);
-        let _ = self.scope.remove::<String>(FILE);
-        let _ = self.scope.remove::<rhai::Map>(SIZES);
-        ran
+        let sizes = sizes.collect::<rhai::Map>();
+        self.call(
+            RUN_PROGRAM,
+            vec![file.to_owned().into(), sizes.into()],
+            drop,
+        )
     }
 
     /// Runs the script that comes from `input`, which messages call `<stdin>`.
@@ -218,7 +218,7 @@ impl Session {
     /// # Errors
     /// The first error since this was asked.
     pub fn written(&self) -> std::io::Result<()> {
-        self.shared.lock().written()
+        self.bench.lock().written()
     }
 
     /// Runs a text as the script `name`.
@@ -229,15 +229,8 @@ impl Session {
         self.run(name, text, None, Last::Dropped, drop)
     }
 
-    /// Gives scripts a variable for a while.
-    pub(super) fn lend(&mut self, name: &str, value: Dynamic) {
-        self.since.push_str(name);
-        self.since.push('\n');
-        self.scope.push_dynamic(name, value);
-    }
-
-    /// What a function of the library, or of a script, makes of nests that run in order; `None` if
-    /// that is no nest.
+    /// What a function of the library makes of nests that run in order, with options that are texts;
+    /// `None` if that is no nest.
     ///
     /// # Errors
     /// The function refuses them.
@@ -245,26 +238,46 @@ impl Session {
         &mut self,
         function: &str,
         nests: &[Nest],
-        more: &str,
+        options: &[(&str, &str)],
     ) -> Result<Option<Nest>, ScriptError> {
-        const NESTS: &str = "given_nests";
-        let given: Array = nests.iter().cloned().map(Dynamic::from).collect();
-        self.lend(NESTS, given.into());
-        let call = format!("{function}({NESTS}{more})");
-        let made = self.run(function, &call, None, Last::Kept, Dynamic::try_cast::<Nest>);
-        // It is there, and nobody needs it.
-        let _ = self.scope.remove::<Array>(NESTS);
-        made
+        let nests: Array = nests.iter().cloned().map(Dynamic::from).collect();
+        let options = options.iter();
+        let options = options.map(|(name, text)| ((*name).into(), (*text).into()));
+        let options = options.collect::<rhai::Map>();
+        let mut given = vec![nests.into()];
+        if !options.is_empty() {
+            given.push(options.into());
+        }
+        self.call(function, given, Dynamic::try_cast::<Nest>)
+    }
+
+    /// Calls a function by its name and hands its value to `finish`, all on a large stack.
+    ///
+    /// # Errors
+    /// The function fails.
+    pub(super) fn call<T: Send>(
+        &mut self,
+        function: &str,
+        arguments: Vec<Dynamic>,
+        finish: impl FnOnce(Dynamic) -> T + Send,
+    ) -> Result<T, ScriptError> {
+        self.bench.lock().begin();
+        self.on_stack(|session| {
+            let function = FnPtr::new(function);
+            let value =
+                function.and_then(|f| f.call(&session.engine, &session.functions, arguments));
+            value.map(finish).map_err(|e| session.translate(*e))
+        })
     }
 
     /// Whether a script tuned anything.
     pub fn tunes(&self) -> bool {
-        self.shared.lock().workbench.tuning.calls > 0
+        self.bench.lock().tuning.calls > 0
     }
 
     /// Whether a recorded winner was taken by `tune`, or added to what a script compares.
     pub fn applies(&self) -> bool {
-        self.tunes() || self.shared.lock().workbench.tuning.applied > 0
+        self.tunes() || self.bench.lock().tuning.applied > 0
     }
 
     /// Tunes the first variant that a script compared, if the script tuned nothing.
@@ -276,15 +289,15 @@ impl Session {
             return Ok(());
         }
         let first = {
-            let mut state = self.shared.lock();
-            let comparisons = std::mem::take(&mut state.workbench.kept.comparisons);
+            let mut bench = self.bench.lock();
+            let comparisons = std::mem::take(&mut bench.kept.comparisons);
             let variants = comparisons
                 .into_iter()
                 .flat_map(|comparison| comparison.variants);
             variants.map(|variant| variant.nests).next()
         };
         match first {
-            Some(nests) => self.make("autotune", &nests, "").map(|_| ()),
+            Some(nests) => self.make(AUTOTUNE, &nests, &[]).map(|_| ()),
             None => Ok(()),
         }
     }
@@ -299,22 +312,24 @@ impl Session {
         last: Last,
         finish: impl FnOnce(Dynamic) -> T + Send,
     ) -> Result<T, ScriptError> {
-        let work = || match self.evaluate(name, text, path, last) {
+        self.on_stack(|session| match session.evaluate(name, text, path, last) {
             Ok(value) => Ok(finish(value)),
-            Err(error) => Err(self.translate(*error)),
-        };
-        let ran = on_large_stack(work).unwrap_or_else(|failed| {
+            Err(error) => Err(session.translate(*error)),
+        })
+    }
+
+    /// Does some work on a large stack; a panic is an error.
+    pub(super) fn on_stack<T: Send>(
+        &mut self,
+        work: impl FnOnce(&mut Session) -> Result<T, ScriptError> + Send,
+    ) -> Result<T, ScriptError> {
+        let ran = on_large_stack(|| work(self)).unwrap_or_else(|failed| {
             let diagnostic = match failed {
                 Failed::Panic(panic) if is_lack(&panic) => Diagnostic::error(lacking(&panic)),
                 Failed::Panic(panic) => Diagnostic::bug(format!("internal error: {panic}")),
                 Failed::Start(error) => Diagnostic::error(lacking(&error)),
             };
-            Err(ScriptError {
-                diagnostic,
-                more: Vec::new(),
-                sources: Sources::default(),
-                interrupted: false,
-            })
+            Err(ScriptError::of(diagnostic))
         });
         self.unless_stopped(ran)
     }
@@ -327,10 +342,8 @@ impl Session {
         match ran {
             Err(error) if error.diagnostic.message.contains("interrupted") => Err(error),
             _ => Err(ScriptError {
-                diagnostic: Diagnostic::error("interrupted"),
-                more: Vec::new(),
-                sources: Sources::default(),
                 interrupted: true,
+                ..ScriptError::of(Diagnostic::error("interrupted"))
             }),
         }
     }
@@ -344,8 +357,8 @@ impl Session {
     ) -> Result<Dynamic, Box<EvalAltResult>> {
         let scope = &self.scope;
         let is_declared = |name: &str| scope.contains(name);
+        self.bench.lock().begin();
         let mut state = self.shared.lock();
-        state.notes.clear();
         let compiled = state.places.add(
             name,
             text,
@@ -390,6 +403,10 @@ impl Session {
     }
 }
 
+/// Functions of the library that a session calls by itself.
+pub(super) const AUTOTUNE: &str = "autotune";
+const RUN_PROGRAM: &str = "std_run_program";
+
 /// The name of a script that comes from standard input.
 const INPUT: &str = "<stdin>";
 
@@ -401,12 +418,7 @@ pub(super) fn script_text(bytes: Vec<u8>) -> std::io::Result<String> {
 }
 
 pub(super) fn unreadable(name: &str, error: &std::io::Error) -> ScriptError {
-    ScriptError {
-        diagnostic: Diagnostic::error(format!("cannot read {name}: {error}")),
-        more: Vec::new(),
-        sources: Sources::default(),
-        interrupted: false,
-    }
+    ScriptError::of(Diagnostic::error(format!("cannot read {name}: {error}")))
 }
 
 impl Drop for Session {

@@ -1,12 +1,10 @@
 //! What the functions of a session share.
 
-use super::definitions::Definitions;
 use super::places::Places;
-use super::workbench::Workbench;
 use crate::diag::Diagnostic;
 use crate::ir::Site;
+use crate::verbs::Bench;
 use rhai::Position;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,14 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct State {
     /// The texts that were compiled.
     pub places: Places,
-    /// What was assigned.
-    pub definitions: Definitions,
-    /// Where scripts print to.
-    pub output: Box<dyn Write + Send>,
-    /// The first error of printing.
-    pub unwritten: Option<std::io::Error>,
     /// Where kernels are made and tried.
-    pub workbench: Workbench,
+    pub bench: Bench,
     /// The directory that imports may not leave, in canonical form.
     pub root: PathBuf,
     /// The same directory as the user gave it.
@@ -32,12 +24,6 @@ pub struct State {
     pub runs: usize,
     /// What to tell the user when the script has ended, by the places that it is about.
     pub warnings: Vec<(Position, Diagnostic)>,
-    /// The notes that were printed since a script, or a line of a dialog, began.
-    pub notes: Vec<String>,
-    /// Whether it was said what the order of sums costs.
-    pub explains_order: bool,
-    /// Whether anything was shown, checked, run or written.
-    pub has_effect: bool,
 }
 
 impl State {
@@ -67,43 +53,6 @@ impl State {
             None
         }
         .or_else(|| self.places.site(position))
-    }
-
-    /// Prints a line. Where that fails, the script goes on, since what it saves may be wanted all
-    /// the same, and [`State::written`] tells.
-    pub fn print(&mut self, text: &str) {
-        self.has_effect = true;
-        let printed = writeln!(self.output, "{text}");
-        self.note(printed);
-    }
-
-    /// Prints a note, once for each script and each line of a dialog.
-    pub fn print_note(&mut self, note: String) {
-        if !self.notes.contains(&note) {
-            self.print_now(&note);
-            self.notes.push(note);
-        }
-    }
-
-    /// Prints a line that someone may be waiting for.
-    pub fn print_now(&mut self, text: &str) {
-        self.print(text);
-        let flushed = self.output.flush();
-        self.note(flushed);
-    }
-
-    /// Whether all that was printed could be written.
-    ///
-    /// # Errors
-    /// The first error since this was asked.
-    pub fn written(&mut self) -> std::io::Result<()> {
-        let flushed = self.output.flush();
-        self.note(flushed);
-        self.unwritten.take().map_or(Ok(()), Err)
-    }
-
-    fn note(&mut self, written: std::io::Result<()>) {
-        self.unwritten = self.unwritten.take().or(written.err());
     }
 }
 

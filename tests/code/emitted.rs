@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
 use teml::codegen::Preamble;
-use teml::script::{Session, Size, Workbench};
+use teml::script::Session;
 use teml::trial::{self, Collect};
+use teml::verbs::{Size, Workbench};
 
 const KERNELS: [&str; 10] = [
     "mm", "tmm", "bmm", "gconv", "mttkrp", "sddmm", "interp", "helm", "blur", "coars",
@@ -34,7 +35,7 @@ fn bundle(kernel: &str, directory: &Path) {
     if let Err(error) = session.run_file(&script) {
         panic!("{}", error.render(false));
     }
-    let comparisons = session.shared().lock().workbench.kept.comparisons.clone();
+    let comparisons = session.bench().lock().kept.comparisons.clone();
     let comparison = comparisons.last().unwrap();
     let preamble = Preamble::default();
     let (inputs, settings) = (&comparison.inputs, &comparison.settings);

@@ -5,7 +5,8 @@ use std::process::Command;
 use std::time::Duration;
 use teml::machine::{Machine, forget, known_speed, speed, speed_at_best};
 use teml::runtime::Control;
-use teml::script::{Session, Workbench};
+use teml::script::Session;
+use teml::verbs::Workbench;
 
 /// What is measured with small bounds is of no use to others, so it has a place of its own.
 const CACHE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache-machine");

@@ -3,28 +3,38 @@
 use crate::worker::control;
 use std::sync::Arc;
 use teml::ir::Name;
-use teml::runtime::{Values, View};
 use teml::{
-    Arg, Data, Inputs, Nest, Reductions, Variant, Verdict, check, compare, nest, run, step,
+    Arg, Bench, Data, Inputs, Nest, Reductions, Values, Variant, Verdict, Workbench, check,
+    compare, nest, run, step,
 };
 
 fn of(name: &str) -> Arg {
     Arg::Loop(name.into())
 }
 
-fn inputs<const N: usize>(given: [(&str, Vec<f64>); N]) -> Inputs {
+fn inputs<const N: usize>(given: [(&str, Vec<f64>); N]) -> Bench {
     let given = given.into_iter();
     let given = given.map(|(name, values)| {
         let values = Data::Values(Arc::new(Values::F64(values)));
         (Name::new(name).unwrap(), values)
     });
-    given.collect()
+    let inputs: Inputs = given.collect();
+    let control = control();
+    Bench::from(Workbench {
+        control,
+        inputs,
+        ..Workbench::default()
+    })
 }
 
-fn elements(nests: &[Nest], inputs: &Inputs, name: &str) -> Vec<f64> {
-    let outputs = run(nests, inputs, Reductions::Strict, &control()).unwrap();
-    match outputs.get(name).unwrap().view() {
-        View::F64(values) => values.to_vec(),
+fn elements(nests: &[Nest], bench: &Bench, name: &str) -> Vec<f64> {
+    let results = run(bench, nests).unwrap();
+    let (_, values) = results
+        .into_iter()
+        .find(|(t, _)| t.label() == name)
+        .unwrap();
+    match values {
+        Values::F64(values) => values,
         other => panic!("{other:?}"),
     }
 }
@@ -62,7 +72,8 @@ fn a_matrix_product() {
         label: label.to_owned(),
         nests: vec![nest],
     });
-    let ranking = compare(&variants, &given, Reductions::Strict, &control()).unwrap();
+    let (_, ranking) = compare(&given, variants.to_vec()).unwrap();
+    let ranking = ranking.unwrap();
     let labels: Vec<&str> = ranking.measured().map(|row| row.label.as_str()).collect();
     assert_eq!(labels, ["naive", "plan"]);
 }

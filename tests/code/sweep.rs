@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use teml::runtime::Control;
-use teml::script::{Session, Workbench};
+use teml::script::Session;
+use teml::verbs::Workbench;
 
 const CACHE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache");
 

@@ -6,9 +6,10 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::Arc;
 use teml::codegen::Preamble;
-use teml::script::{Session, Size, Workbench};
+use teml::script::Session;
 use teml::target::Target;
 use teml::trial::{self, Collect, Emit, Runner};
+use teml::verbs::{Size, Workbench};
 
 const KERNELS: [&str; 10] = [
     "mm", "tmm", "bmm", "gconv", "mttkrp", "sddmm", "interp", "helm", "blur", "coars",
@@ -40,7 +41,7 @@ fn script(kernel: &str) -> std::path::PathBuf {
 /// Writes what `bundle` writes of the comparison of a kernel's script.
 fn bundle(kernel: &str, target: &Target, directory: &Path) {
     let session = session(&script(kernel), target, Arc::new(Collect));
-    let comparisons = session.shared().lock().workbench.kept.comparisons.clone();
+    let comparisons = session.bench().lock().kept.comparisons.clone();
     let comparison = comparisons.last().unwrap();
     let preamble = Preamble::default();
     let (inputs, settings) = (&comparison.inputs, &comparison.settings);

@@ -1,8 +1,9 @@
 //! What lines of a dialog stand for, for tests that begin with a script.
 
 use teml::ir::Nest;
-use teml::script::{Session, Workbench};
+use teml::script::Session;
 use teml::transform::trace;
+use teml::verbs::Workbench;
 
 /// The value of an expression after a script, as the dialog shows it, or the message.
 pub fn shown(script: &str, expression: &str) -> Result<String, String> {

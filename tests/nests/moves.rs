@@ -1,7 +1,9 @@
 //! What `moves` lists, as scripts see it.
 
-use teml::advice::Move;
-use teml::script::{Session, Workbench};
+use teml::advice::{self, Move, Scope};
+use teml::legality::Reductions;
+use teml::script::Session;
+use teml::verbs::Workbench;
 
 struct Dialog(Session);
 
@@ -46,9 +48,9 @@ fn lagging(by: i64) -> String {
 /// A table with what somebody expects of each move, and the best ones named.
 #[test]
 fn expected_speed_ups_are_shown() {
-    let mut dialog = Dialog::new(PRODUCT);
+    let dialog = Dialog::new(PRODUCT);
     let (_, nest) = dialog.0.nests().pop().unwrap();
-    let moves = dialog.0.moves_of(&nest, "").unwrap();
+    let moves = advice::known(&nest, &Scope::All, Reductions::Strict).unwrap();
     let list: Vec<&Move> = moves.list.iter().collect();
     let speed_up = |m: &Move| match m.op {
         "vectorize" => Some(12.4),

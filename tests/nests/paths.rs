@@ -1,6 +1,7 @@
 //! Paths as values: printed, fed back, replayed, undone, compared.
 
-use teml::script::{Session, Workbench};
+use teml::script::Session;
+use teml::verbs::Workbench;
 
 /// A session that has run `script`, whose output is lost.
 fn session(script: &str) -> Session {

@@ -11,8 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use teml::ir::Nest;
-use teml::script::{Session, Size, Workbench};
+use teml::script::Session;
 use teml::trial::Collect;
+use teml::verbs::{Size, Workbench};
 
 /// Definitions with the iterators `$0`, `$1` … and the target `Z`.
 const KERNELS: &[&str] = &[
@@ -197,7 +198,7 @@ fn compared(script: &str) -> Vec<Nest> {
     if let Err(error) = session.run_file(&file) {
         panic!("{}\n{script}", error.render(false));
     }
-    let comparisons = session.shared().lock().workbench.kept.comparisons.clone();
+    let comparisons = session.bench().lock().kept.comparisons.clone();
     let variants = comparisons
         .iter()
         .flat_map(|comparison| &comparison.variants);

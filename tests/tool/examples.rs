@@ -7,8 +7,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use teml::runtime::Control;
-use teml::script::{Session, Workbench};
+use teml::script::Session;
 use teml::transform::{OPERATORS, OPS};
+use teml::verbs::Workbench;
 
 #[derive(Clone, Default)]
 struct Output(Arc<Mutex<Vec<u8>>>);

@@ -4,7 +4,8 @@
 
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
-use teml::script::{Session, Workbench};
+use teml::script::Session;
+use teml::verbs::Workbench;
 
 fn scripts(directory: &str) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(directory)

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use teml::repl::{Outcome, Repl};
-use teml::script::{Session, Workbench};
+use teml::script::Session;
 use teml::transform::OPERATORS;
+use teml::verbs::Workbench;
 
 /// Words that give a wording away.
 struct Wording {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use teml::repl::{LESSONS, Outcome, Repl};
-use teml::script::Workbench;
+use teml::verbs::Workbench;
 
 struct Dialog(OsSession);
 

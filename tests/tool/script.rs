@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use teml::script::{ScriptError, Session, Workbench};
+use teml::script::{ScriptError, Session};
+use teml::verbs::Workbench;
 
 #[derive(Clone, Default)]
 struct Output(Arc<Mutex<Vec<u8>>>);

@@ -6,9 +6,10 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 use teml::ir::Nest;
 use teml::legality::{self, Reductions, Verdict};
-use teml::script::{Session, Size, Workbench};
+use teml::script::Session;
 use teml::transform::trace;
 use teml::trial::{Collect, Emit};
+use teml::verbs::{Size, Workbench};
 
 /// The names of all scripts.
 fn scripts() -> Vec<String> {
@@ -110,7 +111,7 @@ fn nests(script: &str) -> Vec<Nest> {
         panic!("{}", error.render(false));
     }
     let mut found: Vec<Nest> = Vec::new();
-    for nest in session.shared().lock().workbench.kept.nests.drain(..) {
+    for nest in session.bench().lock().kept.nests.drain(..) {
         let before = (1..).map_while(|steps| trace::undo(&nest, steps).ok());
         let all = before.chain([nest.clone()]);
         found.extend(all.filter(|n| !found.contains(n)).collect::<Vec<_>>());
@@ -173,7 +174,7 @@ fn first_variants(script: &Path) -> (Session, Vec<(Vec<Nest>, Reductions)>) {
     let mut session = session.unwrap_or_else(|error| panic!("{}", error.render(false)));
     // What a script compared before an error counts.
     let _ = session.run_file(script);
-    let comparisons = std::mem::take(&mut session.shared().lock().workbench.kept.comparisons);
+    let comparisons = std::mem::take(&mut session.bench().lock().kept.comparisons);
     let firsts = comparisons.into_iter().filter_map(|comparison| {
         let first = comparison.variants.into_iter().next()?;
         Some((first.nests, comparison.settings.reductions))
@@ -188,38 +189,34 @@ fn wrong(
     nests: &[Nest],
     reductions: Reductions,
 ) -> Option<String> {
-    let paths = format!(
-        "let made = {call}; let texts = \"\";
-         for nest in (if type_of(made) == \"array\" {{ made }} else {{ [made] }}) {{
-             texts += json(nest) + \"\\u0001\";
-         }}
-         texts"
-    );
-    let texts = match session.text_on(&paths, &[nests.to_vec()], 80) {
-        Ok(texts) => texts,
-        Err(error) => return Some(error.render(false)),
+    let given = nests.iter().map(|nest| match trace::to_json(nest) {
+        Ok(text) => Ok(format!("replay({text:?})")),
+        Err(error) => Err(error.to_string()),
+    });
+    let given = match given.collect::<Result<Vec<String>, String>>() {
+        Ok(given) if given.len() == 1 => given.concat(),
+        Ok(given) => format!("[{}]", given.join(", ")),
+        Err(why) => return Some(why),
     };
-    let texts = texts.split('\u{1}').filter(|text| !text.is_empty());
-    let made: Result<Vec<Nest>, _> = texts.map(trace::from_json).collect();
-    match made {
+    match session.nests_of(&call.replace("NESTS", &given)) {
         Ok(made) => match legality::check(&made, reductions) {
             Verdict::Legal => None,
             Verdict::Illegal(violation) => Some(format!("illegal: {violation}")),
             Verdict::Undecided(why) => Some(format!("undecided: {why}")),
         },
-        Err(error) => Some(error.to_string()),
+        Err(error) => Some(error.render(false)),
     }
 }
 
 /// Whatever a script compares, its first variant has schedules that are legal. `TEML_SCRIPTS` names a
-/// directory whose scripts are taken in place of these, `TEML_CALL` another call than that of
-/// `schedules::optimize`.
+/// directory whose scripts are taken in place of these, `TEML_CALL` another call than
+/// `schedules::optimize(NESTS)`.
 #[test]
 fn what_every_script_computes_is_optimized() {
     let directory = std::env::var_os("TEML_SCRIPTS").map(PathBuf::from);
     let directory = directory.unwrap_or_else(|| path("mm").parent().unwrap().to_owned());
     let call = std::env::var("TEML_CALL");
-    let call = call.unwrap_or_else(|_| "schedules::optimize(given_nests[0])".to_owned());
+    let call = call.unwrap_or_else(|_| "schedules::optimize(NESTS)".to_owned());
     let entries = std::fs::read_dir(directory).unwrap();
     let mut scripts: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     scripts.retain(|script| script.extension().is_some_and(|e| e == "rhai"));

@@ -1,12 +1,32 @@
-//! What programs in Rust ask of teml: nests from texts, steps, runs and comparisons. Scripts ask the
-//! same, in their own words.
+//! The verbs: nests checked, run, compared, measured, generated and written, on a [`Workbench`].
+//! Programs in Rust, scripts, the REPL and the command line call the same functions. A verb that does
+//! nothing answers with a [`Refusal`], to which its callers add their places.
+
+mod bundle;
+mod check;
+mod code;
+mod compare;
+mod definitions;
+mod forecast;
+mod order;
+mod provenance;
+mod records;
+mod refusal;
+mod workbench;
+
+pub use bundle::bundle;
+pub use check::{Checked, check};
+pub use code::{export, generate, kernel, plan};
+pub use compare::{compare, label, measure, run};
+pub use definitions::{Definitions, namesake};
+pub use forecast::Forecast;
+pub use provenance::{built, examine, nests};
+pub use records::{find, key, named, recorded, replay, winner};
+pub use refusal::Refusal;
+pub use workbench::{Bench, Parameters, Size, Tuning, Workbench};
 
 use crate::ir::{Arg, Nest};
-use crate::legality::Reductions;
-use crate::runtime::{Control, Outputs};
 use crate::transform::{Error, apply, mistake, operation};
-use crate::trial::{self, Comparison, Inputs, Ranking, Settings, TrialError, Variant};
-use std::sync::Arc;
 
 /// The loop nest that a text describes: tensors, loops and statements. The text is its definition.
 ///
@@ -33,50 +53,4 @@ fn call(name: &str, args: &[Arg]) -> Result<Nest, Error> {
     let known = operation(name);
     let op = known.ok_or_else(|| mistake(format!("there is no operation `{name}`")))?;
     apply(op, args, None)?.nest()
-}
-
-/// What nests write that run in order, after it was compared with the reference. Tensors without
-/// `inputs` hold a pattern of numbers.
-///
-/// # Errors
-/// The nests are not proved, there is no C compiler, or a result is wrong.
-pub fn run(
-    nests: &[Nest],
-    inputs: &Inputs,
-    reductions: Reductions,
-    control: &Control,
-) -> Result<Arc<Outputs>, TrialError> {
-    let variant = Variant {
-        label: "kernel".to_owned(),
-        nests: nests.to_vec(),
-    };
-    let (settings, silent) = (settings(reductions), |_| {});
-    let (outputs, _) = trial::run(&variant, inputs, &settings, control, &silent)?;
-    Ok(outputs)
-}
-
-/// The times of variants of one computation, interleaved in one run, after all their results were
-/// compared with the reference, which the first one defines.
-///
-/// # Errors
-/// As [`run`]; what is wrong with one variant alone is in its row.
-pub fn compare(
-    variants: &[Variant],
-    inputs: &Inputs,
-    reductions: Reductions,
-    control: &Control,
-) -> Result<Ranking, TrialError> {
-    let comparison = Comparison {
-        variants: variants.to_vec(),
-        inputs: inputs.clone(),
-        settings: settings(reductions),
-    };
-    comparison.run(&[], &[], control, &|_| {})
-}
-
-fn settings(reductions: Reductions) -> Settings {
-    Settings {
-        reductions,
-        ..Settings::default()
-    }
 }

@@ -1,12 +1,14 @@
 //! What could come next: moves with what the cost model expects of each, and a search.
 
 use super::{Reply, failed, failed_with, parts};
-use crate::advice::Move;
+use crate::advice::{self, Move, Scope};
 use crate::ir::Nest;
 use crate::repl::timeline::Subject;
 use crate::repl::{Outcome, Repl};
 use crate::report;
 use crate::transform::nest::interchange::INTERCHANGE;
+use crate::transform::trace::{self, Calls};
+use crate::verbs::Refusal;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -16,8 +18,16 @@ pub fn moves(repl: &mut Repl, rest: &str) -> Reply {
     let [nest] = subject.nests.as_slice() else {
         return Err(failed(":moves takes one nest, not a list"));
     };
-    let whole = of_whole(nest);
-    let moves = repl.moves_of(nest, all.get(1).copied().unwrap_or(&whole))?;
+    let moves = match all.get(1) {
+        Some(which) => repl.moves_of(nest, which)?,
+        None => {
+            let (scope, reductions) = (of_whole(nest), repl.reductions());
+            repl.verb("moves", |_| {
+                let known = advice::known(nest, &scope, reductions);
+                known.map_err(|why| Refusal::new(format!("undecided: {why}")))
+            })?
+        }
+    };
     let forecast = repl.forecast();
     let now = forecast.seconds(std::slice::from_ref(nest));
     let list: Vec<&Move> = moves.list.iter().collect();
@@ -57,15 +67,15 @@ pub fn moves(repl: &mut Repl, rest: &str) -> Reply {
 const ROOM: usize = 48;
 
 /// What is asked of a whole nest: all, or as many outer levels as there is room for.
-fn of_whole(nest: &Nest) -> String {
+fn of_whole(nest: &Nest) -> Scope {
     let depths: Vec<usize> = nest.loops().iter().map(|(outer, _)| outer.len()).collect();
     let count = |levels: usize| depths.iter().filter(|depth| **depth < levels).count();
     match depths.iter().max() {
         Some(deepest) if depths.len() > ROOM => {
             let levels = (1..=*deepest).rev().find(|levels| count(*levels) <= ROOM);
-            format!("#{{levels: {}}}", levels.unwrap_or(1))
+            Scope::Levels(levels.unwrap_or(1))
         }
-        _ => String::new(),
+        _ => Scope::All,
     }
 }
 
@@ -125,8 +135,8 @@ pub fn tune(repl: &mut Repl, rest: &str) -> Reply {
     let tuned = repl.tuned(&nests, options)?;
     let mut scripts = Vec::new();
     for nest in &tuned.nests {
-        let call = "path(given_nests[0], #{unfold: true})";
-        let script = repl.asked(call, &[vec![nest.clone()]])?;
+        let script = trace::script(nest, Calls::Unfolded);
+        let script = script.map_err(|error| failed(error.to_string()))?;
         let lines: Vec<String> = script.lines().map(|line| format!("    {line}")).collect();
         scripts.push(format!("{{\n{}\n}}", lines.join("\n")));
     }

@@ -4,8 +4,7 @@ use super::advise::{moves, tune};
 use super::{Command, Completes, Reply, failed, failed_with, parts};
 use crate::repl::timeline::Subject;
 use crate::repl::{Outcome, Repl};
-use crate::report;
-use std::time::Duration;
+use crate::{report, verbs};
 
 pub static COMMANDS: &[Command] = &[
     Command {
@@ -78,7 +77,10 @@ pub static COMMANDS: &[Command] = &[
 
 fn check(repl: &mut Repl, rest: &str) -> Reply {
     let subject = repl.subject(rest)?;
-    let text = repl.asked("check(given_nests[0])", &[subject.nests])?;
+    let checked = repl.verb("check", |bench| {
+        Ok(verbs::check(bench, &subject.nests, None).text())
+    });
+    let text = checked?;
     let paint = repl.paint();
     Ok(Outcome::Text(match text.split_once(':') {
         None => paint.good(&text),
@@ -89,13 +91,20 @@ fn check(repl: &mut Repl, rest: &str) -> Reply {
 
 fn time(repl: &mut Repl, rest: &str) -> Reply {
     let subject = repl.subject(rest)?;
-    let measured = repl.measured(&subject)?;
-    let time = Duration::from_secs_f64(measured.median.max(0.0));
+    let variants = vec![Repl::variant(subject.clone())];
+    let ranking = repl.verb("measure", |bench| verbs::measure(bench, variants))?;
+    let ranking = ranking.ok_or_else(|| failed("nothing runs"))?;
+    let measured = match ranking.tried.into_iter().next() {
+        Some(Ok(measured)) => measured,
+        Some(Err(why)) => return Err(failed(why.error.to_string())),
+        None => return Err(failed("it was not measured")),
+    };
+    let time = measured.timing.median;
     let now = repl.timeline().now();
     if rest.is_empty() {
         now.measured(time);
     }
-    let share = repl.forecast().share(&subject.nests, measured.median);
+    let share = repl.forecast().share(&subject.nests, time.as_secs_f64());
     let share = share.map_or(String::new(), |share| {
         format!("; {:.0} % of the limit", 100.0 * share)
     });
@@ -103,8 +112,8 @@ fn time(repl: &mut Repl, rest: &str) -> Reply {
         "{}: {} (spread {:.1} %), {:.2} GFLOP/s, checked{share}",
         subject.name,
         report::time(time),
-        100.0 * measured.spread,
-        measured.gflops,
+        100.0 * measured.timing.spread,
+        ranking.work.flops / time.as_secs_f64().max(1e-12) / 1e9,
     )))
 }
 
@@ -116,9 +125,9 @@ fn compare(repl: &mut Repl, rest: &str) -> Reply {
             .map(|part| repl.subject(part))
             .collect::<Result<_, _>>()?,
     };
-    let variants: Vec<_> = subjects.into_iter().map(Repl::labelled).collect();
+    let variants: Vec<_> = subjects.into_iter().map(Repl::variant).collect();
     // The table was printed row by row.
-    repl.asked("compare(given_nests)", &variants)?;
+    repl.verb("compare", |bench| verbs::compare(bench, variants))?;
     Ok(Outcome::Nothing)
 }
 

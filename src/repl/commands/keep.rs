@@ -3,6 +3,8 @@
 use super::{Command, Completes, Reply, failed, failed_with};
 use crate::bench;
 use crate::repl::{Outcome, Repl};
+use crate::trial::Variant;
+use crate::verbs;
 use std::path::Path;
 
 pub static COMMANDS: &[Command] = &[
@@ -92,11 +94,17 @@ fn export(repl: &mut Repl, rest: &str) -> Reply {
     }
     let subject = repl.subject("")?;
     let untransformed = subject.nests.iter().flat_map(|nest| nest.untransformed());
-    let mut variants = vec![untransformed.collect::<Vec<_>>()];
-    if variants[0] != subject.nests {
-        variants.push(Repl::labelled(subject));
+    let mut variants = vec![Variant {
+        label: "untransformed".to_owned(),
+        nests: untransformed.collect(),
+    }];
+    if variants[0].nests != subject.nests {
+        variants.push(Repl::variant(subject));
     }
-    repl.asked(&format!("bundle(given_nests, {directory:?})"), &variants)?;
+    let written = repl.verb("bundle", |bench| {
+        verbs::bundle(bench, &variants, Path::new(directory))
+    })?;
+    written.map_err(|error| failed(format!("cannot write {directory}: {error}")))?;
     Ok(Outcome::Text(format!(
         "written to {directory}: `make run` there checks and times it"
     )))

@@ -139,12 +139,7 @@ pub fn failed_with(message: impl Into<String>, help: impl Into<String>) -> Box<S
 }
 
 fn of_diagnostic(diagnostic: Diagnostic) -> Box<ScriptError> {
-    Box::new(ScriptError {
-        diagnostic,
-        more: Vec::new(),
-        sources: Default::default(),
-        interrupted: false,
-    })
+    Box::new(ScriptError::of(diagnostic))
 }
 
 /// The parts of a text between commas that are in no brackets and no strings.

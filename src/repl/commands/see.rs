@@ -3,11 +3,15 @@
 use super::{Command, Completes, Reply, failed, failed_with, parts};
 use crate::analysis::levels::levels;
 use crate::codegen::{self, Kernel};
+use crate::ir::Nest;
 use crate::repl::asm::{busiest, lines_of};
 use crate::repl::timeline::Subject;
 use crate::repl::{Outcome, Repl};
 use crate::report;
 use crate::runtime::Compiler;
+use crate::script::ScriptError;
+use crate::transform::trace::{self, Calls};
+use crate::verbs;
 use std::path::Path;
 
 pub static COMMANDS: &[Command] = &[
@@ -155,7 +159,7 @@ fn number(value: f64, unit: &str) -> String {
 }
 
 /// The kernel of some nests.
-fn kernel(repl: &Repl, subject: &Subject) -> Result<Kernel, Box<crate::script::ScriptError>> {
+fn kernel(repl: &Repl, subject: &Subject) -> Result<Kernel, Box<ScriptError>> {
     let symbol = codegen::symbol::from_label(&subject.name);
     let settings = repl.settings();
     let (reductions, target) = (settings.reductions, &settings.options.target);
@@ -177,7 +181,7 @@ fn c(repl: &mut Repl, rest: &str) -> Reply {
 
 fn plan(repl: &mut Repl, rest: &str) -> Reply {
     let subject = repl.subject(rest)?;
-    let text = repl.asked("plan(given_nests[0])", &[subject.nests])?;
+    let text = repl.verb("plan", |bench| verbs::plan(bench, &subject.nests))?;
     Ok(Outcome::Text(repl.paint().plan(text.trim_end())))
 }
 
@@ -231,15 +235,27 @@ fn asm(repl: &mut Repl, rest: &str) -> Reply {
     )))
 }
 
+/// The path of a nest as a script, or why there is none.
+fn script(nest: &Nest) -> String {
+    let script = trace::script(nest, Calls::Folded);
+    script.unwrap_or_else(|error| format!("// {error}"))
+}
+
 fn path(repl: &mut Repl, rest: &str) -> Reply {
     let subject = repl.subject(rest)?;
     let mut texts = Vec::new();
     for nest in &subject.nests {
-        let one = [vec![nest.clone()]];
-        let shown = repl.asked("path(given_nests[0])", &one)?;
-        texts.push(repl.paint().script(&shown));
+        texts.push(repl.paint().script(&script(nest)));
     }
     Ok(Outcome::Text(texts.join("\n")))
+}
+
+/// The only nest of a subject.
+fn one(subject: Subject, command: &str) -> Result<Nest, Box<ScriptError>> {
+    match subject.nests.as_slice() {
+        [nest] => Ok(nest.clone()),
+        _ => Err(failed(format!("{command} takes nests, not lists of them"))),
+    }
 }
 
 fn diff(repl: &mut Repl, rest: &str) -> Reply {
@@ -248,8 +264,8 @@ fn diff(repl: &mut Repl, rest: &str) -> Reply {
         [first] => (repl.subject("")?, repl.subject(first)?),
         _ => return Err(failed("`:diff` takes two nests: `:diff naive, plan`")),
     };
-    let nests = [first.nests, second.nests];
-    let printed = repl.asked("diff(given_nests[0], given_nests[1])", &nests)?;
+    let [first, second] = [first, second].map(|subject| one(subject, ":diff"));
+    let printed = trace::diff(first?.path(), second?.path(), Calls::Folded);
     let text = if printed.trim().is_empty() {
         "the paths are the same".to_owned()
     } else {
@@ -263,10 +279,7 @@ fn draw(repl: &mut Repl, rest: &str, kind: &str) -> Reply {
     let subject = repl.subject(all.get(1).copied().unwrap_or(""))?;
     let given = all.first().map(|file| file.trim_matches('"').to_owned());
     let file = given.unwrap_or_else(|| format!("{}.{kind}", subject.name));
-    let mut paths = Vec::new();
-    for nest in &subject.nests {
-        paths.push(repl.asked("path(given_nests[0])", &[vec![nest.clone()]])?);
-    }
+    let paths: Vec<String> = subject.nests.iter().map(script).collect();
     let code = kernel(repl, &subject).map(|kernel| kernel.function).ok();
     let text = match kind {
         "svg" => report::drawing(&subject.nests),

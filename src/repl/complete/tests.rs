@@ -1,7 +1,8 @@
 //! What completion offers.
 
 use super::*;
-use crate::script::{Session, Workbench};
+use crate::script::Session;
+use crate::verbs::Workbench;
 
 fn repl() -> Repl {
     let session = Session::new(Box::new(std::io::sink()), Workbench::default()).unwrap();

@@ -1,6 +1,6 @@
 //! The algebra of contractions, which makes several assignments of one.
 
-use crate::call::{Call, Function, Parameter};
+use crate::call::{Call, Effect, Function, Parameter};
 use crate::fail::Failure;
 use crate::ir::{Expr, Program};
 use crate::legality::Reductions;
@@ -10,6 +10,8 @@ use rhai::{Array, Dynamic};
 
 pub(super) static FACTOR_OUT: Function = Function {
     name: "factor_out",
+    topic: "queries",
+    effect: Effect::None,
     params: &[Parameter::new("assignment"), Parameter::new("factor")],
     returns: "list",
     doc: "\
@@ -34,6 +36,8 @@ differently, which needs `reductions(\"reassoc\")`.",
 
 pub(super) static CONTRACTION_CHAIN: Function = Function {
     name: "contraction_chain",
+    topic: "queries",
+    effect: Effect::None,
     params: &[Parameter::new("assignment")],
     returns: "list",
     doc: "\
@@ -54,6 +58,8 @@ rounded differently, which needs `reductions(\"reassoc\")`.",
 
 pub(super) static SIMPLIFY: Function = Function {
     name: "simplify",
+    topic: "queries",
+    effect: Effect::None,
     params: &[Parameter::new("assignment")],
     returns: "list",
     doc: "\
@@ -101,7 +107,7 @@ rounded differently, which needs `reductions(\"reassoc\")`.",
 };
 
 fn may_round(call: &Call) -> bool {
-    call.state().workbench.settings.reductions == Reductions::Reassociate
+    call.workbench().settings.reductions == Reductions::Reassociate
 }
 
 fn list(call: &Call, made: Result<Vec<Expr>, NoSplit>) -> Result<Dynamic, Failure> {

@@ -1,16 +1,13 @@
 //! `codegen` and `save`: C as a value, and results as files.
 
-use super::check::illegal;
-use super::compare::{generates, label};
 use super::data::Numbers;
 use super::writing;
 use super::{Shown, register_shown};
-use crate::call::{Call, Function, Parameter};
-use crate::codegen::{self, Kernel, NoCode};
-use crate::diag;
+use crate::call::{Call, Effect, Function, Parameter};
+use crate::codegen::Kernel;
 use crate::fail::Failure;
 use crate::ir::Nest;
-use crate::trial;
+use crate::verbs;
 use rhai::Dynamic;
 use std::sync::Arc;
 
@@ -20,6 +17,8 @@ pub struct Code(pub Arc<Kernel>);
 
 pub(super) static CODEGEN: Function = Function {
     name: "codegen",
+    topic: "results",
+    effect: Effect::None,
     params: &[
         Parameter::new("nests"),
         Parameter::optional("nests"),
@@ -49,21 +48,16 @@ with `-fwrapv` if integers may overflow.
 Source: TeML §2.",
     call: |call| {
         let (nests, name) = nests_and_name(call)?;
-        let label = label(&nests).map_or("kernel".to_owned(), |l| codegen::symbol::from_label(&l));
-        let symbol = name.unwrap_or(label);
-        let symbol = trial::free_symbol(symbol, &call.state().workbench.generated);
-        generates(call, &symbol, &nests)?;
-        let settings = call.state().workbench.settings.clone();
-        let (reductions, target) = (settings.reductions, &settings.options.target);
-        let kernel = codegen::generate_for(&nests, &symbol, reductions, target);
-        let kernel = kernel.map_err(|e| no_code(call, e, &nests))?;
-        call.state().workbench.generated.push(kernel.clone());
+        let kernel = verbs::generate(call.bench(), &nests, name);
+        let kernel = kernel.map_err(|refusal| call.refused(refusal))?;
         Ok(Dynamic::from(Code(Arc::new(kernel))))
     },
 };
 
 pub(super) static PLAN: Function = Function {
     name: "plan",
+    topic: "queries",
+    effect: Effect::None,
     params: &[
         Parameter::new("nests"),
         Parameter::optional("nests"),
@@ -80,15 +74,12 @@ compiler, it says why. Nests are refused as by `codegen`. `teml emit --plan` pri
 script.",
     call: |call| {
         let (nests, _) = nests_and_name(call)?;
-        let settings = call.state().workbench.settings.clone();
-        let (reductions, target) = (settings.reductions, &settings.options.target);
-        let kernel = codegen::generate_for(&nests, "kernel", reductions, target);
-        let kernel = kernel.map_err(|e| no_code(call, e, &nests))?;
-        Ok(kernel.plan.trim_end().to_owned().into())
+        let plan = verbs::plan(call.bench(), &nests);
+        Ok(plan.map_err(|refusal| call.refused(refusal))?.into())
     },
 };
 
-pub(super) fn nests_and_name(call: &Call) -> Result<(Vec<Nest>, Option<String>), Failure> {
+fn nests_and_name(call: &Call) -> Result<(Vec<Nest>, Option<String>), Failure> {
     let mut nests = Vec::new();
     let mut name = None;
     for k in 0..call.count() {
@@ -101,35 +92,10 @@ pub(super) fn nests_and_name(call: &Call) -> Result<(Vec<Nest>, Option<String>),
     Ok((nests, name))
 }
 
-pub(super) fn no_code(call: &Call, error: NoCode, nests: &[Nest]) -> Failure {
-    let help = error.help();
-    let failure = call.refuse(&error.to_string());
-    let failure = match &error {
-        NoCode::Race { nest, race } => match nests.get(*nest) {
-            Some(nest) => failure.note(diag::in_nest(nest, std::slice::from_ref(&race.name))),
-            None => failure,
-        },
-        NoCode::Undecided(why) => {
-            let nest = why.nest().and_then(|k| nests.get(k));
-            match nest.or(nests.first().filter(|_| nests.len() == 1)) {
-                Some(nest) => failure.note(diag::in_nest(nest, &why.culprits())),
-                None => failure,
-            }
-        }
-        NoCode::Illegal(violation) => {
-            let reductions = call.state().workbench.settings.reductions;
-            return illegal(failure, violation, nests, reductions);
-        }
-        _ => failure,
-    };
-    match help {
-        Some(help) => failure.help(help),
-        None => failure,
-    }
-}
-
 pub(super) static SAVE: Function = Function {
     name: "save",
+    topic: "results",
+    effect: Effect::Writes,
     params: &[Parameter::new("what"), Parameter::new("path")],
     returns: "",
     doc: "\
@@ -140,8 +106,8 @@ Paths are relative to the current directory, which imported modules may not leav
 teml did not write is not overwritten (`:help import`).",
     call: |call| {
         let path = writing::target(call, 1)?;
-        let emits = !call.state().workbench.runner.runs();
-        let writer = call.state().workbench.writer();
+        let emits = !call.workbench().runner.runs();
+        let writer = call.workbench().writer();
         let written = match call.get::<Numbers>(0, "") {
             Ok(_) if path.extension().is_none_or(|end| end != "npy") => {
                 return Err(call.fail(1, "must end with `.npy`, the format of numbers"));

@@ -4,7 +4,7 @@ use super::look::access;
 use crate::analysis::computation::{
     self, Access, Assignment, Computation, Interleaved, Product, Triangle, Unlike, Window,
 };
-use crate::call::{Call, Function, Parameter};
+use crate::call::{Call, Effect, Function, Parameter};
 use crate::fail::Failure;
 use crate::ir::{Name, Nest};
 use rhai::{Array, Dynamic, Map};
@@ -13,6 +13,8 @@ const KINDS: &str = "\"product\", \"interleaved\", \"window\" or \"triangle\"";
 
 pub(super) static COMPUTATION: Function = Function {
     name: "computation",
+    topic: "queries",
+    effect: Effect::None,
     params: &[Parameter::new("nest"), Parameter::optional("kind")],
     returns: "map",
     doc: "\

@@ -1,7 +1,7 @@
 //! `load` and `random`: numbers for `init`, from a file or from a seed.
 
 use super::{Shown, register_shown};
-use crate::call::{Call, Function, Parameter};
+use crate::call::{Call, Effect, Function, Parameter};
 use crate::fail::Failure;
 use crate::ir::Elem;
 use crate::runtime::{Array, Random, Scalar, Values};
@@ -73,6 +73,8 @@ pub(super) fn number(value: &Dynamic) -> Option<Scalar> {
 
 pub(super) static LOAD: Function = Function {
     name: "load",
+    topic: "results",
+    effect: Effect::None,
     params: &[Parameter::new("path"), Parameter::optional("array")],
     returns: "numbers",
     doc: "\
@@ -94,6 +96,8 @@ to the current directory.",
 
 pub(super) static RANDOM: Function = Function {
     name: "random",
+    topic: "results",
+    effect: Effect::None,
     params: &[
         Parameter::new("seed"),
         Parameter::optional("low"),

@@ -1,7 +1,7 @@
 //! Handles: loops and local tensors as values, which follow them through later steps.
 
 use super::Shown;
-use crate::call::{Call, Function, Parameter};
+use crate::call::{Call, Effect, Function, Parameter};
 use crate::conversion;
 use crate::fail::Failure;
 use crate::ir::{Birth, Effects, Name, Nest, Role, Step};
@@ -249,6 +249,8 @@ impl Shown for Made {
 
 pub(super) static MADE: Function = Function {
     name: "made",
+    topic: "queries",
+    effect: Effect::None,
     params: &[Parameter::new("nest")],
     returns: "handles",
     doc: "\
@@ -304,6 +306,8 @@ buffer: A_pack, load: A_pack_1, load: A_pack_2
 
 pub(super) static HANDLE: Function = Function {
     name: "handle",
+    topic: "queries",
+    effect: Effect::None,
     params: &[Parameter::new("nest"), Parameter::new("loop")],
     returns: "handle",
     doc: "\

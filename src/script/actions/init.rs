@@ -1,7 +1,7 @@
 //! `init`: what tensors hold before anything runs.
 
 use super::data::{Numbers, number};
-use crate::call::{Call, Function, Parameter};
+use crate::call::{Call, Effect, Function, Parameter};
 use crate::fail::Failure;
 use crate::formula::{Formula, indices};
 use crate::ir::{Expr, Name, Tensor};
@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 pub(super) static INIT: Function = Function {
     name: "init",
+    topic: "results",
+    effect: Effect::None,
     params: &[
         Parameter::new("tensor"),
         Parameter::new("value"),
@@ -42,13 +44,13 @@ Source: TeML §2, Fig. 1.",
             3 => one_element(call, tensor, &name)?,
             _ => whole(call, tensor)?,
         };
-        if call.state().workbench.runner.needs_inputs() {
+        if call.workbench().runner.needs_inputs() {
             data.check(tensor)
                 .map_err(|error| call.refuse(&error.to_string()))?;
         }
-        let mut state = call.state();
-        state.definitions.given(&name);
-        state.workbench.inputs.set(name, data);
+        let mut bench = call.workbench();
+        bench.definitions.given(&name);
+        bench.inputs.set(name, data);
         Ok(Dynamic::UNIT)
     },
 };
@@ -118,7 +120,7 @@ fn listed(call: &Call, tensor: &Tensor, values: &[Scalar]) -> Result<Data, Failu
 /// mistakes.
 fn computed(call: &Call, tensor: &Tensor, closure: &FnPtr) -> Result<Data, Failure> {
     let all = elements(call, tensor)?;
-    let needed = call.state().workbench.runner.needs_inputs();
+    let needed = call.workbench().runner.needs_inputs();
     let count = if needed { all } else { 1 };
     let extents = tensor.shape().extents();
     if needed
@@ -213,10 +215,10 @@ fn one_element(call: &Call, tensor: &Tensor, name: &Name) -> Result<Data, Failur
             }
         }
     }
-    if !call.state().workbench.runner.needs_inputs() {
+    if !call.workbench().runner.needs_inputs() {
         return listed(call, tensor, &[value]).map(|_| Data::Unset);
     }
-    let old = call.state().workbench.inputs.get(name).cloned();
+    let old = call.workbench().inputs.get(name).cloned();
     let old = old.unwrap_or(Data::Constant(ZERO));
     let elem = tensor.elem();
     let mut values: Vec<Scalar> = (0..count as u64)

@@ -4,16 +4,18 @@ use crate::analysis::bounds::Bounds;
 use crate::analysis::program::reads;
 use crate::analysis::shape::virtual_shape;
 use crate::analysis::{computation, levels, position};
-use crate::call::{Call, Function, Parameter};
+use crate::call::{Call, Effect, Function, Parameter};
 use crate::fail::Failure;
 use crate::ir::{Affine, Expr, Index, Name, Nest, Node, Program, Tensor, Variable};
 use crate::lang::{self, Notation};
-use crate::workbench::Size;
+use crate::verbs::Size;
 use crate::{conversion, values};
 use rhai::{Array, Dynamic, Map};
 
 pub(super) static NOTATION: Function = Function {
     name: "notation",
+    topic: "queries",
+    effect: Effect::None,
     params: &[Parameter::new("tree"), Parameter::optional("language")],
     returns: "string",
     doc: "\
@@ -93,6 +95,8 @@ fn in_notation(call: &Call, program: &Program) -> Result<Dynamic, Failure> {
 
 pub(super) static SHAPE: Function = Function {
     name: "shape",
+    topic: "queries",
+    effect: Effect::None,
     params: &[Parameter::new("tensor")],
     returns: "list",
     doc: "The extents of a tensor expression; for an assignment, the extents of its target.",
@@ -118,6 +122,8 @@ pub(super) static SHAPE: Function = Function {
 
 pub(super) static ITERATORS: Function = Function {
     name: "iterators",
+    topic: "queries",
+    effect: Effect::None,
     params: &[Parameter::new("of")],
     returns: "list",
     doc: "\
@@ -155,6 +161,8 @@ gives them readable names.",
 
 pub(super) static LOOPS: Function = Function {
     name: "loops",
+    topic: "queries",
+    effect: Effect::None,
     params: &[Parameter::new("nest"), Parameter::optional("loop")],
     returns: "list",
     doc: "\
@@ -176,6 +184,8 @@ With a loop, by level or by name: the loops around it, and the loop itself.",
 
 pub(super) static DEPTH: Function = Function {
     name: "depth",
+    topic: "queries",
+    effect: Effect::None,
     params: &[Parameter::new("nest")],
     returns: "integer",
     doc: "The number of levels of a nest, from the outermost loop down to where it branches.",
@@ -188,6 +198,8 @@ pub(super) static DEPTH: Function = Function {
 
 pub(super) static BOUNDS: Function = Function {
     name: "bounds",
+    topic: "queries",
+    effect: Effect::None,
     params: &[Parameter::new("nest"), Parameter::new("loop")],
     returns: "map",
     doc: "\
@@ -232,6 +244,8 @@ the loops that the bounds depend on.
 
 pub(super) static ACCESSES: Function = Function {
     name: "accesses",
+    topic: "queries",
+    effect: Effect::None,
     params: &[Parameter::new("nest")],
     returns: "list",
     doc: "\
@@ -282,6 +296,8 @@ fn expressions(list: &[Affine]) -> Dynamic {
 
 pub(super) static COEFFICIENT: Function = Function {
     name: "coefficient",
+    topic: "queries",
+    effect: Effect::None,
     params: &[Parameter::new("index"), Parameter::new("loop")],
     returns: "integer",
     doc: "\
@@ -314,6 +330,8 @@ print(`${read}: ${read.coefficient(\"i\")} and ${read.offset()}`);
 
 pub(super) static OFFSET: Function = Function {
     name: "offset",
+    topic: "queries",
+    effect: Effect::None,
     params: &[Parameter::new("index")],
     returns: "integer",
     doc: "The number that is added in an index expression.",
@@ -327,6 +345,8 @@ const INDEX: &str = "an index expression such as `2*i + j`";
 
 pub(super) static VALUE: Function = Function {
     name: "value",
+    topic: "queries",
+    effect: Effect::None,
     params: &[Parameter::new("number")],
     returns: "integer",
     doc: "\
@@ -340,6 +360,8 @@ also mean the iterator `n`, which is written `iter(\"n\")`. Numbers and other na
 
 pub(super) static WRONG: Function = Function {
     name: "wrong",
+    topic: "queries",
+    effect: Effect::None,
     params: &[
         Parameter::new("argument"),
         Parameter::new("what"),
@@ -371,6 +393,8 @@ argument.",
 
 pub(super) static PARAM: Function = Function {
     name: "param",
+    topic: "queries",
+    effect: Effect::None,
     params: &[
         Parameter::new("name"),
         Parameter::new("default"),
@@ -385,12 +409,12 @@ With `--size mini`, the third argument is the default if there is one: a tiny si
 The value has the default's type: an integer, a number, a truth value or a string.",
     call: |call| {
         let name = call.text(0)?;
-        let default = match call.state().workbench.size {
+        let default = match call.workbench().size {
             Size::Mini if call.count() == 3 => call.value(2),
             _ => call.value(1),
         };
         let default = default.unwrap_or(Dynamic::UNIT);
-        let Some(text) = call.state().workbench.parameters.take(&name) else {
+        let Some(text) = call.workbench().parameters.take(&name) else {
             return Ok(default);
         };
         let value = match default.type_name() {

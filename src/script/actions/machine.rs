@@ -1,12 +1,14 @@
 //! `machine`: what scripts can know of the machine.
 
-use crate::call::{Call, Function, Parameter};
+use crate::call::{Call, Effect, Function, Parameter};
 use crate::fail::Failure;
 use crate::machine::{Machine, Rates, speed};
 use rhai::{Dynamic, Map};
 
 pub(super) static MACHINE: Function = Function {
     name: "machine",
+    topic: "results",
+    effect: Effect::None,
     params: &[Parameter::optional("measured")],
     returns: "facts",
     doc: "\
@@ -39,8 +41,8 @@ some seconds, and they are remembered (`teml machine --again` measures again).",
             _ if call.text(0)? == "measured" => true,
             _ => return Err(call.fail(0, "must be \"measured\", or be left out")),
         };
-        let asked = call.state().workbench.settings.options.target.clone();
-        let machine = Machine::known(&call.state().workbench.control);
+        let asked = call.workbench().settings.options.target.clone();
+        let machine = Machine::known(&call.workbench().control);
         let is_here = asked.is_native();
         let target = if is_here { machine.target() } else { asked };
         let mut map = Map::new();
@@ -49,7 +51,7 @@ some seconds, and they are remembered (`teml machine --again` measures again).",
             map.insert(key.into(), value.map_or(Dynamic::UNIT, Dynamic::from_int));
         };
         let vector = target.instructions.vector();
-        let threads = call.state().workbench.control.threads;
+        let threads = call.workbench().control.threads;
         add("threads", Some(threads as u64));
         add("cores", machine.cores.filter(|_| is_here).map(|n| n as u64));
         add("l1", target.l1);
@@ -73,7 +75,7 @@ some seconds, and they are remembered (`teml machine --again` measures again).",
 };
 
 fn rates(call: &Call, threads: usize) -> Result<Map, Failure> {
-    let control = call.state().workbench.control.clone();
+    let control = call.workbench().control.clone();
     let speed = speed(threads, &control).map_err(|error| call.refuse(&error.to_string()))?;
     let Rates {
         gflops_f64,

@@ -13,12 +13,10 @@ mod init;
 mod look;
 mod machine;
 mod moves;
-mod order;
 mod paths;
 mod pluto;
 mod predict;
 mod programs;
-mod provenance;
 mod recorded;
 mod run;
 mod space;
@@ -28,9 +26,9 @@ mod writing;
 
 pub use code::Code;
 pub use handles::{HANDLES, Handle, found, handles_in};
-pub use moves::Listed;
+pub use moves::{Listed, MOVES};
 pub use paths::Path;
-pub use provenance::nests as nests_for;
+pub use recorded::as_given;
 
 use super::call::Function;
 use rhai::{Dynamic, Engine, Variant};
@@ -75,7 +73,7 @@ impl Shows {
 }
 
 static KINDS: &[Shows] = &[
-    Shows::of::<check::Checked>(),
+    Shows::of::<crate::verbs::Checked>(),
     Shows::of::<code::Code>(),
     Shows::of::<data::Numbers>(),
     Shows::of::<handles::Handle>(),
@@ -110,12 +108,6 @@ pub(super) fn register(engine: &mut Engine) {
     predict::register(engine);
     programs::register(engine);
 }
-
-/// Those whose calls somebody sees the effects of.
-pub static VISIBLE: &[&str] = &["compare", "measure", "tune", "run", "save", "bundle"];
-
-/// Those that write files. Values of these functions keep the rights of the code that made them.
-pub static WRITING: &[&str] = &["save", "bundle", "tune"];
 
 /// All of them.
 pub static ACTIONS: &[&Function] = &[

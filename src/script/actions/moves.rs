@@ -3,7 +3,7 @@
 use super::{Shown, register_shown};
 use crate::advice::{self, Move, Moves, OPERATIONS, Scope};
 use crate::analysis::position;
-use crate::call::{Call, Function, Parameter};
+use crate::call::{Call, Effect, Function, Parameter};
 use crate::conversion;
 use crate::fail::Failure;
 use crate::ir::Nest;
@@ -26,8 +26,10 @@ pub struct One {
     number: usize,
 }
 
-pub(super) static MOVES: Function = Function {
+pub static MOVES: Function = Function {
     name: "moves",
+    topic: "results",
+    effect: Effect::None,
     params: &[Parameter::new("nest"), Parameter::optional("which")],
     returns: "moves",
     doc: "\
@@ -45,7 +47,7 @@ some, `len` counts them, `[k]` is number k, from 0, and `list` is a list of all.
 `m.apply(l)` applies it.",
     call: |call| {
         let nest = call.nest(0)?;
-        let reductions = call.state().workbench.settings.reductions;
+        let reductions = call.workbench().settings.reductions;
         let scope = match call.count() {
             1 => Scope::All,
             _ => scope(call, &nest)?,
@@ -59,6 +61,8 @@ some, `len` counts them, `[k]` is number k, from 0, and `list` is a list of all.
 
 pub(super) static APPLY: Function = Function {
     name: "apply",
+    topic: "results",
+    effect: Effect::None,
     params: &[Parameter::new("move"), Parameter::new("nest")],
     returns: "nest",
     doc: "Applies one of the `moves` of a nest, to that nest or to another one.",

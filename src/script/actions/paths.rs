@@ -1,7 +1,7 @@
 //! Paths as values of scripts.
 
 use super::{Shown, register_shown};
-use crate::call::{Call, Function, Parameter};
+use crate::call::{Call, Effect, Function, Parameter};
 use crate::fail::Failure;
 use crate::ir::Nest;
 use crate::transform::trace::{self, Calls};
@@ -32,6 +32,8 @@ fn path(call: &Call, k: usize) -> Result<Path, Failure> {
 
 pub(super) static PATH: Function = Function {
     name: "path",
+    topic: "paths",
+    effect: Effect::None,
     params: &[Parameter::new("nest"), Parameter::optional("options")],
     returns: "path",
     doc: "\
@@ -65,6 +67,8 @@ fn unfold(call: &Call) -> Result<Calls, Failure> {
 
 pub(super) static PAPER: Function = Function {
     name: "paper",
+    topic: "paths",
+    effect: Effect::None,
     params: &[Parameter::new("path")],
     returns: "string",
     doc: "A path as TeML's Table 2 writes it, with levels for loops: `interchange(l, 2, 3)`.",
@@ -76,6 +80,8 @@ pub(super) static PAPER: Function = Function {
 
 pub(super) static JSON: Function = Function {
     name: "json",
+    topic: "paths",
+    effect: Effect::None,
     params: &[Parameter::new("path")],
     returns: "string",
     doc: "A path as JSON: a list of steps with operation, arguments and script line.",
@@ -87,6 +93,8 @@ pub(super) static JSON: Function = Function {
 
 pub(super) static REPLAY: Function = Function {
     name: "replay",
+    topic: "paths",
+    effect: Effect::None,
     params: &[Parameter::new("path"), Parameter::optional("nest")],
     returns: "nest",
     doc: "\
@@ -107,6 +115,8 @@ from the path that `json` wrote.",
 
 pub(super) static UNDO: Function = Function {
     name: "undo",
+    topic: "paths",
+    effect: Effect::None,
     params: &[Parameter::new("nest"), Parameter::optional("steps")],
     returns: "nest",
     doc: "\
@@ -137,6 +147,8 @@ The nest before its last step, or before its last `steps` steps. A call of the l
 
 pub(super) static DIFF: Function = Function {
     name: "diff",
+    topic: "paths",
+    effect: Effect::None,
     params: &[Parameter::new("first"), Parameter::new("second")],
     returns: "string",
     doc: "\

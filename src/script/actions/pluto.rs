@@ -1,13 +1,15 @@
 //! `pluto`: what Pluto's algorithm makes of nests.
 
 use crate::baseline::{self, Code, NoSchedule, Options, Setting};
-use crate::call::{Call, Function, Parameter};
+use crate::call::{Call, Effect, Function, Parameter};
 use crate::fail::Failure;
 use crate::ir::Name;
 use rhai::{Array, Dynamic, ImmutableString, Map};
 
 pub(super) static PLUTO: Function = Function {
     name: "pluto",
+    topic: "results",
+    effect: Effect::None,
     params: &[Parameter::new("nests"), Parameter::optional("options")],
     returns: "nest",
     doc: "\

@@ -1,12 +1,14 @@
 //! `predict`: what a cost model expects of nests.
 
 use super::{Shown, register_shown};
-use crate::call::{Function, Parameter};
+use crate::call::{Effect, Function, Parameter};
 use crate::tune::{Model, Prediction};
 use rhai::{Dynamic, Engine, Map};
 
 pub(super) static PREDICT: Function = Function {
     name: "predict",
+    topic: "queries",
+    effect: Effect::None,
     params: &[Parameter::new("nests")],
     returns: "prediction",
     doc: "\
@@ -23,7 +25,7 @@ measures the rates of the machine; until then they are guesses.
 Source: Mullapudi et al., SIGGRAPH 2016; Williams et al., CACM 2009.",
     call: |call| {
         let nests = call.nests(0)?;
-        let control = call.state().workbench.control.clone();
+        let control = call.workbench().control.clone();
         match Model::known(&control).predict(&nests) {
             Some(prediction) => Ok(Dynamic::from(prediction)),
             None => Err(call.refuse("the loops have bounds or indices beyond the model").argument(0)),

@@ -1,10 +1,9 @@
 //! Programs: texts in the notations of other papers, as values of scripts.
 
-use super::provenance::{self, built};
 use super::{Shown, register_shown};
 use crate::analysis::program;
 use crate::analysis::work::flops;
-use crate::call::{Call, Function, Parameter};
+use crate::call::{Call, Effect, Function, Parameter};
 use crate::fail::{Failure, Unread};
 use crate::ir::{Expr, Name, Nest, Program};
 use crate::lang::{self, Notation};
@@ -14,6 +13,7 @@ use crate::transform::nest::localize;
 use crate::transform::padding::{self, NotPadded};
 use crate::transform::program as steps;
 use crate::values;
+use crate::verbs;
 use rhai::{Array, Dynamic, Engine, Map};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,6 +22,8 @@ const TEXT: &[Parameter] = &[Parameter::new("text"), Parameter::optional("sizes"
 
 pub(super) static MODEL: Function = Function {
     name: "model",
+    topic: "programs",
+    effect: Effect::None,
     params: TEXT,
     returns: "program",
     doc: "\
@@ -43,6 +45,8 @@ afterwards.",
 
 pub(super) static TEIL: Function = Function {
     name: "teil",
+    topic: "programs",
+    effect: Effect::None,
     params: TEXT,
     returns: "program",
     doc: "\
@@ -63,6 +67,8 @@ or names, which get values from the map.",
 
 pub(super) static SAC: Function = Function {
     name: "sac",
+    topic: "programs",
+    effect: Effect::None,
     params: TEXT,
     returns: "program",
     doc: "\
@@ -86,6 +92,8 @@ In a script, one array expression needs no quotes, and has the script's tensors 
 
 pub(super) static OPERATORS: Function = Function {
     name: "operators",
+    topic: "programs",
+    effect: Effect::None,
     params: TEXT,
     returns: "program",
     doc: "\
@@ -104,6 +112,8 @@ tensors. `lifted` makes steps of two factors each.",
 
 pub(super) static LIFTED: Function = Function {
     name: "lifted",
+    topic: "programs",
+    effect: Effect::None,
     params: &[Parameter::new("program")],
     returns: "program",
     doc: "\
@@ -114,7 +124,7 @@ factors. `operations` counts. Floating-point numbers are rounded differently, wh
     call: |call| {
         let program = of(call)?;
         let is_float = |e: &Expr| e.elem().is_float();
-        let allowed = call.state().workbench.settings.reductions == Reductions::Reassociate;
+        let allowed = call.workbench().settings.reductions == Reductions::Reassociate;
         if program.assignments().iter().any(is_float) && !allowed {
             return Err(call
                 .fail(
@@ -132,6 +142,8 @@ factors. `operations` counts. Floating-point numbers are rounded differently, wh
 
 pub(super) static PADDED: Function = Function {
     name: "padded_storage",
+    topic: "programs",
+    effect: Effect::None,
     params: &[Parameter::new("program"), Parameter::optional("multiple")],
     returns: "program",
     doc: "\
@@ -153,13 +165,7 @@ is the number of elements in a vector register of the machine that C is generate
         let program = of(call)?;
         let multiple = match call.count() {
             1 => {
-                let bytes = call
-                    .state()
-                    .workbench
-                    .settings
-                    .options
-                    .target
-                    .vector_bytes();
+                let bytes = call.workbench().settings.options.target.vector_bytes();
                 let all = program.variables().iter();
                 let widest = all.map(|v| v.tensor.elem().size() as u64).max();
                 (bytes / widest.unwrap_or(8).max(1)).max(1)
@@ -180,6 +186,8 @@ is the number of elements in a vector register of the machine that C is generate
 
 pub(super) static OPERATIONS: Function = Function {
     name: "operations",
+    topic: "programs",
+    effect: Effect::None,
     params: &[Parameter::new("program")],
     returns: "number",
     doc: "\
@@ -197,7 +205,7 @@ these say them.",
         };
         let mut total = 0.0;
         for assignment in assignments {
-            total += flops(&built(call, &assignment)?).unwrap_or(0.0);
+            total += flops(&build(call, &assignment)?).unwrap_or(0.0);
         }
         let whole = total.fract() == 0.0 && total < 2f64.powi(53);
         Ok(if whole {
@@ -210,6 +218,8 @@ these say them.",
 
 pub(super) static COMPATIBLE: Function = Function {
     name: "compatible",
+    topic: "programs",
+    effect: Effect::None,
     params: &[Parameter::new("assignment")],
     returns: "bool",
     doc: "\
@@ -242,6 +252,8 @@ answer is a list; with one assignment, as `eq` makes it, a bool.",
 
 pub(super) static READ_PROGRAM: Function = Function {
     name: "read_program",
+    topic: "programs",
+    effect: Effect::None,
     params: &[Parameter::new("path"), Parameter::optional("sizes")],
     returns: "program",
     doc: "\
@@ -295,8 +307,14 @@ fn of(call: &Call) -> Result<Program, Failure> {
     call.get(0, "a program")
 }
 
+fn build(call: &Call, assignment: &Expr) -> Result<Nest, Failure> {
+    verbs::built(assignment, call.site().as_ref()).map_err(Failure::operation)
+}
+
 pub(super) static NESTS: Function = Function {
     name: "nests",
+    topic: "programs",
+    effect: Effect::None,
     params: &[Parameter::new("of")],
     returns: "list",
     doc: "\
@@ -308,10 +326,10 @@ nothing assigns. Where several of these tensors have one name, as after a loop o
 after the first get names of their own.",
     call: |call| {
         let nests = match call.expr(0) {
-            Ok(expr) if expr.is_assignment() => provenance::nests(call, &expr)?,
+            Ok(expr) if expr.is_assignment() => call.nests_of(&expr)?,
             _ => {
                 let program = of(call)?;
-                let nests = program.assignments().iter().map(|a| built(call, a));
+                let nests = program.assignments().iter().map(|a| build(call, a));
                 nests.collect::<Result<_, _>>()?
             }
         };
@@ -322,6 +340,8 @@ after the first get names of their own.",
 
 pub(super) static ONE_NEST: Function = Function {
     name: "one_nest",
+    topic: "programs",
+    effect: Effect::None,
     params: &[Parameter::new("program")],
     returns: "nest",
     doc: "\
@@ -330,7 +350,7 @@ One loop nest for all assignments of a program, in order, whose temporaries are 
         let program = of(call)?;
         let mut whole: Option<Nest> = None;
         for assignment in program.assignments() {
-            let next = built(call, assignment)?;
+            let next = build(call, assignment)?;
             whole = Some(match whole {
                 Some(before) => before.followed_by(&next),
                 None => next,
@@ -348,6 +368,8 @@ One loop nest for all assignments of a program, in order, whose temporaries are 
 
 pub(super) static ASSIGNMENTS: Function = Function {
     name: "assignments",
+    topic: "programs",
+    effect: Effect::None,
     params: &[Parameter::new("program")],
     returns: "list",
     doc: "The assignments of a program, in order, as tensor expressions.",
@@ -360,6 +382,8 @@ pub(super) static ASSIGNMENTS: Function = Function {
 
 pub(super) static VARIABLES: Function = Function {
     name: "variables",
+    topic: "programs",
+    effect: Effect::None,
     params: &[Parameter::new("program")],
     returns: "map",
     doc: "\
@@ -383,6 +407,8 @@ are outputs.",
 
 pub(super) static LIVE: Function = Function {
     name: "without_dead_code",
+    topic: "programs",
+    effect: Effect::None,
     params: &[Parameter::new("program")],
     returns: "program",
     doc: "\
@@ -392,6 +418,8 @@ The program without assignments that no output depends on (model language, §5).
 
 pub(super) static COMMON: Function = Function {
     name: "without_common_subexpressions",
+    topic: "programs",
+    effect: Effect::None,
     params: &[Parameter::new("program")],
     returns: "program",
     doc: "\

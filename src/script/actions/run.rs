@@ -1,15 +1,16 @@
 //! `run`: what nests compute.
 
-use super::compare::{label, note_outer_vectors, on_stage};
 use super::data::Numbers;
-use crate::call::{Function, Parameter};
+use crate::call::{Effect, Function, Parameter};
 use crate::runtime::Array;
-use crate::trial::{Runner, Variant};
+use crate::verbs;
 use rhai::{Dynamic, Map};
 use std::sync::Arc;
 
 pub(super) static RUN: Function = Function {
     name: "run",
+    topic: "results",
+    effect: Effect::Runs,
     params: &[Parameter::new("nests")],
     returns: "results",
     doc: "\
@@ -21,13 +22,11 @@ elements. `init(B, out.C)` makes them the contents of another tensor. Inputs are
 numbers unless `init` says otherwise. `teml emit` runs nothing, and results are empty there.",
     call: |call| {
         let nests = call.nests(0)?;
-        let label = label(&nests).unwrap_or_else(|| "nest".to_owned());
         if nests.is_empty() {
             return Err(call.expected(0, "a nest or a list of nests"));
         }
-        let variants = vec![Variant { label, nests }];
-        note_outer_vectors(call, &variants);
-        let written = on_stage(call, variants, &mut |_| Vec::new(), Runner::run)?;
+        let written = verbs::run(call.bench(), &nests);
+        let written = written.map_err(|refusal| call.refused(refusal))?;
         let mut results = Map::new();
         for (tensor, values) in written {
             let shape = tensor.shape().extents().to_vec();

@@ -1,12 +1,14 @@
 //! What strategies of the library are made from.
 
-use crate::call::{Function, Parameter};
+use crate::call::{Effect, Function, Parameter};
 use crate::fail::Failure;
 use crate::ir::{Loop, Name, Nest, Tree};
 use rhai::{Array, Dynamic, EvalAltResult, FnPtr};
 
 pub(super) static FIND_LOOPS: Function = Function {
     name: "find_loops",
+    topic: "queries",
+    effect: Effect::None,
     params: &[Parameter::new("nest"), Parameter::optional("which")],
     returns: "list",
     doc: "\
@@ -52,6 +54,8 @@ none, or only the `\"suffixed\"` ones, whose names steps may derive from those o
 
 pub(super) static UNLESS_REFUSED: Function = Function {
     name: "unless_refused",
+    topic: "queries",
+    effect: Effect::None,
     params: &[Parameter::new("step"), Parameter::new("nest")],
     returns: "nest",
     doc: "\

@@ -19,11 +19,11 @@ pub(super) fn target(call: &Call, k: usize) -> Result<PathBuf, Failure> {
 /// The code that calls may not write there.
 pub(super) fn allowed(call: &Call, k: usize, path: PathBuf) -> Result<PathBuf, Failure> {
     // Elsewhere, nothing is written.
-    let writes = call.state().workbench.runner.runs();
+    let writes = call.workbench().runner.runs();
     if !writes || call.rights() == Rights::User {
         return Ok(path);
     }
-    let allowed = call.state().workbench.allow_write.clone();
+    let allowed = call.workbench().allow_write.clone();
     let working = PathBuf::from(".");
     let inside = |directory: &PathBuf| is_below(&path, directory).unwrap_or(false);
     if std::iter::once(&working).chain(&allowed).any(inside) {

@@ -14,8 +14,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use teml::ir::{Nest, Tensor};
 use teml::runtime::{Buffer, Control, Data, Scalar, View};
-use teml::script::{Session, Size, Workbench};
+use teml::script::Session;
 use teml::trial::{self, Collect, Comparison};
+use teml::verbs::{Size, Workbench};
 
 /// A tensor of the test, row-major.
 #[derive(Clone, Debug)]
@@ -90,8 +91,7 @@ fn comparison(kernel: &str) -> Comparison {
     if let Err(error) = session.run_file(&path(kernel)) {
         panic!("{}", error.render(false));
     }
-    let mut state = session.shared().lock();
-    let comparisons = std::mem::take(&mut state.workbench.kept.comparisons);
+    let comparisons = std::mem::take(&mut session.bench().lock().kept.comparisons);
     let [comparison] = <[Comparison; 1]>::try_from(comparisons).expect("one comparison");
     comparison
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use teml::runtime::Control;
-use teml::script::{Tuning, Workbench};
 use teml::tune::{Engine, Launch, Record, read};
+use teml::verbs::{Tuning, Workbench};
 
 /// Set for this test program where it is a worker.
 const WORKER: &str = "TEML_STUB_WORKER";

@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use teml::ir::{Elem, Nest, Tensor};
 use teml::runtime::{Control, Timing, Values};
-use teml::script::{Session, Workbench};
+use teml::script::Session;
 use teml::transform::trace;
 use teml::trial::{
     Comparison, Evaluator, Prepared, Progress, Ranking, RunContext, Runner, Screened, Settings,
     TrialError, Variant, Work,
 };
+use teml::verbs::Workbench;
 
 /// The time of nests: a number that follows from their paths.
 fn seconds(nests: &[Nest]) -> f64 {

@@ -2,7 +2,8 @@
 //! definition is not the order that PolyBench has.
 
 use std::path::PathBuf;
-use teml::script::{Session, Size, Workbench};
+use teml::script::Session;
+use teml::verbs::{Size, Workbench};
 
 /// The part of a script that defines the untransformed nests.
 pub fn definition(kernel: &str) -> String {

@@ -5,8 +5,8 @@ use super::polybench::{definition, values};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use teml::ir::{Affine, Loop, Name, Nest, Stmt, Tree};
-use teml::script::Size;
 use teml::transform::trace;
+use teml::verbs::Size;
 
 /// Kernels, each with its nests and the options beside those of the test, and what its statements
 /// become; lines that begin with `#` are remarks.

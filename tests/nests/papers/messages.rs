@@ -1,7 +1,8 @@
 //! What a text that is wrong gets told: ten texts in each notation. `INSTA_UPDATE=always` accepts new
 //! messages: read them first.
 
-use teml::script::{Session, Workbench};
+use teml::script::Session;
+use teml::verbs::Workbench;
 
 fn told(function: &str, text: &str, sizes: &str) -> String {
     let mut session = Session::new(Box::new(std::io::sink()), Workbench::default()).unwrap();

@@ -8,8 +8,9 @@ use teml::ir::{Nest, Program};
 use teml::lang::{self, Notation};
 use teml::legality::Reductions;
 use teml::lower::build::build;
-use teml::script::{Session, Workbench};
+use teml::script::Session;
 use teml::trial::Collect;
+use teml::verbs::Workbench;
 
 fn program(notation: Notation, text: &str) -> Program {
     lang::read(notation, text, &sizes(&[])).unwrap_or_else(|p| panic!("{text}\n{p:?}"))
@@ -33,13 +34,8 @@ fn of_script(text: &str) -> Vec<Nest> {
     session
         .run_text("script", text)
         .unwrap_or_else(|e| panic!("{text}\n{}", e.render(false)));
-    let state = session.shared().lock();
-    let comparisons = state
-        .workbench
-        .kept
-        .comparisons
-        .first()
-        .expect("a comparison");
+    let bench = session.bench().lock();
+    let comparisons = bench.kept.comparisons.first().expect("a comparison");
     comparisons.variants[0].nests.clone()
 }
 

@@ -4,7 +4,8 @@
 use crate::dialog;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
-use teml::script::{Session, Workbench};
+use teml::script::Session;
+use teml::verbs::Workbench;
 
 /// What a script prints.
 #[derive(Clone, Default)]

@@ -11,16 +11,9 @@ use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 use teml::ir::{Expr, Nest};
 use teml::legality::{self, Reductions, Verdict};
-use teml::script::{Session, Workbench};
+use teml::script::Session;
 use teml::transform::trace;
-
-/// The paths of what the schedule makes of the nests, as texts, one behind the other.
-const PATHS: &str = r#"
-    let made = schedules::optimize(given_nests[0]);
-    let texts = "";
-    for nest in (if type_of(made) == "array" { made } else { [made] }) { texts += json(nest) + "\u0001"; }
-    texts
-"#;
+use teml::verbs::Workbench;
 
 thread_local! {
     /// It ends with the process: what it needs to be dropped may be gone when its thread ends.
@@ -38,11 +31,17 @@ fn optimized(nests: &[Nest]) -> Result<Vec<Nest>, TestCaseError> {
         let shown: Vec<String> = nests.iter().map(reproduction).collect();
         TestCaseError::fail(format!("{what}\n{}", shown.join("\n\n")))
     };
-    let texts = SESSION.with_borrow_mut(|session| session.text_on(PATHS, &[nests.to_vec()], 80));
-    let texts = texts.map_err(|error| fail(error.render(false)))?;
-    let texts = texts.split('\u{1}').filter(|text| !text.is_empty());
-    let made: Result<Vec<Nest>, _> = texts.map(trace::from_json).collect();
-    let made = made.map_err(|error| fail(error.to_string()))?;
+    let texts = nests.iter().map(|nest| match trace::to_json(nest) {
+        Ok(text) => Ok(format!("replay({text:?})")),
+        Err(error) => Err(fail(error.to_string())),
+    });
+    let texts: Vec<String> = texts.collect::<Result<_, _>>()?;
+    let call = match texts.as_slice() {
+        [one] => format!("schedules::optimize({one})"),
+        several => format!("schedules::optimize([{}])", several.join(", ")),
+    };
+    let made = SESSION.with_borrow_mut(|session| session.nests_of(&call));
+    let made = made.map_err(|error| fail(error.render(false)))?;
     let verdict = legality::check(&made, Reductions::Strict);
     let shown: Vec<String> = made.iter().map(reproduction).collect();
     prop_assert_eq!(verdict, Verdict::Legal, "{}", shown.join("\n\n"));

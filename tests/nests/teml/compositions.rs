@@ -1,6 +1,7 @@
 //! TeML's compositional definitions, §4: what each abstract operation is composed of, eqs. 27 to 35.
 
-use teml::script::{Session, Workbench};
+use teml::script::Session;
+use teml::verbs::Workbench;
 
 /// The tree that a program binds to `made`.
 fn made(program: &str) -> String {

@@ -1,6 +1,7 @@
 //! TeML's state σ (§3.2): what programs and statements do to it, eqs. 10, 11, 17, 18 and 26.
 
-use teml::script::{Session, Workbench};
+use teml::script::Session;
+use teml::verbs::Workbench;
 
 /// A session, of which σ is what its variables hold.
 struct State(Session);

@@ -16,7 +16,8 @@ mod unused;
 use std::io::Write;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
-use teml::script::{ScriptError, Session, Workbench};
+use teml::script::{ScriptError, Session};
+use teml::verbs::Workbench;
 
 #[derive(Clone, Default)]
 struct Output(Arc<Mutex<Vec<u8>>>);

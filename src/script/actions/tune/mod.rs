@@ -6,17 +6,19 @@ mod records;
 mod result;
 mod search;
 
-use super::compare::failed_trial;
 use super::space::{self, Failed};
-use crate::call::{Call, Function, Parameter};
+use crate::call::{Call, Effect, Function, Parameter};
 use crate::fail::Failure;
 use crate::tune::{self, Ended, Model};
+use crate::verbs::Refusal;
 use closure::Closure;
 use options::Options;
 use rhai::FnPtr;
 
 pub(in crate::actions) static TUNE: Function = Function {
     name: "tune",
+    topic: "results",
+    effect: Effect::Writes,
     params: &[
         Parameter::new("space"),
         Parameter::new("variant"),
@@ -74,8 +76,8 @@ Source: Ansel et al., OpenTuner, PACT 2014; Zheng et al., Ansor, OSDI 2020.",
         let options = Options::of(call)?;
         let closure: FnPtr = call.get(1, "a function from a point to a nest")?;
         let space = space::space(call, 0, options.constraints.clone(), &failed)?;
-        call.state().workbench.tuning.calls += 1;
-        let control = call.state().workbench.control.clone();
+        call.workbench().tuning.calls += 1;
+        let control = call.workbench().control.clone();
         let mut maker = Closure {
             call,
             closure,
@@ -94,7 +96,10 @@ fn explain(call: &Call, ended: Ended, failed: &Failed) -> Failure {
             let failure = failed.borrow_mut().take();
             failure.unwrap_or_else(|| call.refuse("the function failed"))
         }
-        Ended::Trial(error) => failed_trial(call, error),
+        Ended::Trial(error) => {
+            let reductions = call.workbench().reductions();
+            call.refused(Refusal::of_trial(error, reductions))
+        }
         Ended::Refused(reasons) if reasons.is_empty() => {
             call.refuse("no point of the space meets the constraints")
         }

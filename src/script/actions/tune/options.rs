@@ -5,7 +5,7 @@ use crate::call::Call;
 use crate::fail::Failure;
 use crate::tune::{Budget, Launch, Plan, Strategy};
 use crate::values;
-use crate::workbench::Size;
+use crate::verbs::Size;
 use rhai::{Array, Dynamic, FnPtr, Map};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -41,8 +41,7 @@ impl Options {
     /// An option that does not exist, or that cannot have its value.
     pub(super) fn of(call: &Call) -> Result<Options, Failure> {
         let (given, is_mini) = {
-            let state = call.state();
-            let bench = &state.workbench;
+            let bench = call.workbench();
             (bench.tuning.clone(), bench.size == Size::Mini)
         };
         let mut options = Options {

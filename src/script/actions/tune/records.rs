@@ -2,13 +2,13 @@
 
 use super::options::Options;
 use super::result::result;
-use crate::actions::compare::{comparison, staged};
-use crate::actions::recorded::{as_given, find, replay, winner};
+use crate::actions::recorded::as_given;
 use crate::call::Call;
 use crate::fail::Failure;
 use crate::ir::Nest;
 use crate::trial::Variant;
 use crate::tune::{Ended, Point, Record};
+use crate::verbs::{find, replay, winner};
 use rhai::Dynamic;
 
 /// The recorded winner that `tune` takes instead of a search, if it is to take one: under `teml
@@ -21,20 +21,23 @@ pub(super) fn taken(
     reference: &[Nest],
     options: &Options,
 ) -> Result<Option<(Record, Vec<Nest>)>, Failure> {
-    let runner = call.state().workbench.runner.clone();
+    let runner = call.workbench().runner.clone();
     let wants_more = runner.runs() || runner.sample() > 1;
     if wants_more && !options.applies {
         return Ok(None);
     }
     let of_file = options.records.as_deref();
-    let of_file = of_file.map(|path| find(call, path, reference));
+    let of_file = of_file.map(|path| find(call.bench(), path, reference));
     let record = match (of_file, options.applies) {
         (Some(Err(why)), true) => return Err(call.refuse(&why)),
         (Some(Ok(record)), _) => Some(record),
-        (_, _) => winner(call, reference),
+        (_, _) => winner(call.bench(), reference),
     };
     match record {
-        Some(record) => replay(call, &record).map(|nests| Some((record, nests))),
+        Some(record) => {
+            let nests = replay(&record).map_err(|refusal| call.refused(refusal))?;
+            Ok(Some((record, nests)))
+        }
         None => Ok(None),
     }
 }
@@ -45,13 +48,13 @@ pub(super) fn replayed(call: &Call, record: &Record, nests: Vec<Nest>) -> Result
         label: "tuned".to_owned(),
         nests: nests.clone(),
     };
-    let comparison = comparison(call, vec![variant]);
+    let comparison = call.workbench().comparison(vec![variant]);
     let point = record.parameters.iter();
     let point = point.fold(Point::default(), |p, (name, value)| {
         p.with(name, value.clone())
     });
-    call.state().print(&format!("recorded: {point}"));
-    staged(call, &mut |_| Vec::new(), |runner, context| {
+    call.workbench().print(&format!("recorded: {point}"));
+    call.bench().act(&mut |_| Vec::new(), |runner, context| {
         if runner.runs() {
             Ok(())
         } else {

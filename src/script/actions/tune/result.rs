@@ -1,14 +1,14 @@
 //! What `tune` prints and returns of a search.
 
 use super::options::Options;
-use crate::actions::recorded::{as_given, named};
+use crate::actions::recorded::as_given;
 use crate::actions::space::to_map;
 use crate::call::Call;
-use crate::forecast::Forecast;
 use crate::runtime::Control;
 use crate::transform::trace;
 use crate::tune::{self, Ended, Point, Space, Tuned};
 use crate::values;
+use crate::verbs::{Forecast, named};
 use rhai::{Array, Dynamic, Map};
 
 /// Prints what a search found, and makes a value of it.
@@ -22,31 +22,31 @@ pub(super) fn report(
         Some(winner) => winner,
         None => return Err(Ended::Failed("nothing was timed".to_owned())),
     };
-    let mut state = call.state();
-    state.workbench.tuning.agreement = Some(tuned.agreement());
+    let mut bench = call.workbench();
+    bench.tuning.agreement = Some(tuned.agreement());
     for line in tune::summary(tuned) {
-        state.print(&line);
+        bench.print(&line);
     }
     let nests = named(winner.nests.clone());
     if options.shows_script {
         for nest in &nests {
             if let Ok(script) = trace::script(nest, trace::Calls::Unfolded) {
-                state.print(script.trim_end());
+                bench.print(script.trim_end());
             }
         }
     }
     if let Some(path) = &options.page {
         let names: Vec<&str> = space.names().collect();
-        let limit = limit(&state.workbench.control, tuned);
+        let limit = limit(&bench.control, tuned);
         let written = std::fs::write(path, tune::page(tuned, &names, &options.plan, limit));
         if let Err(error) = written {
-            state.print(&format!(
+            bench.print(&format!(
                 "warning: cannot write {}: {error}",
                 path.display()
             ));
         }
     }
-    drop(state);
+    drop(bench);
     let mut value = result(&winner.point, as_given(nests), Some(seconds));
     if let Some(mut map) = value.write_lock::<Map>() {
         let ties = tuned.decided.ties();

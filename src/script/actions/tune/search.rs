@@ -4,9 +4,7 @@ use super::closure::Closure;
 use super::options::Options;
 use super::records::{replayed, taken};
 use super::result::{report, result};
-use crate::actions::compare::{comparison, staged};
-use crate::actions::provenance::examine;
-use crate::actions::recorded::{as_given, named};
+use crate::actions::recorded::as_given;
 use crate::actions::space::halt;
 use crate::call::Call;
 use crate::ir::Nest;
@@ -16,6 +14,7 @@ use crate::trial::{Comparison, Evaluator, Progress, RunContext, Runner, Variant}
 use crate::tune::{
     self, Ended, Journal, Key, Observer, Point, Space, Standing, Trial, Tuned, Value, WorkerPool,
 };
+use crate::verbs::{examine, named};
 use rhai::Dynamic;
 
 /// Searches, or does what the session is for.
@@ -26,7 +25,7 @@ pub(super) fn search(
     options: &Options,
 ) -> Result<Dynamic, Ended> {
     let (point, reference) = first(space, maker)?;
-    let control = call.state().workbench.control.clone();
+    let control = call.workbench().control.clone();
     let machine = Machine::known(&control);
     let taken = taken(call, &reference, options).map_err(|f| halt(maker.failed, f))?;
     if let Some((record, nests)) = taken {
@@ -36,11 +35,11 @@ pub(super) fn search(
         label: "reference".to_owned(),
         nests: reference.clone(),
     }];
-    examine(call, &variants).map_err(|f| halt(maker.failed, f))?;
-    let comparison = comparison(call, variants);
+    examine(call.bench(), &variants).map_err(|r| halt(maker.failed, call.refused(r)))?;
+    let comparison = call.workbench().comparison(variants);
     let mut control = control.clone();
     control.compiles_beside = free_cores(&machine, control.threads) > 0;
-    let tuned = staged(call, &mut |_| Vec::new(), |runner, context| {
+    let tuned = call.bench().act(&mut |_| Vec::new(), |runner, context| {
         let progress = context.progress;
         if let (Some(launch), true) = (&options.launch, runner.runs()) {
             let pool = WorkerPool::open(&comparison, launch, &control, progress)?;
@@ -90,8 +89,7 @@ fn beats_optimize(tuned: &Tuned) -> bool {
 /// Adds the winner to those of the user, if the session keeps them.
 fn keep(call: &Call, tuned: &Tuned) {
     let path = {
-        let state = call.state();
-        let bench = &state.workbench;
+        let bench = call.workbench();
         let keeps = bench.tuning.keeps && beats_optimize(tuned);
         bench.winners.clone().filter(|_| keeps)
     };
@@ -107,11 +105,11 @@ fn keep(call: &Call, tuned: &Tuned) {
         Err(error) => Some(format!("cannot write records: {}: {error}", path.display())),
     };
     if let Some(why) = why {
-        call.state().print(&format!("warning: {why}"));
+        call.workbench().print(&format!("warning: {why}"));
     }
 }
 
-/// Searches with a evaluator, whose times depend on a key, and records what is tried.
+/// Searches with an evaluator, whose times depend on a key, and records what is tried.
 fn searched(
     space: &Space<'_>,
     maker: &mut Closure<'_>,

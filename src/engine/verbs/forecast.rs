@@ -1,6 +1,5 @@
 //! What nests should take, and how much of what the machine can do that is.
 
-use super::Session;
 use crate::ir::Nest;
 use crate::machine::{self, Demand, Machine, Rates};
 use crate::runtime::Control;
@@ -15,15 +14,9 @@ pub struct Forecast {
     caches: u64,
 }
 
-impl Session {
-    /// The forecast for the threads of this session.
-    pub fn forecast(&self) -> Forecast {
-        Forecast::of(&self.shared().lock().workbench.control)
-    }
-}
-
 impl Forecast {
-    pub(super) fn of(control: &Control) -> Forecast {
+    /// The forecast for the threads of `control`.
+    pub fn of(control: &Control) -> Forecast {
         let rates = machine::known_speed(control.threads, control);
         Forecast {
             model: Model::known(control),
@@ -56,7 +49,7 @@ impl Forecast {
 
     /// The least seconds that the machine needs: those of the operations, or those of inputs and
     /// results where the caches cannot hold them.
-    pub(super) fn least(&self, work: &Work) -> Option<f64> {
+    pub fn least(&self, work: &Work) -> Option<f64> {
         let demand = Demand {
             elem: work.elem,
             flops: work.flops,

@@ -1,12 +1,19 @@
-//! What `codegen`, `compare` and `init` of a session need and leave behind.
+//! Where kernels are made and tried: what verbs need, and what they leave behind.
 
+use super::definitions::Definitions;
 use crate::codegen::Kernel;
+use crate::legality::Reductions;
 use crate::package::Exported;
+use crate::report::Bar;
 use crate::runtime::{Control, Writer};
-use crate::trial::{Inputs, Kept, Run, Runner, Settings};
+use crate::target::Target;
+use crate::trial::{
+    Comparison, Inputs, Kept, Measured, Run, RunContext, Runner, Settings, Variant,
+};
 use crate::tune::{Launch, Strategy};
+use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Which of the defaults of `param` hold.
@@ -102,8 +109,19 @@ pub struct Tuning {
 }
 
 /// Where kernels are made and tried.
-#[derive(Debug)]
 pub struct Workbench {
+    /// Where verbs and scripts print to.
+    pub output: Box<dyn Write + Send>,
+    /// The first error of printing.
+    pub unwritten: Option<std::io::Error>,
+    /// The notes that were printed since a script, or a line of the REPL, began.
+    pub notes: Vec<String>,
+    /// Whether it was said what the order of sums costs.
+    pub explains_order: bool,
+    /// Whether anything was shown, checked, run or written.
+    pub has_effect: bool,
+    /// The assignments so far.
+    pub definitions: Definitions,
     /// What becomes of variants.
     pub runner: Arc<dyn Runner>,
     /// Limits, threads, and where to stop.
@@ -138,6 +156,12 @@ impl Default for Workbench {
     /// Kernels run.
     fn default() -> Workbench {
         Workbench {
+            output: Box::new(std::io::sink()),
+            unwritten: None,
+            notes: Vec::new(),
+            explains_order: false,
+            has_effect: false,
+            definitions: Definitions::default(),
             runner: Arc::new(Run::default()),
             control: Control::default(),
             settings: Settings::default(),
@@ -161,6 +185,67 @@ impl Workbench {
         Writer::new(&self.control, &self.allow_write)
     }
 
+    /// Prints a line. Where that fails, the script goes on, since what it saves may be wanted all
+    /// the same, and [`Workbench::written`] tells.
+    pub fn print(&mut self, text: &str) {
+        self.has_effect = true;
+        let printed = writeln!(self.output, "{text}");
+        self.note(printed);
+    }
+
+    /// Prints a line that someone may be waiting for.
+    pub fn print_now(&mut self, text: &str) {
+        self.print(text);
+        let flushed = self.output.flush();
+        self.note(flushed);
+    }
+
+    /// Prints a note, once for each script and each line of the REPL.
+    pub fn print_note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.print_now(&note);
+            self.notes.push(note);
+        }
+    }
+
+    /// A script, or a line of the REPL, begins: notes are printed again.
+    pub fn begin(&mut self) {
+        self.notes.clear();
+    }
+
+    /// Whether all that was printed could be written.
+    ///
+    /// # Errors
+    /// The first error since this was asked.
+    pub fn written(&mut self) -> std::io::Result<()> {
+        let flushed = self.output.flush();
+        self.note(flushed);
+        self.unwritten.take().map_or(Ok(()), Err)
+    }
+
+    fn note(&mut self, written: std::io::Result<()>) {
+        self.unwritten = self.unwritten.take().or(written.err());
+    }
+
+    /// The policy of `reductions`.
+    pub fn reductions(&self) -> Reductions {
+        self.settings.reductions
+    }
+
+    /// The target of the C.
+    pub fn target(&self) -> Target {
+        self.settings.options.target.clone()
+    }
+
+    /// Variants with the inputs and the settings of the workbench.
+    pub fn comparison(&self, variants: Vec<Variant>) -> Comparison {
+        Comparison {
+            variants,
+            inputs: self.inputs.clone(),
+            settings: self.settings.clone(),
+        }
+    }
+
     /// What `codegen` made, or else what was compared.
     pub fn kernels(&self) -> &[Kernel] {
         if self.generated.is_empty() {
@@ -168,5 +253,55 @@ impl Workbench {
         } else {
             &self.generated
         }
+    }
+}
+
+/// A workbench behind its lock; cheap to clone.
+#[derive(Clone, Default)]
+pub struct Bench(Arc<Mutex<Workbench>>);
+
+impl From<Workbench> for Bench {
+    fn from(workbench: Workbench) -> Bench {
+        Bench(Arc::new(Mutex::new(workbench)))
+    }
+}
+
+impl Bench {
+    /// The workbench. Release it before anything runs: rows are printed while kernels run. A panic
+    /// of another holder does not matter: nothing is left half done.
+    pub fn lock(&self) -> MutexGuard<'_, Workbench> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the runner makes of the workbench. Shows how far it is, and prints the lines that `show`
+    /// makes of a variant with known times.
+    pub fn act<T>(
+        &self,
+        show: &mut dyn FnMut(&Measured) -> Vec<String>,
+        act: impl FnOnce(&(dyn Runner + 'static), &mut RunContext<'_>) -> T,
+    ) -> T {
+        let (runner, control, visible, mut kept) = {
+            let mut bench = self.lock();
+            (
+                bench.runner.clone(),
+                bench.control.clone(),
+                bench.shows_progress,
+                std::mem::take(&mut bench.kept),
+            )
+        };
+        let bar = Bar::new(visible);
+        let mut context = RunContext {
+            control: &control,
+            progress: &|progress| bar.show(progress),
+            show: &mut |row| {
+                let lines = show(row);
+                bar.hidden(|| lines.iter().for_each(|line| self.lock().print_now(line)));
+            },
+            say: &mut |line| self.lock().print(line),
+            kept: &mut kept,
+        };
+        let made = act(&*runner, &mut context);
+        self.lock().kept = kept;
+        made
     }
 }

@@ -1,14 +1,13 @@
 //! Where the operands of nests come from: reads of undefined elements are refused, and a note names
 //! the assignments of the script that nests leave out.
 
-use super::check::illegal;
-use crate::call::Call;
-use crate::definitions::LeftOut;
-use crate::fail::Failure;
+use super::definitions::LeftOut;
+use super::refusal::Refusal;
+use super::workbench::Bench;
 use crate::ir::{Expr, Nest, Site};
 use crate::legality::{self, Violation};
 use crate::transform::nest::build::BUILD;
-use crate::transform::{self, Arg, Value};
+use crate::transform::{self, Arg, Error};
 use crate::trial::Variant;
 
 /// Checks variants before they run, are emitted or exported, and notes the assignments that they
@@ -16,22 +15,25 @@ use crate::trial::Variant;
 ///
 /// # Errors
 /// A variant reads an undefined element.
-pub(super) fn examine(call: &Call, variants: &[Variant]) -> Result<(), Failure> {
+pub fn examine(bench: &Bench, variants: &[Variant]) -> Result<(), Refusal> {
     for variant in variants {
-        if let Some(violation) = unset(call, &variant.nests) {
-            let reductions = call.state().workbench.settings.reductions;
-            let failure = call.refuse(&violation.summary());
-            return Err(illegal(failure, &violation, &variant.nests, reductions));
+        if let Some(violation) = unset(bench, &variant.nests) {
+            let reductions = bench.lock().reductions();
+            let what = violation.summary();
+            return Err(Refusal::illegal(
+                what,
+                &violation,
+                &variant.nests,
+                reductions,
+            ));
         }
     }
     let mut left_out: Vec<LeftOut> = Vec::new();
-    {
-        let state = call.state();
-        for variant in variants {
-            for found in state.definitions.left_out(&variant.nests) {
-                if !left_out.iter().any(|known| known.tensor == found.tensor) {
-                    left_out.push(found);
-                }
+    let mut bench = bench.lock();
+    for variant in variants {
+        for found in bench.definitions.left_out(&variant.nests) {
+            if !left_out.iter().any(|known| known.tensor == found.tensor) {
+                left_out.push(found);
             }
         }
     }
@@ -41,36 +43,35 @@ pub(super) fn examine(call: &Call, variants: &[Variant]) -> Result<(), Failure> 
     let last = variants.first().and_then(|v| v.nests.last());
     let target = last.and_then(|nest| nest.definition().last()?.tensor().cloned());
     let line = line(&left_out, target.as_ref().map_or("Y", |t| t.label()));
-    call.state().print_note(line);
+    bench.print_note(line);
     Ok(())
 }
 
 /// The first element that nests read and nothing sets.
-pub(super) fn unset(call: &Call, nests: &[Nest]) -> Option<Violation> {
-    let inputs = call.state().workbench.inputs.clone();
+pub(super) fn unset(bench: &Bench, nests: &[Nest]) -> Option<Violation> {
+    let inputs = bench.lock().inputs.clone();
     legality::unset(nests, &|name| inputs.get(name).is_some())
 }
 
-/// A nest for each assignment that a tensor needs, in order.
+/// A nest for each assignment that a tensor needs, in order; `site` is where a script asks for
+/// them.
 ///
 /// # Errors
 /// What `build` says.
-pub fn nests(call: &Call, assignment: &Expr) -> Result<Vec<Nest>, Failure> {
-    let needed = call.state().definitions.needed(assignment);
-    needed.iter().map(|a| built(call, a)).collect()
+pub fn nests(bench: &Bench, assignment: &Expr, site: Option<&Site>) -> Result<Vec<Nest>, Error> {
+    let needed = bench.lock().definitions.needed(assignment);
+    needed
+        .iter()
+        .map(|assignment| built(assignment, site))
+        .collect()
 }
 
 /// The nest of one assignment.
 ///
 /// # Errors
 /// What `build` says.
-pub(super) fn built(call: &Call, assignment: &Expr) -> Result<Nest, Failure> {
-    let arguments = [Arg::Expr(assignment.clone())];
-    match transform::apply(&BUILD, &arguments, call.site()) {
-        Ok(Value::Nest(nest)) => Ok(nest),
-        Ok(Value::Expr(_)) => Err(call.refuse("`build` makes no nest of an assignment")),
-        Err(error) => Err(Failure::operation(error)),
-    }
+pub fn built(assignment: &Expr, site: Option<&Site>) -> Result<Nest, Error> {
+    transform::apply(&BUILD, &[Arg::Expr(assignment.clone())], site.cloned())?.nest()
 }
 
 /// What was left out, and how to have it computed.

@@ -1,24 +1,24 @@
 //! What the order of sums costs, said below a table.
 
-use crate::call::Call;
+use super::workbench::Bench;
 use crate::ir::{BinaryOp, Nest, Tree};
 use crate::legality::Reductions;
 use crate::trial::{Ranking, Variant};
 
 /// Says once in a session what `reductions("reassoc")` would allow, if the fastest variant spends
 /// its innermost loop on a sum of floating-point numbers, whose order keeps it out of vector lanes.
-pub fn hint(call: &Call, variants: &[Variant], ranking: &Ranking) {
+pub(super) fn hint(bench: &Bench, variants: &[Variant], ranking: &Ranking) {
     let rows = variants.iter().zip(ranking.measured());
     let Some((fastest, row)) = rows.min_by_key(|(_, row)| row.timing.median) else {
         return;
     };
     let trees = fastest.nests.iter().flat_map(Nest::trees);
     let mut found = trees.filter_map(innermost);
-    let mut state = call.state();
-    let is_strict = state.workbench.settings.reductions == Reductions::Strict;
-    if let (Some((sum, name)), true, false) = (found.next(), is_strict, state.explains_order) {
-        state.explains_order = true;
-        state.print(&format!(
+    let mut bench = bench.lock();
+    let is_strict = bench.reductions() == Reductions::Strict;
+    if let (Some((sum, name)), true, false) = (found.next(), is_strict, bench.explains_order) {
+        bench.explains_order = true;
+        bench.print(&format!(
             "order: {} computes the {sum} over `{name}` one term after the other, without vectors; \
              `reductions(\"reassoc\")` allows partial {sum}s, as rfactor and schedules::reduction \
              make them",

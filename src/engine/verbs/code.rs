@@ -1,0 +1,94 @@
+//! `codegen`, `plan` and `export_kernel`: the C of nests that run in order.
+
+use super::compare::label;
+use super::provenance::examine;
+use super::refusal::Refusal;
+use super::workbench::Bench;
+use crate::codegen::{self, Kernel, Role};
+use crate::ir::Nest;
+use crate::package::{self, Exported};
+use crate::trial::{self, Variant};
+
+/// The C function that runs nests in order, called `name`, or else as the last nest is. The workbench
+/// keeps it for `teml emit`.
+///
+/// # Errors
+/// The nests are not legal, or read what nothing sets.
+pub fn generate(bench: &Bench, nests: &[Nest], name: Option<String>) -> Result<Kernel, Refusal> {
+    let label = label(nests).map_or("kernel".to_owned(), |l| codegen::symbol::from_label(&l));
+    let symbol = trial::free_symbol(name.unwrap_or(label), &bench.lock().generated);
+    announce(bench, &symbol, nests)?;
+    let kernel = kernel(bench, nests, &symbol)?;
+    bench.lock().generated.push(kernel.clone());
+    Ok(kernel)
+}
+
+/// The plan of the C of nests, as pseudo-code.
+///
+/// # Errors
+/// The nests are not legal.
+pub fn plan(bench: &Bench, nests: &[Nest]) -> Result<String, Refusal> {
+    Ok(kernel(bench, nests, "kernel")?.plan.trim_end().to_owned())
+}
+
+/// The C of nests for the target of the workbench.
+///
+/// # Errors
+/// The nests are not legal.
+pub fn kernel(bench: &Bench, nests: &[Nest], symbol: &str) -> Result<Kernel, Refusal> {
+    let (reductions, target) = {
+        let bench = bench.lock();
+        (bench.reductions(), bench.target())
+    };
+    let kernel = codegen::generate_for(nests, symbol, reductions, &target);
+    kernel.map_err(|error| Refusal::no_code(&error, nests, reductions))
+}
+
+/// Makes nests a function of the library that `teml build` makes.
+///
+/// # Errors
+/// As [`generate`]. The inner error is one of the name.
+pub fn export(bench: &Bench, nests: Vec<Nest>, name: &str) -> Result<Result<(), String>, Refusal> {
+    announce(bench, name, &nests)?;
+    if bench
+        .lock()
+        .exported
+        .iter()
+        .any(|e| e.kernel.symbol == name)
+    {
+        return Ok(Err(format!("is taken: `{name}` was exported before")));
+    }
+    let kernel = kernel(bench, &nests, name)?;
+    let label = name.to_owned();
+    let variant = Variant { label, nests };
+    let results = trial::results(&variant);
+    let written = kernel.params.iter().filter(|p| p.role == Role::Out);
+    let names = written.map(|p| p.tensor.label().to_owned());
+    let scratch = names.filter(|name| !results.contains(name)).collect();
+    let exported = Exported {
+        kernel,
+        nests: variant.nests,
+        scratch,
+    };
+    let mut bench = bench.lock();
+    if let Some(error) = package::kernel_name_error(&exported, &bench.exported) {
+        return Ok(Err(error));
+    }
+    bench.has_effect = true;
+    bench.exported.push(exported);
+    Ok(Ok(()))
+}
+
+/// Tells the runner that C of nests is generated.
+fn announce(bench: &Bench, label: &str, nests: &[Nest]) -> Result<(), Refusal> {
+    let variant = Variant {
+        label: label.to_owned(),
+        nests: nests.to_vec(),
+    };
+    examine(bench, std::slice::from_ref(&variant))?;
+    let reductions = bench.lock().reductions();
+    bench.act(&mut |_| Vec::new(), |runner, context| {
+        runner.generates(&variant, reductions, context);
+    });
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! `compare`, `measure` and `run`: variants checked, then timed.
+
+use super::order;
+use super::provenance::examine;
+use super::records::applied;
+use super::refusal::Refusal;
+use super::workbench::Bench;
+use crate::codegen;
+use crate::ir::{Name, Nest, Tensor};
+use crate::report::{self, Growing};
+use crate::runtime::Values;
+use crate::target::Target;
+use crate::trial::{
+    self, Comparison, Equality, Measured, Ranking, RunContext, Runner, TrialError, Variant,
+};
+
+/// Checks variants of a computation, times them interleaved in one run, and prints a table, row by
+/// row; the first variant's definition is the reference. Under `teml apply`, the recorded winner is
+/// one of them. Gives the variants and what was measured; `None` where the runner of the workbench
+/// runs nothing.
+///
+/// # Errors
+/// A variant is not legal, reads what nothing sets, or computes something else than the reference.
+pub fn compare(
+    bench: &Bench,
+    variants: Vec<Variant>,
+) -> Result<(Vec<Variant>, Option<Ranking>), Refusal> {
+    let variants = applied(bench, variants)?;
+    let labels = variants.iter().map(|v| v.label.as_str());
+    let flops = variants.first().map_or(0.0, trial::flops);
+    let mut table = Growing::new(labels, flops);
+    let mut show = |row: &Measured| table.add(row);
+    let ranking = examined(bench, variants.clone(), &mut show, Runner::compare)?;
+    if let Some(ranking) = &ranking {
+        bench.lock().print(&report::footer(ranking));
+        note_outer_vectors(bench, &variants);
+        compare_definitions(bench, &variants);
+        order::hint(bench, &variants, ranking);
+    }
+    Ok((variants, ranking))
+}
+
+/// Checks and times many variants, each by itself and for a shorter time, without a table. A variant
+/// that cannot be timed is reported in a line, and the others go on. `None` where the runner runs
+/// nothing.
+///
+/// # Errors
+/// The reference cannot be computed.
+pub fn measure(bench: &Bench, variants: Vec<Variant>) -> Result<Option<Ranking>, Refusal> {
+    let ranking = examined(bench, variants, &mut |_| Vec::new(), Runner::measure)?;
+    let failed = ranking.iter().flat_map(|ranking| &ranking.tried);
+    for failed in failed.filter_map(|tried| tried.as_ref().err()) {
+        let why = failed.error.to_string();
+        let first = why.lines().next().unwrap_or_default();
+        bench
+            .lock()
+            .print(&format!("skipped {}: {first}", failed.label));
+    }
+    Ok(ranking)
+}
+
+/// What nests write that run in order, after it was compared with the reference. The tensors are
+/// empty where the runner runs nothing.
+///
+/// # Errors
+/// As [`compare`].
+pub fn run(bench: &Bench, nests: &[Nest]) -> Result<Vec<(Tensor, Values)>, Refusal> {
+    let label = label(nests).unwrap_or_else(|| "nest".to_owned());
+    let nests = nests.to_vec();
+    let variants = vec![Variant { label, nests }];
+    note_outer_vectors(bench, &variants);
+    examined(bench, variants, &mut |_| Vec::new(), Runner::run)
+}
+
+/// What the runner makes of variants, after they were examined.
+fn examined<T>(
+    bench: &Bench,
+    variants: Vec<Variant>,
+    show: &mut dyn FnMut(&Measured) -> Vec<String>,
+    act: impl FnOnce(&(dyn Runner + 'static), Comparison, &mut RunContext<'_>) -> Result<T, TrialError>,
+) -> Result<T, Refusal> {
+    examine(bench, &variants)?;
+    let comparison = bench.lock().comparison(variants);
+    let reductions = comparison.settings.reductions;
+    let made = bench.act(show, |runner, context| act(runner, comparison, context));
+    made.map_err(|error| Refusal::of_trial(error, reductions))
+}
+
+/// The name of nests that run in order is that of the last one that has a name.
+pub fn label(nests: &[Nest]) -> Option<String> {
+    let labels = nests.iter().rev().find_map(Nest::label);
+    labels.map(Name::to_string)
+}
+
+/// Prints a line for each vector loop of the variants that is left to the compiler.
+fn note_outer_vectors(bench: &Bench, variants: &[Variant]) {
+    for Variant { label, nests } in variants {
+        for (name, why) in codegen::outer_vectors(nests, &Target::native()) {
+            bench.lock().print(&format!(
+                "{label}: loop `{name}` is marked vector, and is left to the compiler: {why}"
+            ));
+        }
+    }
+}
+
+/// Says of texts whether they are equal to the definition of the first variant: numbers that agree
+/// prove nothing for others.
+fn compare_definitions(bench: &Bench, variants: &[Variant]) {
+    let [first, others @ ..] = variants else {
+        return;
+    };
+    let (reductions, control) = {
+        let bench = bench.lock();
+        (bench.reductions(), bench.control.clone())
+    };
+    for other in others {
+        if !(other.is_text() || first.is_text()) || other.is_defined_as(first) {
+            continue;
+        }
+        let (label, of) = (&other.label, &first.label);
+        let text = match trial::equality(&other.nests, &first.nests, reductions, &control) {
+            Equality::Proved(elements) => {
+                format!("proved equal to `{of}`, in each of {elements} elements")
+            }
+            Equality::Refuted(_) => format!(
+                "the results agree with those of `{of}`, but are not the same operations in the \
+                 same order (`check({label}, {of})`)"
+            ),
+            Equality::Open(why) => {
+                format!("the results agree with those of `{of}`; nothing is proved, since {why}")
+            }
+        };
+        bench
+            .lock()
+            .print(&format!("{label}: a definition of its own; {text}"));
+    }
+}
