@@ -1,22 +1,22 @@
-//! The baselines: what Pluto's algorithm makes of a kernel.
+//! The baselines: Pluto's schedules of a kernel.
 
 use super::results::Absent;
 use super::task::Task;
 use crate::script::{Session, Size};
 use crate::trial::{Comparison, Variant};
 
-/// What readers of a column of these baselines have to know.
+/// The note on the columns of these baselines.
 pub(super) const NOTE: &str = "pluto, pluto_c and pluto_best are teml's implementation of Pluto's \
     algorithm. Below the schedule, pluto has teml's code generator, and pluto_c plain loops with \
     the pragmas that Pluto emits, which the C compiler turns into vectors as it does with Pluto's \
     own C. pluto_best is the fastest of both with other options.";
 
-/// The names of the baselines.
+/// The labels of the baselines.
 pub(super) const NAMES: [&str; 3] = ["pluto", "pluto_c", "pluto_best"];
 
-/// The baselines, each with the function that takes the untransformed nests of a kernel and returns
-/// a nest, and what it takes beside them. The last one times many, which takes too long where times
-/// mean nothing.
+/// The baselines: label, function and options. Each function takes the untransformed nests of a
+/// kernel and returns a nest. The last one times many candidates, so it is left out at mini sizes,
+/// where times mean nothing.
 fn baselines(size: Size) -> &'static [(&'static str, &'static str, &'static str)] {
     const ALL: [(&str, &str, &str); 3] = [
         (NAMES[0], "pluto", ""),
@@ -29,7 +29,8 @@ fn baselines(size: Size) -> &'static [(&'static str, &'static str, &'static str)
     }
 }
 
-/// A comparison with the baselines behind its first variant, unless the script has them already.
+/// Inserts the baselines after the first variant of a comparison, unless the script has them
+/// already.
 pub(super) fn with(
     mut comparison: Comparison,
     size: Size,

@@ -144,7 +144,8 @@ impl Session {
         numbers.map_err(failed)
     }
 
-    /// The moves of a nest that are legal now; `at` is the script of a loop, or empty for all loops.
+    /// The moves of a nest that are legal now; `at` is the script of a loop, or empty for all
+    /// loops.
     ///
     /// # Errors
     /// There is no such loop, or nothing is known of the nest.

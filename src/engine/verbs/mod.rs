@@ -1,5 +1,5 @@
-//! What programs in Rust ask of teml: nests from texts, steps, runs and comparisons. Scripts ask the
-//! same, in their own words.
+//! The interface for programs in Rust: nests from texts, steps, runs and comparisons. Scripts have
+//! the same functions under their own names.
 
 use crate::ir::{Arg, Nest};
 use crate::legality::Reductions;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// The loop nest that a text describes: tensors, loops and statements. The text is its definition.
 ///
 /// # Errors
-/// All that is wrong with the text, with the lines.
+/// All errors in the text, with their lines.
 ///
 /// Source: the canonical text of nests, which `print` writes.
 pub fn nest(text: &str) -> Result<Nest, Error> {
@@ -35,8 +35,8 @@ fn call(name: &str, args: &[Arg]) -> Result<Nest, Error> {
     apply(op, args, None)?.nest()
 }
 
-/// What nests write that run in order, after it was compared with the reference. Tensors without
-/// `inputs` hold a pattern of numbers.
+/// The outputs of nests that run in order, after they were compared with the reference. Tensors
+/// without `inputs` hold a pattern of numbers.
 ///
 /// # Errors
 /// The nests are not proved, there is no C compiler, or a result is wrong.
@@ -55,11 +55,11 @@ pub fn run(
     Ok(outputs)
 }
 
-/// The times of variants of one computation, interleaved in one run, after all their results were
-/// compared with the reference, which the first one defines.
+/// Times variants of one computation, interleaved in one run. Before that, all their results are
+/// compared with the reference, which the first variant defines.
 ///
 /// # Errors
-/// As [`run`]; what is wrong with one variant alone is in its row.
+/// As [`run`]; an error of one variant alone is in its row.
 pub fn compare(
     variants: &[Variant],
     inputs: &Inputs,

@@ -2,7 +2,7 @@
 
 use teml::script::{Session, Workbench};
 
-/// A session, of which σ is what its variables hold.
+/// A session; its variables are the state σ.
 struct State(Session);
 
 impl State {
