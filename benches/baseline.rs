@@ -1,6 +1,6 @@
-//! How long the baseline takes for each kernel of PolyBench and each of the ten kernels, at the sizes
-//! of the scripts: the schedule, and all of it, with the path and the proof, for each of its code
-//! generators. `cargo bench --bench baseline -- NAME...` takes some of them.
+//! Time of the baseline for each kernel of PolyBench and each of the ten kernels, at the sizes of
+//! the scripts. It times the schedule alone, and everything including path and proof, for each of
+//! its code generators. `cargo bench --bench baseline -- NAME...` selects kernels.
 
 #[allow(dead_code, reason = "other benches use the rest")]
 mod kernels;
@@ -81,7 +81,8 @@ fn main() {
     }
 }
 
-/// What a script of PolyBench or of the ten kernels defines before its schedules, at its full size.
+/// The definition of a script of PolyBench or of the ten kernels, without its schedules, at full
+/// size.
 fn untransformed(name: &'static str) -> Vec<Nest> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
     let path =
@@ -90,7 +91,7 @@ fn untransformed(name: &'static str) -> Vec<Nest> {
         .iter()
         .find_map(|path| std::fs::read_to_string(path).ok());
     let script = script.unwrap_or_default();
-    // The order of PolyBench comes after the schedules.
+    // In these scripts, the nests in PolyBench's order come after the schedules.
     let order = ["lu", "ludcmp", "cholesky"].contains(&name);
     let nests = match name {
         "interp" => "[first, second, naive]",
@@ -115,8 +116,8 @@ fn untransformed(name: &'static str) -> Vec<Nest> {
     kernels::run(name, |session| session.run_text(name, &script)).1
 }
 
-/// The shortest time of some calls, as many as a second has and five at most, each on a thread of its
-/// own: a thread remembers the last proofs.
+/// The shortest time of up to five calls within a second. Each call has its own thread, since a
+/// thread caches its last proofs.
 fn shortest(call: impl Fn() -> bool + Sync) -> String {
     let begin = Instant::now();
     let mut least: Option<Duration> = None;

@@ -1,5 +1,5 @@
-//! How long proofs take, at the full sizes of the scripts: of their plans, of a list of 200 nests, and
-//! of the steps that are legal next.
+//! Time of proofs at the full sizes of the scripts: of their plans, of a list of 200 nests, and of
+//! the legal next steps.
 
 mod kernels;
 
@@ -9,7 +9,7 @@ use std::time::Duration;
 use teml::advice::{Scope, moves};
 use teml::legality::{Verdict, check};
 
-/// The nest of each script that took the most steps.
+/// The nest of each script with the most steps.
 fn plans(c: &mut Criterion) {
     let mut group = c.benchmark_group("check");
     group.sample_size(10);
@@ -31,7 +31,7 @@ fn plans(c: &mut Criterion) {
     group.finish();
 }
 
-/// The nest of each script that has the most loops, of those that nothing was done to.
+/// The untransformed nest of each script with the most loops.
 fn next_steps(c: &mut Criterion) {
     let mut group = c.benchmark_group("moves");
     group.sample_size(10);

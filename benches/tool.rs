@@ -1,5 +1,5 @@
-//! How fast the tool itself is: scripts with many transformations, and the time to the first
-//! printed line.
+//! Speed of the tool itself: scripts with many transformations, and the time to the first printed
+//! line.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;

@@ -31,17 +31,19 @@ Environment:
 pub enum Command {
     /// Run a script: compile, check and time what it compares
     Run {
-        /// The script, or a program in another notation (.tml, .teil, .sac, .op); `-` is standard input
+        /// The script, or a program in another notation (.tml, .teil, .sac, .op); `-` is standard
+        /// input
         file: PathBuf,
         #[command(flatten)]
         running: Running,
     },
-    /// Write the C that a script generates, without compiling or timing anything
+    /// Write the C that a script generates, without compiling or timing anything.
     ///
-    /// Writes the C of every `codegen` in the script. If there is none, writes the C of every variant
-    /// of every `compare`.
+    /// Writes the C of every `codegen` in the script. If there is none, writes the C of every
+    /// variant of every `compare`.
     Emit {
-        /// The script, or a program in another notation (.tml, .teil, .sac, .op); `-` is standard input
+        /// The script, or a program in another notation (.tml, .teil, .sac, .op); `-` is standard
+        /// input
         file: PathBuf,
         /// Where to write the C; standard output by default
         #[arg(short, long, value_name = "FILE")]
@@ -52,24 +54,26 @@ pub enum Command {
         team: Team,
         #[command(flatten)]
         writing: Writing,
-        /// The machine that the C is for: sse2, avx, avx2, avx512, neon, portable, native, or a JSON
-        /// file with its facts, such as {"name": "laptop", "instructions": "avx2", "l2": 524288}
+        /// The machine that the C is for: sse2, avx, avx2, avx512, neon, portable, native, or a
+        /// JSON file with its facts, such as {"name": "laptop", "instructions": "avx2", "l2":
+        /// 524288}
         #[arg(long, value_name = "NAME|FILE", default_value = "native", value_parser = target)]
         target: Target,
         /// Compile and run each kernel and compare its results with the reference before the C is
         /// written; the C then says what ran, and which flags it needs
         #[arg(long, conflicts_with = "plan")]
         verify: bool,
-        /// Write plans instead of C: pseudo-code with the mode of each loop, where local tensors are,
-        /// and why loops are not vectors
+        /// Write plans instead of C: pseudo-code with the mode of each loop, where local tensors
+        /// are, and why loops are not vectors
         #[arg(long)]
         plan: bool,
     },
-    /// Prove that each variant of a script computes what its definition says, without timing it
+    /// Prove that each variant of a script computes what its definition says, without timing it.
     ///
     /// Prints a line for every variant that the script passes to compare, measure, run or codegen.
     Check {
-        /// The script, or a program in another notation (.tml, .teil, .sac, .op); `-` is standard input
+        /// The script, or a program in another notation (.tml, .teil, .sac, .op); `-` is standard
+        /// input
         file: PathBuf,
         /// Also execute every instance of every statement and compare all elements; choose small
         /// sizes with --set
@@ -80,11 +84,12 @@ pub enum Command {
         #[command(flatten)]
         team: Team,
     },
-    /// Make a library of the kernels that a script exports, for C, C++ and Python
+    /// Make a library of the kernels that a script exports, for C, C++ and Python.
     ///
-    /// Writes the C of every `export_kernel` in the script, a header, a shared and a static library,
-    /// a pkg-config file, an example for CMake, and a Python package: `pip install DIR` installs it.
-    /// The library is for this processor, unless CFLAGS names another one with -march.
+    /// Writes the C of every `export_kernel` in the script, a header, a shared and a static
+    /// library. Adds a pkg-config file, an example for CMake, and a Python package:
+    /// `pip install DIR` installs it. The library is for this processor, unless CFLAGS names
+    /// another one with -march.
     Build {
         /// The script; `-` is standard input
         file: PathBuf,
@@ -101,24 +106,26 @@ pub enum Command {
         #[command(flatten)]
         writing: Writing,
     },
-    /// Search for the fastest variant: run a script that calls `tune`, or tune what a script compares
+    /// Search for the fastest variant: run a script that calls `tune`, or tune what a script
+    /// compares.
     ///
-    /// For a script that calls `tune`, the options here go before those in the script. For any other
-    /// script, the first variant that it compares is tuned, as `autotune` does. Prints the best
-    /// points, and the winner as a script that replays without tuning. `schedules::optimize` takes
-    /// the winner of an `autotune` from then on, for the same computation on this machine.
+    /// For a script that calls `tune`, the options here go before those in the script. For any
+    /// other script, the first variant that it compares is tuned, as `autotune` does. Prints the
+    /// best points, and the winner as a script that replays without tuning. `schedules::optimize`
+    /// takes the winner of an `autotune` from then on, for the same computation on this machine.
     Tune {
-        /// The script, or a program in another notation (.tml, .teil, .sac, .op); `-` is standard input
+        /// The script, or a program in another notation (.tml, .teil, .sac, .op); `-` is standard
+        /// input
         file: PathBuf,
         #[command(flatten)]
         search: Search,
         #[command(flatten)]
         running: Running,
     },
-    /// Run a script with the winners that were recorded instead of tuning
+    /// Run a script with the winners that were recorded instead of tuning.
     ///
-    /// Where a script calls `tune`, the recorded winner is its result. In a script that only
-    /// compares, the winner for each comparison is one more variant.
+    /// The recorded winner is the result of each `tune` call. In a script that only compares, the
+    /// winner for each comparison is one more variant.
     Apply {
         /// The records that `teml tune --records` or the option `records` of `tune` has written
         records: PathBuf,
@@ -127,14 +134,15 @@ pub enum Command {
         #[command(flatten)]
         running: Running,
     },
-    /// Measure kernels: the variants that scripts compare, Pluto's, and other libraries and compilers
+    /// Measure kernels: the variants that scripts compare, Pluto's, and other libraries and
+    /// compilers.
     ///
-    /// Without a script or --kernel, measures the ten kernels that come with the tool. Prints a table
-    /// for each kernel and a summary. After Ctrl-C, it still writes what it has measured.
+    /// Without a script or --kernel, measures the ten kernels that come with the tool. Prints a
+    /// table for each kernel and a summary. After Ctrl-C, it still writes what it has measured.
     Bench(Bench),
-    /// Start an interactive session
+    /// Start an interactive session.
     ///
-    /// Where standard input is not a terminal, its lines are run, and the exit code is 1 if one of
+    /// If standard input is not a terminal, its lines are run, and the exit code is 1 if one of
     /// them failed.
     Repl {
         /// A script to run first, as if it were typed
@@ -147,9 +155,10 @@ pub enum Command {
         #[command(flatten)]
         writing: Writing,
     },
-    /// Show facts about this machine and its peak rates
+    /// Show facts about this machine and its peak rates.
     ///
-    /// Measuring takes some seconds. The rates are remembered for this processor and this compiler.
+    /// Measuring takes a few seconds. The rates are remembered for this processor and this
+    /// compiler.
     Machine {
         /// Measure again instead of using remembered rates
         #[arg(long)]
@@ -179,7 +188,7 @@ pub enum Command {
         /// The directory
         directory: PathBuf,
     },
-    /// Try variants that a search elsewhere proposes
+    /// Try variants that a search on another machine proposes
     #[command(hide = true)]
     TuneWorker {
         /// The directory that the search shares with workers
@@ -188,7 +197,7 @@ pub enum Command {
     /// Run kernels for another teml process
     #[command(hide = true)]
     Worker {
-        /// Run none, but kill what that process has started when it is killed
+        /// Run no kernels: if that process is killed, kill the processes that it started
         #[arg(long)]
         guard: bool,
     },
@@ -196,10 +205,10 @@ pub enum Command {
 
 #[derive(Args)]
 pub struct Search {
-    /// Try so many variants at most; 100 by default
+    /// Maximum number of variants to try; 100 by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub trials: Option<u32>,
-    /// Search for so many seconds at most, from the start of the command to the end of the finals
+    /// Maximum time in seconds, from the start of the command to the end of the finals
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub time: Option<Duration>,
     /// How to search: model (the default), exhaustive, random, hill or evolution
@@ -211,13 +220,13 @@ pub struct Search {
     /// Add a line of JSON for each trial to this file
     #[arg(long, value_name = "FILE")]
     pub records: Option<PathBuf>,
-    /// Do not try again what the records hold
+    /// Do not repeat trials that the records hold
     #[arg(long, requires = "records")]
     pub resume: bool,
-    /// Write what was tried to this file, as an HTML page with charts
+    /// Write the trials to this file, as an HTML page with charts
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,
-    /// Try variants on other machines, with workers that mpi (mpirun) or slurm (sbatch) starts
+    /// Try variants on other machines, with workers that mpi (mpirun) or slurm (sbatch) starts.
     ///
     /// Workers need this program, a C compiler, and the working directory, which all machines must
     /// share. Tasks of a lost worker go to another one.
@@ -246,7 +255,7 @@ fn strategy(text: &str) -> Result<Strategy, String> {
     Strategy::from_name(text).ok_or_else(|| format!("expected one of {}", names.join(", ")))
 }
 
-/// What commands take that run and time kernels of a script.
+/// Options of the commands that run and time the kernels of a script.
 #[derive(Args)]
 pub struct Running {
     #[command(flatten)]
@@ -316,17 +325,17 @@ pub struct Bench {
     /// With --curve: measure all variants, and show how many times as fast as the first they are
     #[arg(long, requires = "curve")]
     pub speed_ups: bool,
-    /// Instead of the variants, measure N random ones of each kernel, 50 by default, and say how far
-    /// the cost model of `tune` puts them in the right order
+    /// Instead of the variants, measure N random ones of each kernel, 50 by default; report how
+    /// well the cost model of `tune` ranks them
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "50",
           conflicts_with_all = ["peers", "curve", "json", "out"])]
     pub model: Option<u16>,
-    /// With --model: take the times from a file that `teml tune --records` wrote, and measure nothing;
-    /// can be repeated
+    /// With --model: take the times from a file that `teml tune --records` wrote, and measure
+    /// nothing; can be repeated
     #[arg(long, value_name = "FILE", requires = "model")]
     pub records: Vec<PathBuf>,
-    /// With --records: instead, replay each search on these times, which a sweep of a space measured, and
-    /// say after how many trials it finds one of the best points
+    /// With --records: instead, replay each search on these times, which a sweep of a space
+    /// measured; report after how many trials it finds one of the best points
     #[arg(long, requires = "records")]
     pub searches: bool,
     /// Also write the results to a file

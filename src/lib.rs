@@ -1,9 +1,10 @@
 //! Meta-programming for tensor kernels, for programs in Rust.
 //!
 //! Scripts and programs share the same values: expressions and nests are immutable and cheap to
-//! clone, and each step gives a new nest. `nest` reads one, `step` takes a step by the name that
-//! scripts use and keeps it in the nest's path, `check` proves that nests compute what their
-//! definition says, `generate_for` writes C of those that do, and `run` and `compare` execute it.
+//! clone, and each step gives a new nest. `nest` reads a nest from text. `step` takes a step by the
+//! name that scripts use and keeps it in the nest's path. `check` proves that nests compute their
+//! definition. `generate_for` writes C of nests that are proved, and `run` and `compare` execute
+//! it.
 //!
 //! ```
 //! use teml::{Arg, Reductions, Target, Verdict, check, generate_for, nest, step};
@@ -35,7 +36,7 @@
 //! # }
 //! ```
 //!
-//! Kernels run in a process of their own, the `teml` program that `Control::worker` names:
+//! Kernels run in their own process, the `teml` program that `Control::worker` names:
 //!
 //! ```no_run
 //! use teml::{Arg, Bench, Control, Variant, Workbench, compare, nest, run, step};
@@ -59,7 +60,7 @@
 //! # }
 //! ```
 //!
-//! The rooms that these names come from are for those who work on teml:
+//! The rooms that these names come from are documented for developers of teml:
 //! `RUSTDOCFLAGS="--cfg rooms" cargo doc --document-private-items` shows them.
 #![cfg_attr(rooms, doc = "\n")]
 #![cfg_attr(rooms, doc = include_str!("README.md"))]

@@ -24,7 +24,7 @@ use teml::verbs::Workbench;
 fn main() -> ExitCode {
     let command = match Cli::try_parse() {
         Ok(cli) => cli.command,
-        // Help and the version are such answers, too.
+        // Requests for help and for the version also end up here.
         Err(answer) => {
             let code = u8::try_from(answer.exit_code()).unwrap_or(2);
             return match output::written(answer.print()) {
@@ -121,16 +121,16 @@ fn workbench(limits: &Limits, writing: Writing) -> Workbench {
     }
 }
 
-/// The session of a command, stopped by Ctrl-C; the exit code where there is none.
+/// The session of a command, stopped by Ctrl-C; the exit code if it cannot be made.
 fn session(output: Box<dyn Write + Send>, workbench: Workbench) -> Result<Session, ExitCode> {
     stop_on_ctrl_c(&workbench.control, GRACE);
     Session::new(output, workbench).map_err(|e| fail(&e))
 }
 
-/// How long a command may take to end by itself when it has to.
+/// How long a command may take to end by itself after Ctrl-C.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// It may wait for a line.
+/// Shorter, because the REPL may be waiting for a line.
 const GRACE_OF_REPL: Duration = Duration::from_secs(1);
 
 fn stop_on_ctrl_c(control: &Control, grace: Duration) {

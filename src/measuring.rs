@@ -10,7 +10,7 @@ use teml::bench::{self, Against, Script};
 use teml::machine::{Machine, Speed};
 use teml::runtime::{Control, RuntimeError};
 
-/// Untransformed nests at full size take their time.
+/// Untransformed nests at full size are slow.
 const BENCH_LIMIT: Duration = Duration::from_secs(300);
 
 /// `teml bench`.
@@ -92,7 +92,7 @@ pub fn bench(arguments: Bench) -> ExitCode {
     }
 }
 
-/// How far the cost model agrees with the times of each kernel.
+/// Reports how well the cost model ranks the measured variants of each kernel.
 fn agreement(each: impl Iterator<Item = bench::Agreement>, control: &Control) -> ExitCode {
     let mut all = Vec::new();
     let mut printed = Ok(());
@@ -111,7 +111,7 @@ fn agreement(each: impl Iterator<Item = bench::Agreement>, control: &Control) ->
     }
 }
 
-/// How soon each search finds one of the best points of sweeps that were recorded.
+/// Reports how soon each search finds one of the best points of recorded sweeps.
 fn searches(files: &[PathBuf], control: &Control) -> ExitCode {
     let mut printed = Ok(());
     for file in files {

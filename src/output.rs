@@ -1,9 +1,10 @@
-//! What the command prints, and what becomes of it where that cannot be written.
+//! Printing, and the exit code if the output cannot be written.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
-/// A line on standard error; a closed one is no reason to panic.
+/// Prints a line on standard error. Errors are ignored, since a closed stream must not cause a
+/// panic.
 pub fn say(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
@@ -17,10 +18,11 @@ pub fn print(text: &str) -> Result<(), ExitCode> {
     written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// Whether standard output took what was written. Whoever closes a pipe wants no more.
+/// Handles the result of writing to standard output. A closed pipe is not an error: its reader
+/// wants no more.
 ///
 /// # Errors
-/// It did not, which was said: the exit code.
+/// The exit code, after the error was reported.
 pub fn written(result: io::Result<()>) -> Result<(), ExitCode> {
     match result {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -31,17 +33,17 @@ pub fn written(result: io::Result<()>) -> Result<(), ExitCode> {
     }
 }
 
-/// The exit code of a command that ends with this.
+/// The exit code of a command that ends with this result.
 pub fn code(printed: Result<(), ExitCode>) -> ExitCode {
     printed.err().unwrap_or(ExitCode::SUCCESS)
 }
 
-/// The exit code of a command that somebody stopped.
+/// The exit code of a command that the user stopped.
 pub fn stopped() -> ExitCode {
     ExitCode::from(teml::runtime::stopped_code())
 }
 
-/// Whether standard error is a terminal on which lines can be drawn again.
+/// Whether standard error is a terminal whose lines can be redrawn.
 pub fn can_redraw() -> bool {
     io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }

@@ -1,4 +1,4 @@
-//! Commands that run a script, each in a session that does something else with its variants.
+//! Commands that run a script, each in a session with its own use of the variants.
 
 use crate::arguments::{Running, Search, Settings, Team, Writing};
 use crate::output::{self, print, say};
@@ -77,14 +77,14 @@ pub fn apply(records: PathBuf, file: &Path, running: Running) -> ExitCode {
 
 const NOTHING_TUNED: &str = "neither tunes nor compares anything";
 
-/// What `teml emit` writes.
+/// The output of `teml emit`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Text {
     /// Plans as pseudo-code.
     Plans,
     /// C.
     Code,
-    /// C that has run.
+    /// C that was compiled, run and compared.
     Verified,
 }
 
@@ -114,7 +114,7 @@ pub fn emit(
         }),
         ..Workbench::default()
     };
-    // Standard output is for C alone.
+    // Standard output is reserved for the C.
     let stderr = Box::new(std::io::stderr());
     in_session(file, stderr, with(settings, workbench), |session| {
         let written = match text {
@@ -145,7 +145,7 @@ pub fn emit(
     })
 }
 
-/// The C that a session emits, after it ran.
+/// The C that a session emits, after it was run and compared.
 fn verified(session: &Session, control: &Control) -> Result<String, ExitCode> {
     let kernels = session.emitted_kernels();
     let (inputs, settings) = {
@@ -192,7 +192,7 @@ fn stdout() -> Box<dyn Write + Send> {
     Box::new(std::io::stdout())
 }
 
-/// Says what is wrong with a script that did not fail.
+/// Reports an error about a script that did not fail.
 pub fn failure(file: &Path, what: &str) -> ExitCode {
     say(&format!("error: {} {what}", file.display()));
     ExitCode::FAILURE
@@ -206,7 +206,7 @@ fn bench(running: Running) -> Workbench {
     )
 }
 
-/// A workbench with the parameters of a command line.
+/// A workbench with the parameters of the command line.
 pub fn with(settings: Settings, workbench: Workbench) -> Workbench {
     Workbench {
         parameters: settings.set.into(),
@@ -215,8 +215,8 @@ pub fn with(settings: Settings, workbench: Workbench) -> Workbench {
     }
 }
 
-/// Runs the script in a file in a session of its own. `answer` is asked how the command ends if
-/// the script did not fail.
+/// Runs the script of a file in its own session. If the script did not fail, `answer` gives the
+/// exit code.
 pub fn in_session(
     file: &Path,
     output: Box<dyn Write + Send>,
@@ -226,7 +226,7 @@ pub fn in_session(
     in_session_and(file, output, workbench, |_| Ok(()), answer)
 }
 
-/// As [`in_session`], with `more` to do after the script.
+/// Like [`in_session`], with `more` to do after the script.
 fn in_session_and(
     file: &Path,
     output: Box<dyn Write + Send>,
@@ -248,7 +248,7 @@ fn in_session_and(
     }
     match session.unused_parameter() {
         None => answer(&session),
-        // It is misspelt.
+        // The name is misspelled.
         Some(name) => {
             say(&format!(
                 "error: the script has no param(\"{name}\", …), which --set names"
@@ -258,7 +258,7 @@ fn in_session_and(
     }
 }
 
-/// Runs the script in a file, or on standard input, and says what it is warned of.
+/// Runs the script of a file, or of standard input, and prints its warnings.
 fn script(session: &mut Session, file: &Path) -> Result<(), ScriptError> {
     let ran = if file == Path::new("-") {
         session.run_input(std::io::stdin())

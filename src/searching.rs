@@ -1,4 +1,4 @@
-//! What searches need beside a script: workers, and where winners are.
+//! Resources of searches: workers on other machines, and the file of winners.
 
 use crate::arguments::Search;
 use crate::output::say;
@@ -10,7 +10,7 @@ use teml::runtime::{Control, cache_file};
 use teml::trial::Run;
 use teml::tune::Launch;
 
-/// Workers end well, whatever happens: `mpirun` would stop the others.
+/// Runs a tuning worker. It always succeeds, since `mpirun` stops all workers if one fails.
 pub fn work(directory: &Path) -> ExitCode {
     let control = Control::default();
     stop_on_ctrl_c(&control, GRACE);
@@ -20,10 +20,10 @@ pub fn work(directory: &Path) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// How long a worker on another machine may be silent.
+/// A worker without a heartbeat for this long is lost.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How the command line says that workers are started, if it does.
+/// How the command line starts workers, if it does.
 pub fn launch(search: &Search) -> Option<Launch> {
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("teml"));
     let arguments = search.launcher_args.as_deref().unwrap_or_default();

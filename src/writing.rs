@@ -92,7 +92,7 @@ pub fn build(
     })
 }
 
-/// What has run of C that is to be written, or the exit code where it is wrong.
+/// The kernels, after they were compiled, run and compared; an exit code if one is wrong.
 pub fn shipped(cargo: &Cargo<'_>, control: &Control) -> Result<Shipped, ExitCode> {
     match cargo.ship(control) {
         Ok(shipped) => {

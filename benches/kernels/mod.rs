@@ -1,4 +1,4 @@
-//! The scripts of the kernels, as benches of the tool take them.
+//! The scripts of the kernels, for the benches of the tool.
 
 use std::path::Path;
 use teml::ir::Nest;
@@ -6,11 +6,11 @@ use teml::legality::Reductions;
 use teml::script::{ScriptError, Session};
 use teml::verbs::Workbench;
 
-/// The name of a script, what it builds and compares at its full size, in order, and what it says
-/// about reductions.
+/// The name of a script, the nests that it builds and compares at full size, in order, and its
+/// policy of reductions.
 pub type Built = (&'static str, Vec<Nest>, Reductions);
 
-/// All of them; a script that fails ends the bench.
+/// All scripts; a script that fails ends the bench.
 pub fn all() -> impl Iterator<Item = Built> {
     let names = [
         "blur", "bmm", "coars", "gconv", "helm", "interp", "mm", "mttkrp", "sddmm", "tmm",
@@ -24,8 +24,8 @@ fn built(name: &'static str) -> Built {
     run(name, |session| session.run_file(&path))
 }
 
-/// What no script has: a stencil in a time loop, as large as in PolyBench, and LU of a matrix as a
-/// list of nests, as many as there are columns, twice; those of two loops in blocks.
+/// Cases that no script has: a stencil in a time loop, as large as in PolyBench, and LU as a list
+/// of nests, two per column. The nests of two loops are blocked.
 pub fn others() -> [Built; 2] {
     let heat = "
         let A = tensor([120, 120, 120]);
@@ -53,7 +53,7 @@ pub fn others() -> [Built; 2] {
         .map(|(name, text)| run(name, |session| session.run_text(name, text)))
 }
 
-/// What a script builds and compares; one that fails ends the bench.
+/// The nests that a script builds and compares; a script that fails ends the bench.
 pub fn run(
     name: &'static str,
     script: impl FnOnce(&mut Session) -> Result<(), ScriptError>,

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::path::Path;
 
-/// What an earlier bench measured.
+/// The results of an earlier bench.
 #[derive(Clone, Debug)]
 pub struct Against(Value);
 
@@ -11,7 +11,7 @@ impl Against {
     /// Reads `bench.json`.
     ///
     /// # Errors
-    /// What is wrong with the file.
+    /// The file cannot be read.
     pub fn read(path: &Path) -> Result<Against, String> {
         let named = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
         let text = std::fs::read_to_string(path).map_err(|error| named(&error))?;
@@ -34,7 +34,7 @@ impl Against {
             .filter(|median| *median > 0.0)
     }
 
-    /// When and where it was.
+    /// Date and place of the earlier bench.
     pub fn place(&self) -> String {
         let text = |value: &Value| value.as_str().unwrap_or("unknown").to_owned();
         let cpu = text(&self.0["machine"]["cpu"]);

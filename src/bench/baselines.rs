@@ -1,4 +1,4 @@
-//! The baselines: what Pluto's algorithm makes of a kernel.
+//! The baselines: Pluto's schedules of a kernel.
 
 use super::results::Absent;
 use super::task::Task;
@@ -6,13 +6,13 @@ use crate::script::Session;
 use crate::trial::{Comparison, Variant};
 use crate::verbs::Size;
 
-/// What readers of a column of these baselines have to know.
+/// The note on the columns of these baselines.
 pub(super) const NOTE: &str = "pluto, pluto_c and pluto_best are teml's implementation of Pluto's \
     algorithm. Below the schedule, pluto has teml's code generator, and pluto_c plain loops with \
     the pragmas that Pluto emits, which the C compiler turns into vectors as it does with Pluto's \
     own C. pluto_best is the fastest of both with other options.";
 
-/// The names of the baselines.
+/// The labels of the baselines.
 pub(super) const NAMES: [&str; 3] = ["pluto", "pluto_c", "pluto_best"];
 
 /// A name, a function of the library, and its options.
@@ -37,7 +37,8 @@ fn baselines(size: Size) -> &'static [Baseline] {
     }
 }
 
-/// A comparison with the baselines behind its first variant, unless the script has them already.
+/// Inserts the baselines after the first variant of a comparison, unless the script has them
+/// already.
 pub(super) fn with(
     mut comparison: Comparison,
     size: Size,

@@ -1,4 +1,4 @@
-//! What tables of the bench are made of.
+//! The cells of the bench's tables.
 
 use crate::report::time;
 use comfy_table::{CellAlignment, Table, presets};

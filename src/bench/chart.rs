@@ -1,4 +1,4 @@
-//! A bar chart of one kernel, as SVG that needs nothing else.
+//! A bar chart of one kernel, as a self-contained SVG.
 
 use super::cells::seconds;
 use super::results::{Group, Line, Times};
@@ -12,7 +12,7 @@ const BARS: usize = 420;
 const RIGHT: usize = 230;
 const TOP: usize = 46;
 
-/// Colors for light and for dark surroundings.
+/// Colors for light and dark backgrounds.
 const STYLE: &str = "\
 text { font: 13px system-ui, sans-serif; fill: #1f2933; } .back { fill: #ffffff; }
 .value { fill: #5b6773; stroke: #ffffff; stroke-width: 4px; paint-order: stroke; }
@@ -26,8 +26,8 @@ text { font: 13px system-ui, sans-serif; fill: #1f2933; } .back { fill: #ffffff;
 }
 ";
 
-/// Bars as long as a variant is fast, each with its spread, and a mark where the machine's limit
-/// is. The name of the fastest one is bold.
+/// A bar chart of speeds: each bar has its spread, and a mark shows the machine's limit. The name
+/// of the fastest variant is bold.
 pub fn chart(group: &Group) -> String {
     let timed = group.lines.iter();
     let timed: Vec<(&Line, &Times)> = timed
@@ -80,7 +80,7 @@ pub fn chart(group: &Group) -> String {
         } else {
             ""
         };
-        // Half of the runs lie within the spread around the median.
+        // The spread is an interquartile range: half of it lies on each side of the median.
         let half = times.spread / 2.0;
         let ends = [1.0 + half, (1.0 - half).max(0.1)];
         let [low, high] = ends.map(|part| LEFT as f64 + length(1.0 / (times.median * part)));

@@ -1,4 +1,4 @@
-//! C in colors, as HTML.
+//! Highlights C as HTML.
 
 use crate::report::escaped;
 

@@ -1,6 +1,6 @@
-//! How fast the last variant of a comparison and the peers are at several sizes or with several
-//! numbers of threads, or how many times as fast all variants are as the first: as a table and as a
-//! chart.
+//! Curves over problem sizes or numbers of threads, as a table and as a chart. They show how fast
+//! the last variant of a comparison and the peers are, or the speed-ups of all variants over the
+//! first.
 
 use super::cells::{aligned, new_table, seconds};
 use super::results::{Curve, Height, Line, Point, Times};
@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
-/// Which parameters of scripts take which values, one after the other.
+/// Parameters of scripts with the values that they take one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// The parameters, which all take the same value.
+    /// Parameters, which all take the same value.
     pub names: Vec<String>,
-    /// The values.
+    /// The values, in order.
     pub values: Vec<u32>,
 }
 
@@ -46,7 +46,7 @@ impl fmt::Display for Sizes {
     }
 }
 
-/// The axis that is no parameter of a script.
+/// The axis that sets threads instead of script parameters.
 const THREADS: &str = "threads";
 
 impl Sizes {
@@ -57,7 +57,7 @@ impl Sizes {
 }
 
 impl Curve {
-    /// The names of what was measured, in order.
+    /// The labels of all variants and peers, in order.
     fn names(&self) -> Vec<&str> {
         let mut names = Vec::new();
         for line in self.points.iter().flat_map(|point| &point.group.lines) {
@@ -101,7 +101,7 @@ impl Curve {
         self.points.iter().map(cells).collect()
     }
 
-    /// How high the curve of a name is at a point.
+    /// The height of a label's curve at a point.
     fn height_of(&self, point: &Point, name: &str) -> Option<f64> {
         let times = times(point, name)?;
         match self.height {
@@ -110,7 +110,7 @@ impl Curve {
         }
     }
 
-    /// The marks of the vertical axis, up to above all points, and how it is written.
+    /// The marks of the vertical axis, up to above all points, with their labels.
     fn marks(&self) -> Vec<(f64, String)> {
         let Height::SpeedUp = self.height else {
             let percent = (0..=100).step_by(20);
@@ -150,7 +150,7 @@ impl Curve {
         }
     }
 
-    /// What could not be measured, and why.
+    /// Notes on variants that could not be measured, with the reason.
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for Point { at, group } in &self.points {
@@ -196,10 +196,10 @@ const BOTTOM: f64 = 50.0;
 /// The size of a chart.
 pub(super) const SIZE: (f64, f64) = (LEFT + WIDTH + RIGHT, TOP + HEIGHT + BOTTOM);
 
-/// How many colors curves have.
+/// Number of colors for curves.
 const COLORS: usize = 6;
 
-/// Colors for light and for dark surroundings.
+/// Colors for light and dark backgrounds.
 const STYLE: &str = "\
 text { font: 13px system-ui, sans-serif; fill: #1f2933; } .back { fill: #ffffff; }
 .strong { font-weight: 600; } .grid { stroke: #dddddd; }
@@ -215,14 +215,14 @@ polyline.curve { fill: none; } text.name { stroke: none; }
 }
 ";
 
-/// The color of each name in all charts.
+/// Assigns each label the same color in all charts.
 pub(super) fn colors(curves: &[Curve]) -> BTreeMap<&str, usize> {
     let charts: Vec<Vec<&str>> = curves.iter().map(Curve::names).collect();
     shared(&charts)
 }
 
-/// The same color for a name wherever it is, and no other name's in the same chart as long as there are
-/// enough.
+/// Assigns each label one color in all charts. Labels of one chart have different colors, as long
+/// as there are enough.
 fn shared<'a>(charts: &[Vec<&'a str>]) -> BTreeMap<&'a str, usize> {
     let mut found: BTreeMap<&str, usize> = BTreeMap::new();
     for name in charts.iter().flatten() {
@@ -238,8 +238,8 @@ fn shared<'a>(charts: &[Vec<&'a str>]) -> BTreeMap<&'a str, usize> {
     found
 }
 
-/// Lines of the share of the machine's limit, or of speed-ups, over the size, which grows by
-/// factors, as SVG that needs nothing else; `colors` are those of all charts.
+/// The chart of a curve, as a self-contained SVG: the share of the machine's limit, or the
+/// speed-up, over the size on a logarithmic axis. `colors` are those of all charts.
 pub fn curve_chart(curve: &Curve, colors: &BTreeMap<&str, usize>) -> String {
     let sizes = curve.points.iter().map(|point| f64::from(point.at).log2());
     let (low, high) = sizes.fold((f64::MAX, f64::MIN), |(a, b), s| (a.min(s), b.max(s)));
@@ -273,7 +273,7 @@ pub fn curve_chart(curve: &Curve, colors: &BTreeMap<&str, usize>) -> String {
     let mut last = f64::MIN;
     for point in &curve.points {
         let x = across(point.at);
-        // Numbers that would overlap are left out.
+        // Skip labels that would overlap.
         if (x - last).abs() < 34.0 {
             continue;
         }

@@ -1,13 +1,13 @@
-//! All curves in one picture, as papers print them.
+//! All curves in one figure, as in papers.
 
 use super::curve::{SIZE, colors, curve_chart};
 use super::results::Curve;
 use std::fmt::Write;
 
-/// Charts beside each other.
+/// Charts per row.
 const COLUMNS: usize = 2;
 
-/// The charts of several curves as one SVG that needs nothing else.
+/// The charts of several curves in one self-contained SVG.
 pub fn figure(curves: &[Curve]) -> String {
     let (width, height) = SIZE;
     let colors = colors(curves);

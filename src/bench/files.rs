@@ -1,15 +1,16 @@
-//! Results as files.
+//! Writes results to files.
 
 use super::curve::colors;
 use super::{Against, Results, chart, curve_chart, figure, page};
 use std::io;
 use std::path::Path;
 
-/// Writes the results as data to `json`, and to the directory `out` as data, as a page and as a
-/// chart for each kernel, and all curves in one picture. The page shows the times of an earlier bench beside, if there are some.
+/// Writes the results as data to `json`. The directory `out` gets the data, a page, a chart for
+/// each kernel, and a figure of all curves. The page also shows the times of an earlier bench, if
+/// one is given.
 ///
 /// # Errors
-/// What cannot be written.
+/// A file cannot be written.
 pub fn write(
     results: &Results,
     json: Option<&Path>,

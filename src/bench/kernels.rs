@@ -1,4 +1,4 @@
-//! The kernels: those that come with the tool, and scripts of the user's.
+//! The kernels: scripts that come with the tool, and the user's scripts.
 
 use crate::script::{ScriptError, Session};
 use include_dir::{Dir, include_dir};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// A script that compares variants of a kernel.
 #[derive(Clone, Debug)]
 pub struct Script {
-    /// What tables call the kernel.
+    /// The label of the kernel in tables.
     pub name: String,
     text: Text,
 }
@@ -55,11 +55,11 @@ pub fn polybench() -> Vec<Script> {
     found
 }
 
-/// Runs a script of the user's.
+/// Runs a script of the user.
 ///
 /// # Errors
-/// As [`Session::run_file`]; where there is no such file, but a kernel of that name comes with the tool,
-/// the error says how to have that.
+/// As [`Session::run_file`]. If the file does not exist, but a kernel of that name comes with the
+/// tool, the error says how to get it.
 pub fn run_file(session: &mut Session, path: &Path) -> Result<(), ScriptError> {
     session.run_file(path).map_err(|mut error| {
         let name = path.to_str().filter(|_| !path.exists());
@@ -85,7 +85,7 @@ impl Script {
         }
     }
 
-    /// A script of the user's; the kernel has the name of the file.
+    /// A script of the user; the kernel is named after the file.
     pub fn of_file(path: PathBuf) -> Script {
         let stem = path.file_stem().unwrap_or(path.as_os_str());
         Script {

@@ -1,5 +1,6 @@
-//! The bench: kernel scripts, whose variants are checked and timed against each other and against
-//! what others made, and reported as tables, charts and data.
+//! The bench runs kernel scripts. It checks their variants, times them against each other and
+//! against peers, and reports tables, charts and data. The limit of a kernel is its least work over
+//! the machine's rates, which probes measure between the variants.
 
 mod against;
 mod baselines;
@@ -39,25 +40,25 @@ use std::sync::Arc;
 use std::time::Duration;
 use task::Task;
 
-/// What is to be measured.
+/// The kernels to measure, and how.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// The kernels.
     pub scripts: Vec<Script>,
-    /// What `param` gives in them.
+    /// Values of `param` in the scripts.
     pub parameters: Vec<(String, String)>,
-    /// Which of its defaults hold.
+    /// Which defaults `param` returns.
     pub size: Size,
-    /// With what else they are compared.
+    /// Peers to compare with.
     pub peers: Vec<Choice>,
-    /// Sizes at which the last variant of each comparison is compared with the peers alone, or
-    /// numbers of threads.
+    /// Sizes or numbers of threads at which the last variant of each comparison is compared with
+    /// the peers.
     pub curve: Option<Sizes>,
-    /// What the curve shows; speed-ups are those of all variants.
+    /// The quantity that the curve shows; speed-ups include all variants.
     pub height: Height,
 }
 
-/// 5 to 30 runs, about 1 s; fewer where a run takes seconds, so that ten kernels take minutes.
+/// 5 to 30 runs in about 1 s, or fewer if a run takes seconds, so that ten kernels take minutes.
 /// Times at mini sizes mean nothing.
 fn budget(size: Size) -> Budget {
     Budget {
@@ -74,12 +75,12 @@ fn budget(size: Size) -> Budget {
     }
 }
 
-/// Measures kernel after kernel, each with baselines and peers. `show` gets the results as far as they are, after each kernel,
-/// so that what was measured is not lost when someone asks to stop. A script that fails is a
-/// result, too.
+/// Measures kernel after kernel, each with baselines and peers. `show` gets the results so far
+/// after each kernel, so that none are lost if the user stops the bench. A script that fails is
+/// reported as a result.
 ///
 /// # Errors
-/// [`RuntimeError`] where nothing can be measured, or someone asked to stop.
+/// [`RuntimeError`] if nothing can be measured, or the user stopped the bench.
 pub fn run(
     plan: &Plan,
     control: &Control,
@@ -87,7 +88,7 @@ pub fn run(
     show: &mut dyn FnMut(&Results),
 ) -> Result<Results, RuntimeError> {
     say(progress, "measuring what the machine can do");
-    // At mini sizes, shares of the limit mean nothing, and should not take long.
+    // At mini sizes, shares of the limit mean nothing, so that no time is spent on measuring it.
     let (rates, probes) = match plan.size {
         Size::Bench => (
             machine::speed_at_best(control.threads, control)?.rates,
@@ -135,20 +136,20 @@ pub fn run(
     Ok(results)
 }
 
-/// A kernel, and with what it is measured.
+/// A kernel with everything that measuring it needs.
 #[derive(Clone, Copy)]
 struct Bench<'a> {
     plan: &'a Plan,
     script: &'a Script,
     found: &'a [peers::Found],
-    /// What the machine can do, where that is measured with each comparison.
+    /// Probes of the machine's rates, if these are measured with each comparison.
     probes: Option<&'a Probes>,
     control: &'a Control,
     progress: &'a (dyn Fn(Progress) + Sync),
 }
 
 impl Bench<'_> {
-    /// All variants at one size.
+    /// Measures all variants at one size.
     fn table(
         self,
         results: &mut Results,
@@ -160,7 +161,7 @@ impl Bench<'_> {
         })
     }
 
-    /// The variants at several sizes, or with several numbers of threads.
+    /// Measures the variants at several sizes, or with several numbers of threads.
     fn curve(
         self,
         sizes: &Sizes,
@@ -210,8 +211,8 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Measures the comparisons of the script, one after the other, with parameters of `own` before
-    /// those of the plan; `keep` gets each with its number.
+    /// Measures the comparisons of the script, one after the other. Parameters of `own` take
+    /// precedence over those of the plan. `keep` gets each result with its number.
     fn each(
         self,
         own: Vec<(String, String)>,
@@ -238,7 +239,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// What the script compares, with baselines where all variants are measured.
+    /// The comparisons of the script, with baselines if all variants are measured.
     fn tasks(self, own: Vec<(String, String)>) -> Result<Vec<Task>, String> {
         let Bench { plan, control, .. } = self;
         let parameters = own.into_iter().chain(plan.parameters.iter().cloned());
@@ -253,7 +254,7 @@ impl Bench<'_> {
         let mut session = Session::new(Box::new(std::io::sink()), workbench).map_err(shown)?;
         say(self.progress, "reading the script");
         self.script.run(&mut session).map_err(shown)?;
-        // Where there are several scripts, a setting is for those that have it.
+        // With several scripts, a setting may belong to only some of them.
         if let (Some(name), [_]) = (session.unused_parameter(), &plan.scripts[..]) {
             let curve = plan.curve.as_ref();
             let option = if curve.is_some_and(|sizes| sizes.names.contains(&name.to_string())) {
@@ -325,7 +326,7 @@ impl Bench<'_> {
                     Group::new(name, &ranking, &present, rates, &results.machine)
                 };
                 let mut group_now = group(&rates);
-                // Then others slowed down the probes.
+                // Other processes slowed down the probes: measure the rates again.
                 for _ in 0..AGAIN {
                     let beaten = group_now.beating().next().is_some();
                     let Some(probes) = self.probes.filter(|_| beaten) else {
@@ -348,7 +349,7 @@ impl Bench<'_> {
     }
 }
 
-/// So often are the rates of the machine measured again if a variant beats the limit that follows.
+/// How often the rates of the machine are measured again if a variant beats the limit.
 const AGAIN: usize = 2;
 
 fn say(progress: &(dyn Fn(Progress) + Sync), what: &str) {
@@ -366,14 +367,14 @@ fn interrupted(control: &Control) -> Result<(), RuntimeError> {
     }
 }
 
-/// The last variant alone.
+/// Keeps only the last variant.
 fn only_last(mut comparison: Comparison) -> Comparison {
     let last = comparison.variants.len().saturating_sub(1);
     comparison.variants.drain(..last);
     comparison
 }
 
-/// What measures with another number of threads.
+/// Control and probes for another number of threads.
 struct Threads {
     control: Control,
     probes: Option<Probes>,

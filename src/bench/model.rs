@@ -1,4 +1,4 @@
-//! How far the tuner's cost model orders variants as their measured times do.
+//! How well the tuner's cost model ranks variants, compared with measured times.
 
 use super::kernels::Script;
 use crate::runtime::Control;
@@ -10,20 +10,20 @@ use crate::verbs::{Size, Tuning, Workbench};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The model and the times of one kernel.
+/// The agreement of the model with the measured times of one kernel.
 #[derive(Clone, Debug)]
 pub struct Agreement {
     /// The kernel.
     pub kernel: String,
-    /// How many variants have times.
+    /// Number of variants with times.
     pub variants: usize,
-    /// Their rank correlation with what the model expects; `None` if there are too few.
+    /// The rank correlation of times and predictions; `None` if there are too few.
     pub correlation: Option<f64>,
     /// Why nothing was measured.
     pub why: Option<String>,
 }
 
-/// Measures random variants of the first nests that a script compares, `trials` of them.
+/// Measures `trials` random variants of the first nests that a script compares.
 pub fn agreement(
     script: &Script,
     parameters: &[(String, String)],
@@ -62,7 +62,7 @@ pub fn agreement(
     }
 }
 
-/// The times that a file of records holds, and what the model says of its variants now. Nothing runs.
+/// Compares the times in a file of records with the predictions of the model. Nothing runs.
 pub fn recorded(path: &Path, control: &Control) -> Agreement {
     let kernel = path.file_stem().unwrap_or_default();
     let kernel = kernel.to_string_lossy().into_owned();
@@ -94,14 +94,14 @@ pub fn recorded(path: &Path, control: &Control) -> Agreement {
     }
 }
 
-/// A search gets close enough to the best point at this share of its speed.
+/// The share of the best speed that counts as close enough.
 const CLOSE: f64 = 0.95;
 
-/// How many seeds each search is replayed with.
+/// Number of seeds that each search is replayed with.
 const SEEDS: u64 = 10;
 
-/// Replays all searches on a sweep that a file of records holds: a line each, with the trials until
-/// a point is within 5 % of the best one.
+/// Replays all searches on a recorded sweep. Each line gives the number of trials until a point is
+/// within 5 % of the best one.
 pub fn replayed(path: &Path, control: &Control) -> Vec<String> {
     let records = tune::read(path).unwrap_or_default();
     let Some(first) = records.first() else {
@@ -147,7 +147,7 @@ pub fn agreement_line(agreement: &Agreement) -> String {
     }
 }
 
-/// The median of all kernels, in a line.
+/// The median over all kernels, in a line.
 pub fn agreement_summary(all: &[Agreement]) -> String {
     let known: Vec<f64> = all.iter().filter_map(|a| a.correlation).collect();
     match crate::tune::median(&known) {

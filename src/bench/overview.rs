@@ -1,4 +1,4 @@
-//! All kernels in one chart: which share of the limit each variant reaches.
+//! All kernels in one chart: the share of the limit that each variant reaches.
 
 use super::results::{Group, Line};
 use super::table::{best, names};
@@ -11,7 +11,7 @@ const RIGHT: f64 = 70.0;
 const ROW: f64 = 30.0;
 const TOP: f64 = 58.0;
 
-/// Variants in one chart have so many colors, which `STYLE` lists.
+/// The number of colors for variants, which `STYLE` lists.
 const COLORS: usize = 10;
 
 const STYLE: &str = "\
@@ -29,11 +29,11 @@ text { font: 13px system-ui, sans-serif; fill: #1f2933; } .back { fill: #ffffff;
 }
 ";
 
-/// What the legend calls the best variants whose names no other kernel has.
+/// The legend's label of best variants whose names no other kernel has.
 const OTHER: &str = "another variant";
 
-/// A row for each kernel, a mark for each variant of a name that several kernels have, and for the best
-/// one, which has a ring; with spreads.
+/// The chart: a row for each kernel, with a mark for each variant whose name several kernels have.
+/// The best variant has a ring. Lines show the spreads.
 pub fn overview(groups: &[Group]) -> String {
     let names = names(groups);
     let shared = |group: &&Group| group.lines.iter().any(|line| share(line).is_some());
@@ -125,7 +125,7 @@ pub fn overview(groups: &[Group]) -> String {
     svg
 }
 
-/// The class of the names' colors.
+/// The color class of a label.
 fn color(number: usize) -> String {
     format!("v{}", number % COLORS)
 }
@@ -166,7 +166,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Results of a kernel: variants with their speed-ups, each of which reaches that percentage of the limit.
+    /// Results of a kernel: variants with their speed-ups, all at the same percentage of the limit.
     pub(in super::super) fn group(kernel: &str, lines: &[(&str, f64)]) -> Group {
         Group {
             kernel: kernel.to_owned(),

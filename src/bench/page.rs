@@ -1,4 +1,4 @@
-//! One page with everything: what was measured, where, how, and the C. It needs no other file.
+//! The self-contained page of a bench: results, machine, settings, and the C.
 
 use super::against::Against;
 use super::baselines::{NAMES, NOTE};
@@ -16,8 +16,8 @@ use std::fmt::Write;
 
 const STYLE: &str = include_str!("page.css");
 
-/// The page, as HTML that is well-formed XML, too; beside the times of an earlier bench, if there
-/// are some.
+/// The page, as HTML that is also well-formed XML. With `against`, it also shows the times of an
+/// earlier bench.
 pub fn page(results: &Results, against: Option<&Against>) -> String {
     let title = format!("teml bench, {}", results.date);
     let mut html = format!(
@@ -55,7 +55,7 @@ pub fn page(results: &Results, against: Option<&Against>) -> String {
     html
 }
 
-/// The machine, sizes and threads, on top.
+/// Machine, sizes and threads, at the top of the page.
 fn facts(results: &Results) -> String {
     let cpu = results.machine.cpu.as_deref();
     let vectors = results.machine.vector.as_ref();
@@ -168,7 +168,7 @@ fn curve(curve: &Curve, colors: &BTreeMap<&str, usize>) -> String {
     )
 }
 
-/// What is read better by scrolling than shrunk.
+/// Wraps a chart that scrolls rather than shrinks on narrow screens.
 fn wide(svg: &str) -> String {
     format!("<div class=\"wide\">{svg}</div>\n")
 }
@@ -185,7 +185,7 @@ fn list(lines: Vec<String>) -> String {
     }
 }
 
-/// A table, with the row of the winner marked.
+/// A table with the winner's row marked.
 fn table<'a>(
     heads: impl IntoIterator<Item = &'a str>,
     rows: Vec<Vec<String>>,

@@ -1,5 +1,7 @@
-//! What others make of a kernel, where it is installed: OpenBLAS, the C compiler with all its
-//! freedom, Polly.
+//! Peers: OpenBLAS, the C compiler with `-ffast-math`, and Polly, if they are installed.
+//!
+//! Peers are only compared with. They run in their own worker, whose threads are not bound to
+//! cores, since libraries bring their own threads.
 
 use crate::codegen::{Kernel, Param, Role};
 use crate::ir::Elem;
@@ -11,10 +13,10 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// A peer that is asked for.
+/// A peer that the user asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// What a user of OpenBLAS would write, with the library at this path, or the installed one.
+    /// Hand-written calls of OpenBLAS, from the library at this path or the installed one.
     OpenBlas(Option<PathBuf>),
     /// The untransformed nest, compiled with `-ffast-math`.
     Cc,
@@ -46,13 +48,13 @@ impl fmt::Display for Choice {
     }
 }
 
-/// A peer that is there.
+/// A peer that is installed.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
-    /// What tables call it.
+    /// The label in tables.
     pub(super) label: String,
     compiler: Compiler,
-    /// What is added to the options of a comparison.
+    /// Flags added to the options of a comparison.
     extra: Vec<String>,
     libraries: Vec<String>,
     openmp: bool,
@@ -63,7 +65,7 @@ pub(super) struct Found {
 /// Looks for a peer.
 ///
 /// # Errors
-/// It is not there: why, and what to do about it.
+/// The peer is not installed; the message says what to do.
 pub(super) fn find(choice: &Choice, control: &Control) -> Result<Found, String> {
     match choice {
         Choice::Cc => {
@@ -119,7 +121,7 @@ fn find_openblas(choice: &Choice, path: Option<&Path>, control: &Control) -> Res
     })
 }
 
-/// How a library in a file is linked.
+/// Linker flags for a library file.
 fn of_path(path: &Path) -> Result<Vec<String>, String> {
     let full = path.canonicalize();
     let full = full.map_err(|error| format!("{}: {error}", path.display()))?;
@@ -130,7 +132,7 @@ fn of_path(path: &Path) -> Result<Vec<String>, String> {
     ])
 }
 
-/// How the installed library is linked.
+/// Linker flags for the installed library.
 fn installed(control: &Control) -> Vec<String> {
     let known = answer("pkg-config", &["--libs", "openblas"], control);
     let text = known.unwrap_or_else(|| "-lopenblas".to_owned());
@@ -138,7 +140,7 @@ fn installed(control: &Control) -> Vec<String> {
 }
 
 fn find_polly(choice: &Choice, control: &Control) -> Result<Found, String> {
-    // What it takes for matrix products packs into memory that threads share: with clang 14, the
+    // Polly's matrix-product optimization packs into memory that threads share: with clang 14, the
     // results are wrong.
     let extra = [
         "-mllvm",
@@ -167,8 +169,8 @@ fn find_polly(choice: &Choice, control: &Control) -> Result<Found, String> {
     })
 }
 
-/// How builds of OpenBLAS name their functions: what stands before and behind, and the type of
-/// extents. Python packages bring those that are not the first.
+/// The naming schemes of OpenBLAS builds: prefix, suffix, and type of extents. Python packages use
+/// the schemes after the first.
 const NAMES: &[(&str, &str, &str)] = &[
     ("", "", "int32_t"),
     ("", "64_", "int64_t"),
@@ -194,7 +196,7 @@ impl Found {
     /// The peer for a kernel, whose untransformed nests are `reference`.
     ///
     /// # Errors
-    /// There is none: why.
+    /// There is no such peer for this kernel, with the reason.
     pub(super) fn peer(
         &self,
         name: &str,
@@ -215,7 +217,7 @@ impl Found {
     }
 }
 
-/// What a user of a BLAS writes for a kernel: its name, its tensors and the C.
+/// A hand-written BLAS version of a kernel: its name, its tensors and the C.
 struct Blas {
     kernel: &'static str,
     tensors: &'static [&'static str],
@@ -243,8 +245,8 @@ static BLAS: &[Blas] = &[
     blas!("helm", "v", "A", "D", "u"),
 ];
 
-/// The kernel that calls a BLAS. What its C knows of tensors are pointers of their names and
-/// extents, `A_1` and so on.
+/// The kernel that calls a BLAS. Its C sees each tensor as a pointer of that name, and its extents
+/// as `A_1` and so on.
 fn blas(name: &str, reference: &Kernel) -> Result<Kernel, String> {
     let entry = BLAS.iter().find(|entry| entry.kernel == name);
     let entry = entry.ok_or("no BLAS routine is known for it")?;
@@ -272,7 +274,7 @@ fn blas(name: &str, reference: &Kernel) -> Result<Kernel, String> {
     Ok(foreign("openblas", before + entry.source, params))
 }
 
-/// Code that was not generated.
+/// A hand-written kernel.
 fn foreign(symbol: &str, function: String, params: Vec<Param>) -> Kernel {
     Kernel {
         symbol: symbol.to_owned(),

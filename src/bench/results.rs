@@ -1,4 +1,4 @@
-//! What a bench finds out, as data.
+//! The results of a bench, as data.
 
 use crate::codegen::Kernel;
 use crate::machine::{Demand, Machine, Rates, Resource};
@@ -9,12 +9,12 @@ use crate::verbs::Size;
 use serde::Serialize;
 use std::time::{Duration, SystemTime};
 
-/// All of it, and what it depends on.
+/// All results, with everything they depend on.
 #[derive(Clone, Debug, Serialize)]
 pub struct Results {
     /// The version of this tool.
     pub teml: &'static str,
-    /// When it began, in universal time.
+    /// The start, in universal time.
     pub date: String,
     /// `bench` or `mini`.
     pub size: &'static str,
@@ -24,15 +24,16 @@ pub struct Results {
     pub compiler: String,
     /// Its flags.
     pub flags: String,
-    /// Where it ran.
+    /// The machine that ran it.
     pub machine: Machine,
-    /// What that can do at best with this number of threads; each group has what it could do then.
+    /// The peak rates of the machine with this number of threads; each group has the rates measured
+    /// during its run.
     pub rates: Rates,
-    /// The peers that were asked for and are not installed.
+    /// Peers that were asked for but are not installed.
     pub absent: Vec<Absent>,
     /// One per comparison.
     pub groups: Vec<Group>,
-    /// One per comparison, where sizes were asked for.
+    /// One per comparison, if the bench has sizes to sweep.
     pub curves: Vec<Curve>,
 }
 
@@ -41,84 +42,85 @@ pub struct Results {
 pub struct Group {
     /// The kernel.
     pub kernel: String,
-    /// Why nothing was measured.
+    /// The reason, if nothing was measured.
     pub why: Option<String>,
-    /// What results were compared with.
+    /// The reference that results were compared with.
     pub evidence: String,
     /// Arithmetic operations by definition.
     pub flops: f64,
-    /// What the machine can do at best.
+    /// The least time on this machine.
     pub limit: Option<Limit>,
     /// One per variant and peer, the untransformed variant first.
     pub lines: Vec<Line>,
-    /// The baselines and peers that have nothing for this kernel.
+    /// Baselines and peers that are not available for this kernel.
     pub absent: Vec<Absent>,
-    /// What else is to be known.
+    /// Further notes.
     pub notes: Vec<String>,
 }
 
-/// The time that a computation takes at least on a machine.
+/// The least time that a computation takes on a machine.
 #[derive(Clone, Debug, Serialize)]
 pub struct Limit {
     /// The time in seconds.
     pub seconds: f64,
-    /// What sets it: `arithmetic` or `memory`.
+    /// The limiting resource: `arithmetic` or `memory`.
     pub by: &'static str,
     /// The fewest arithmetic operations of any variant.
     pub flops: f64,
     /// Inputs and results in bytes.
     pub bytes: f64,
-    /// The rate of the machine, in units of 10^9 per second: the median of what was measured.
+    /// The rate of the machine, in units of 10^9 per second: the median of the probes.
     pub rate: f64,
-    /// The best rate that was measured in the same run.
+    /// The best rate of the probes in the same run.
     pub best: f64,
 }
 
 /// A variant or a peer.
 #[derive(Clone, Debug, Serialize)]
 pub struct Line {
-    /// What tables call it.
+    /// The label in tables.
     pub name: String,
-    /// Whether others made it.
+    /// Whether it is a peer, not a teml variant.
     pub peer: bool,
-    /// Why nothing was measured.
+    /// The reason, if nothing was measured.
     pub why: Option<String>,
-    /// What was measured.
+    /// The measured times.
     pub times: Option<Times>,
-    /// Why it may stand for the computation; empty where that is proved, and for peers, which are
-    /// only compared.
+    /// Why the C is trusted without a proof; empty if it is proved, and for peers, which are only
+    /// compared with.
     pub proof: String,
-    /// The nests that were measured; empty for peers.
+    /// The measured nests; empty for peers.
     pub nest: String,
     /// The steps that made them, as a script.
     pub path: String,
     /// The C.
     pub code: String,
-    /// The part of it that is the kernel's own.
+    /// The kernel's own part of the C.
     #[serde(skip)]
     pub function: String,
-    /// What compiled it, and how, where that is not as for all others.
+    /// The compiler and its flags, if they differ from the usual ones.
     pub compiled: String,
 }
 
-/// What was measured of a variant, in seconds.
+/// The measured times of a variant, in seconds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Times {
-    /// Each run.
+    /// All runs.
     pub runs: Vec<f64>,
     /// The shortest run.
     pub min: f64,
-    /// Half of the runs are shorter.
+    /// The median run.
     pub median: f64,
     /// The interquartile range over the median.
     pub spread: f64,
-    /// The share of the runs during which others used the same cores, as far as that is known.
+    /// The share of the runs during which other processes used the same cores, as far as that is
+    /// known.
     pub disturbed: f64,
     /// Operations of the definition in the median time, in units of 10^9 per second.
     pub gflops: f64,
-    /// Bytes that have to be moved, likewise.
+    /// Compulsory traffic in the median time, in units of 10^9 bytes per second.
     pub gbytes: f64,
-    /// The time that the machine needs at least over the median.
+    /// The machine's least time over the median.
     pub share: Option<f64>,
     /// The median time of the first variant over this one.
     pub speed_up: f64,
@@ -126,17 +128,17 @@ pub struct Times {
     pub error: f64,
 }
 
-/// A baseline or a peer that is not among what was measured.
+/// A baseline or a peer that was not measured.
 #[derive(Clone, Debug, Serialize)]
 pub struct Absent {
     /// Its name.
     pub name: String,
-    /// Why, and what can be done about it.
+    /// The reason, and how to install the peer.
     pub why: String,
 }
 
 impl Results {
-    /// With the rates that were measured on `machine`.
+    /// Results without groups, with the rates that were measured on `machine`.
     pub(super) fn new(
         size: Size,
         threads: usize,
@@ -164,25 +166,25 @@ impl Results {
         }
     }
 
-    /// Whether anything was not measured that should have been.
+    /// Whether a measurement failed.
     pub fn failed(&self) -> bool {
         self.groups.iter().any(Group::failed_in_part) || self.curves.iter().any(Curve::failed)
     }
 }
 
 impl Group {
-    /// Whether a variant or a peer was not measured, or none of them was.
+    /// Whether a variant or a peer, or all of them, could not be measured.
     pub(super) fn failed_in_part(&self) -> bool {
         self.why.is_some() || self.lines.iter().any(|line| line.why.is_some())
     }
 
-    /// The variants that are faster than the limit by more than a tenth, which cannot be.
+    /// The variants that beat the limit by more than a tenth, which is impossible.
     pub(super) fn beating(&self) -> impl Iterator<Item = &str> {
         let beats = |line: &&Line| line.times.as_ref().is_some_and(Times::beats);
         self.lines.iter().filter(beats).map(|line| &*line.name)
     }
 
-    /// With the nests of the variants, and the steps that made them.
+    /// Adds the nests of the variants, and the steps that made them.
     pub(super) fn explained(mut self, variants: &[Variant]) -> Group {
         for line in self.lines.iter_mut().filter(|line| !line.peer) {
             let Some(variant) = variants.iter().find(|v| v.label == line.name) else {
@@ -209,7 +211,7 @@ impl Group {
         }
     }
 
-    /// What was measured where `machine` could do `rates` in the median and at best.
+    /// The results of a comparison on `machine`, whose rates are `rates` in the median and at best.
     pub(super) fn new(
         kernel: &str,
         ranking: &Ranking,
@@ -268,8 +270,8 @@ fn of_kernel(tried: &Result<Measured, Failed>, text: impl Fn(&Kernel) -> String)
         .map_or(String::new(), |row| text(&row.kernel))
 }
 
-/// What limits a computation: its operations, or what has to come from memory, unless the caches
-/// can hold all of it.
+/// The limit of a computation: its operations, or its compulsory memory traffic, unless it fits in
+/// the caches.
 fn limit(work: &Work, rates: &[Rates; 2], caches: u64) -> Option<Limit> {
     let demand = Demand {
         elem: work.elem,
@@ -293,11 +295,11 @@ fn limit(work: &Work, rates: &[Rates; 2], caches: u64) -> Option<Limit> {
     })
 }
 
-/// A variant whose share of the limit is more than this shows that the limit is wrong.
+/// A higher share of the limit shows that the limit is wrong.
 const BEATEN: f64 = 1.1;
 
 impl Times {
-    /// Whether the variant is faster than the limit by more than a tenth.
+    /// Whether the variant beats the limit by more than a tenth.
     pub(super) fn beats(&self) -> bool {
         self.share.is_some_and(|share| share > BEATEN)
     }
@@ -320,14 +322,14 @@ impl Times {
     }
 }
 
-/// What a curve is of.
+/// The quantity that a curve shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Height {
     /// The share of the machine's limit that the last variant and the peers reach.
     #[default]
     Share,
-    /// How many times as fast as the first variant all variants and peers are.
+    /// The speed-ups of all variants and peers over the first variant.
     SpeedUp,
 }
 
@@ -336,11 +338,11 @@ pub enum Height {
 pub struct Curve {
     /// The kernel.
     pub kernel: String,
-    /// The parameters that differ.
+    /// The parameters that vary.
     pub axis: String,
-    /// What is drawn.
+    /// The quantity of the vertical axis.
     pub height: Height,
-    /// In the order in which they were asked for.
+    /// In the order of the command line.
     pub points: Vec<Point>,
 }
 
@@ -349,12 +351,12 @@ pub struct Curve {
 pub struct Point {
     /// The value of the parameters.
     pub at: u32,
-    /// What was measured.
+    /// The results at this size.
     pub group: Group,
 }
 
 impl Curve {
-    /// Whether anything was not measured that should have been.
+    /// Whether a measurement failed.
     pub(super) fn failed(&self) -> bool {
         self.points.iter().any(|point| point.group.failed_in_part())
     }

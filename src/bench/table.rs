@@ -1,17 +1,17 @@
-//! Results as text.
+//! Results as text tables.
 
 use super::cells::{aligned, new_table, seconds};
 use super::curve::curve_table;
 use super::results::{Absent, Group, Line, Results, Times};
 use crate::report;
 
-/// The heads of the columns of a table.
+/// The column heads of a table.
 pub(super) const COLUMNS: [&str; 10] = [
     "variant", "runs", "min", "median", "spread", "GFLOP/s", "GB/s", "of limit", "speed-up",
     "error",
 ];
 
-/// The table of one kernel, and what has to be known about it.
+/// The table of one kernel with its notes.
 pub fn table(group: &Group) -> String {
     let mut lines = vec![format!("{}:", group.kernel)];
     if let Some(why) = &group.why {
@@ -50,7 +50,7 @@ pub(super) fn cells(line: &Line, times: &Times) -> [String; 10] {
     ]
 }
 
-/// What stands below a table.
+/// The notes below a table.
 pub(super) fn notes(group: &Group) -> Vec<String> {
     let mut notes = vec![format!("checked: {}", group.evidence)];
     if let Some(limit) = &group.limit {
@@ -92,9 +92,9 @@ pub(super) fn notes(group: &Group) -> Vec<String> {
     notes
 }
 
-/// Speed-ups over the untransformed nests: a row for each kernel, a column for each name that
-/// kernels have in common, and the best. Curves have a table each. Below it, where that was
-/// measured, and which peers are absent.
+/// The summary: speed-ups over the untransformed nests, with a row for each kernel. Columns are the
+/// labels that several kernels share, and the best variant. Curves have a table each. Below follow
+/// the machine, and the absent peers.
 pub fn summary(results: &Results) -> String {
     let mut lines = Vec::new();
     if !results.groups.is_empty() {
@@ -116,7 +116,7 @@ pub fn summary(results: &Results) -> String {
     lines.join("\n")
 }
 
-/// Where the results come from, in a line.
+/// The machine and the settings, in a line.
 fn place(results: &Results) -> String {
     let (threads, rates) = (results.threads, results.rates);
     let plural = if threads == 1 { "" } else { "s" };
@@ -139,10 +139,11 @@ pub(super) fn absent(peers: &[Absent]) -> Vec<String> {
         .collect()
 }
 
-/// The names that variants have in most scripts, in the order of the summary.
+/// The labels of most scripts, in the order of the summary.
 const KNOWN: [&str; 6] = ["naive", "pluto", "pluto_c", "pluto_best", "paper", "plan"];
 
-/// The names of the summary's columns: those that are known, what several kernels have, and peers.
+/// The labels of the summary's columns: the known ones, then labels that several kernels share,
+/// then peers.
 pub(super) fn names(groups: &[Group]) -> Vec<String> {
     let measured: Vec<&Group> = groups.iter().filter(|g| g.why.is_none()).collect();
     let least = measured.len().min(2);

@@ -1,9 +1,9 @@
-//! What is measured together.
+//! A comparison to measure, with its notes.
 
 use super::results::Absent;
 use crate::trial::Comparison;
 
-/// A comparison, and what is known about it before it is held.
+/// A comparison, and what is known before it runs.
 pub(super) struct Task {
     pub(super) comparison: Comparison,
     pub(super) absent: Vec<Absent>,

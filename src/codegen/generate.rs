@@ -1,4 +1,7 @@
-//! `codegen`: from nests to one C function.
+//! Generates one C function from nests.
+//!
+//! The C allocates nothing. Every tensor that is not local is a parameter: nest by nest, its result
+//! before its operands. Nests that are not proved to compute their definition are refused.
 
 use super::c::printer::{Printed, asked, comment, print};
 use super::kernel::{Header, Kernel, Param, Role, Vectors, parameter};
@@ -15,7 +18,7 @@ use crate::target::Target;
 use std::collections::HashSet;
 use std::fmt::Write;
 
-/// Why there is no C for some nests.
+/// Why nests have no C.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoCode {
     /// There is nothing to generate.
@@ -24,37 +27,36 @@ pub enum NoCode {
     /// A parallel or vector loop has dependent iterations.
     #[error("{race}")]
     Race {
-        /// Which nest, counted from 0.
+        /// The nest, counted from 0.
         nest: usize,
-        /// The iterations.
+        /// The dependent iterations.
         race: Race,
     },
     /// The nests do not compute what their definition says.
     #[error("{}", .0.summary())]
     Illegal(Box<Violation>),
-    /// It is not known whether they do.
+    /// The proof is undecided.
     #[error("there is no proof that the nests are legal: {0}")]
     Undecided(Undecided),
     /// Two tensors share a name.
     #[error("two tensors are named {name}: {first} and {second}")]
     TensorsDiffer {
-        /// The name.
         name: Name,
         /// One declaration.
         first: String,
         /// The other one.
         second: String,
     },
-    /// The name of the function is none.
+    /// The name of the function is not valid.
     #[error("the kernel cannot have this name: {0}")]
     Symbol(NameError),
-    /// A part of a nest, whose outer loops are elsewhere.
+    /// A part of a nest, without its outer loops.
     #[error("this is a part of a nest, inside loop `{outer}`")]
     Part {
         /// The loop directly around it.
         outer: Name,
     },
-    /// Somebody stopped it.
+    /// The user stopped it.
     #[error("interrupted")]
     Stopped,
     /// A nest that violates an invariant.
@@ -63,7 +65,7 @@ pub enum NoCode {
 }
 
 impl NoCode {
-    /// What would be legal instead.
+    /// A legal alternative.
     pub fn help(&self) -> Option<String> {
         let help = match self {
             NoCode::Race { race, .. } if race.reduction.is_some() => {
@@ -98,7 +100,7 @@ pub fn generate(nests: &[Nest], symbol: &str, reductions: Reductions) -> Result<
     generate_for(nests, symbol, reductions, &Target::native())
 }
 
-/// The same for another machine, or for this one with more of its facts.
+/// As [`generate`], for another machine, or for this one with more facts about it.
 ///
 /// # Errors
 /// As [`generate`].
@@ -151,11 +153,10 @@ pub fn generate_for(
     })
 }
 
-/// Everything for which [`generate`] refuses nests, in whatever function they are: without one of
-/// these reasons, there is code for them.
+/// Checks everything for which [`generate`] refuses nests, except for the name of the function.
 ///
 /// # Errors
-/// As [`generate`], but for the name of the function.
+/// As [`generate`], except for the name of the function.
 pub fn check(nests: &[Nest], reductions: Reductions) -> Result<Proof, NoCode> {
     if nests.is_empty() {
         return Err(NoCode::Nothing);
@@ -176,7 +177,7 @@ pub fn check(nests: &[Nest], reductions: Reductions) -> Result<Proof, NoCode> {
     Ok(proof)
 }
 
-/// The plans of nests after each pass, for readers: nothing is proved.
+/// The plans of nests after each pass, for readers. Nothing is proved.
 ///
 /// # Errors
 /// [`NoCode`], for nests that are not well-formed.
@@ -192,10 +193,10 @@ pub fn stages(nests: &[Nest], target: &Target) -> Result<Vec<Stage>, NoCode> {
     Ok(plan::stages(nests, &context))
 }
 
-/// The plan of nests that operations made, without hints, for predictions: nothing is proved.
+/// The plan, without hints, of nests that operations made, for predictions. Nothing is proved.
 ///
 /// # Errors
-/// [`NoCode`]: tensors share a name, or somebody stopped it.
+/// [`NoCode`]: tensors share a name, or the user stopped it.
 pub fn unproved(nests: &[Nest], target: &Target) -> Result<Plan, NoCode> {
     let inputs = inputs(nests)?;
     let context = Context {
@@ -205,7 +206,7 @@ pub fn unproved(nests: &[Nest], target: &Target) -> Result<Plan, NoCode> {
     plan::without_hints(nests, &context).ok_or(NoCode::Stopped)
 }
 
-/// The loops that are marked vector and are left to compilers, since they have loops inside, and why.
+/// The vector loops that are left to compilers since they have loops inside, and the reasons.
 pub fn outer_vectors(nests: &[Nest], target: &Target) -> Vec<(Name, String)> {
     let is_outer = |l: &Loop| l.vector && l.body.iter().any(|t| matches!(t, Tree::Loop(_)));
     let mut loops = nests.iter().flat_map(Nest::loops);
@@ -249,9 +250,9 @@ fn params(nests: &[Nest]) -> Result<Vec<Param>, NoCode> {
         })
     };
     let role = |tensor: &Tensor| match role(tensor, &definition) {
-        // Statements that run in turn may read what a later one assigns.
+        // Statements that run in order may read elements that a later one assigns.
         Role::Out if in_turn(nests, tensor) => Role::InOut,
-        // A tensor that nobody needs afterwards keeps other values.
+        // The nest overwrites a donated input.
         Role::In if written(tensor) => Role::InOut,
         role => role,
     };
@@ -264,7 +265,7 @@ fn params(nests: &[Nest]) -> Result<Vec<Param>, NoCode> {
         .collect())
 }
 
-/// Whether a program assigns `tensor`: its statements run in turn.
+/// Whether a program assigns `tensor`: its statements run one after the other.
 fn in_turn(nests: &[Nest], tensor: &Tensor) -> bool {
     let parts = nests.iter().flat_map(Nest::originals);
     let mut programs = parts.filter(|part| part.is_program);
@@ -282,7 +283,7 @@ fn role(tensor: &Tensor, definition: &[&Expr]) -> Role {
         value.for_each_access(&mut |t, _| read |= t.name() == tensor.name());
         let assigns = target.tensor().is_some_and(|t| t.name() == tensor.name());
         match (read, assigns) {
-            // Its old contents are read, now or by what an incomplete assignment leaves.
+            // Its old contents are read, or an incomplete assignment keeps them.
             (true, true) => return Role::InOut,
             (true, false) => {
                 return if writes_later(tensor, definition) {
@@ -335,8 +336,7 @@ fn covers(assignment: &Expr) -> bool {
         })
 }
 
-/// What stands above a function: what it computes, by which steps, and what a caller or a reader
-/// has to know.
+/// The comments above a function: what it computes, the steps, and notes for callers and readers.
 fn comments(
     nests: &[Nest],
     symbol: &str,
@@ -373,7 +373,7 @@ fn comments(
     c
 }
 
-/// The function, below its comments and the functions that it calls.
+/// The function, after its comments and the functions that it calls.
 fn function(symbol: &str, params: &[Param], comments: &str, printed: &Printed) -> String {
     let Printed {
         attributes, body, ..
@@ -394,7 +394,7 @@ fn function(symbol: &str, params: &[Param], comments: &str, printed: &Printed) -
     c
 }
 
-/// An assignment, or the loops that say in which order elements are assigned.
+/// An assignment, or the loops that order the assignments of elements.
 fn definition_lines(part: &Nest) -> Vec<String> {
     if part.originals().iter().any(|p| p.in_order) {
         part.lines().iter().map(ToString::to_string).collect()

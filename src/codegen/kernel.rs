@@ -1,4 +1,4 @@
-//! A kernel: C text and what is needed to call it.
+//! Kernels: C text, and what a caller needs to know.
 
 use crate::ir::Tensor;
 use crate::legality::Proof;
@@ -8,15 +8,15 @@ use std::collections::BTreeSet;
 /// How a kernel uses one of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// Only read.
+    /// The kernel only reads it.
     In,
-    /// Written, and no element is read before it is written.
+    /// The kernel writes each element before it reads it.
     Out,
-    /// Read and then written: its contents before the call matter.
+    /// The kernel reads its contents from before the call, and writes it.
     InOut,
 }
 
-/// One argument of a kernel: a pointer to the tensor's elements, row-major.
+/// An argument of a kernel: a pointer to the tensor's elements, row-major.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Param {
     /// The tensor; it has a name.
@@ -25,11 +25,11 @@ pub struct Param {
     pub role: Role,
 }
 
-/// Alignment of every buffer that teml passes to a kernel, in bytes. Kernels take others, too, and
-/// store past the caches only where tensors begin at a multiple of it.
+/// Alignment of every buffer that teml passes to a kernel, in bytes. Kernels accept any other. They
+/// store past the caches only if tensors are aligned to it.
 pub const ALIGNMENT: usize = 64;
 
-/// What a function uses before it in a translation unit, in the order in which that comes.
+/// The headers that a function may need, in the order in which a translation unit includes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Header {
     /// `<math.h>`.
@@ -77,7 +77,7 @@ impl Header {
         Header::Casts,
     ];
 
-    /// The line that includes it, if it is one of the C library.
+    /// Its `#include`, if it belongs to the C library.
     pub(super) fn include(self) -> Option<&'static str> {
         match self {
             Header::Math => Some("#include <math.h>\n"),
@@ -87,7 +87,7 @@ impl Header {
         }
     }
 
-    /// Its text, if it is one of ours.
+    /// Its text, if it is teml's own.
     pub(super) fn file(self) -> Option<&'static str> {
         Some(match self {
             Header::Math | Header::Integers | Header::Memset => return None,
@@ -105,43 +105,43 @@ impl Header {
     }
 }
 
-/// One C function.
+/// A C function.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Kernel {
     /// The function's name.
     pub symbol: String,
-    /// What it needs before it.
+    /// The headers that it needs.
     pub headers: BTreeSet<Header>,
     /// Its definition in C11.
     pub function: String,
     /// The arguments, in order.
     pub params: Vec<Param>,
-    /// Why it may stand for its definition.
+    /// The proof that it computes its definition, or why there is none.
     pub proof: Proof,
-    /// The vectors that it is written for.
+    /// The vectors that it was generated for.
     pub vectors: Vectors,
-    /// Its plan, as pseudo-code; empty where nothing was planned.
+    /// Its plan, as pseudo-code; empty for hand-written C.
     pub plan: String,
 }
 
-/// What support code for vectors has to know of the target.
+/// Facts about the target that the support code for vectors depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Vectors {
-    /// The bytes of a vector register. The C is also right where they are narrower.
+    /// The bytes of a vector register. The C is also correct on narrower ones.
     pub bytes: u64,
     /// Whether the C library may have functions of vectors.
     pub has_functions: bool,
 }
 
 impl Default for Vectors {
-    /// Those of the machine that this program runs on.
+    /// The vectors of the machine that this program runs on.
     fn default() -> Vectors {
         Vectors::of(&Target::native())
     }
 }
 
 impl Vectors {
-    /// Those of a target.
+    /// The vectors of a target.
     pub fn of(target: &Target) -> Vectors {
         Vectors {
             bytes: target.vector_bytes(),
@@ -151,7 +151,7 @@ impl Vectors {
 }
 
 impl Kernel {
-    /// One that is written in C by hand, such as a probe of the machine: it stands for no definition.
+    /// A kernel of hand-written C, such as a probe of the machine. It has no definition.
     pub fn in_c(symbol: &str, function: String, params: Vec<Param>) -> Kernel {
         Kernel {
             symbol: symbol.to_owned(),
@@ -164,7 +164,7 @@ impl Kernel {
         }
     }
 
-    /// One that computes nothing, and links only where the C library has functions of vectors.
+    /// A kernel that computes nothing, and links only if the C library has functions of vectors.
     pub fn of_vector_functions() -> Kernel {
         let needed = [
             Header::Math,
@@ -193,15 +193,15 @@ impl Kernel {
         }
     }
 
-    /// The declaration of the function, without a semicolon; `None` if the function is not
-    /// written as [`generate`](fn@super::generate) does.
+    /// The declaration of the function, without a semicolon. `None` if it does not have the form
+    /// that [`generate`](fn@super::generate) prints.
     pub fn prototype(&self) -> Option<&str> {
         let start = self.function.find(&format!("void {}(", self.symbol))?;
         let rest = self.function.get(start..)?;
         rest.get(..=rest.find(")\n{")?)
     }
 
-    /// Whether the function may compute with integers that are elements.
+    /// Whether the function may compute with integer elements.
     pub fn has_integers(&self) -> bool {
         let of_elements = |param: &Param| !param.tensor.elem().is_float();
         let types = ["int32_t", "(int64_t)", "(int64_t,"];
@@ -214,8 +214,8 @@ impl Kernel {
     }
 }
 
-/// `const double (*TEML_RESTRICT A)[5] /* A[8][5] */`: a pointer to the rows, to the elements for ranks
-/// 0 and 1. C++ has no other way to say that nothing else points there.
+/// `const double (*TEML_RESTRICT A)[5] /* A[8][5] */`: a pointer to the rows, or to the elements
+/// for ranks 0 and 1. In C++ only this form can say that nothing else aliases it.
 pub(super) fn parameter(tensor: &Tensor, constant: bool) -> String {
     let constant = if constant { "const " } else { "" };
     let extents = tensor.shape().extents();

@@ -1,6 +1,7 @@
 //! From loop nests to C text. Pure: no files, no compiler, no script.
 //!
-//! Passes make a plan of nests (`plan`), in which everything is decided. It is printed as C (`c`).
+//! Passes make a plan of nests, which decides everything (`plan`). The printer then only prints it
+//! as C (`c`).
 
 use teml_core::{analysis, ir, legality, target};
 

@@ -1,13 +1,13 @@
-//! Support code: what C needs that no compiler brings, from real headers, paragraph by paragraph.
+//! Support code: C that kernels need and no compiler provides, from real headers.
 //!
-//! A paragraph of a header is printed where the kernel uses a name that it defines, or another
-//! paragraph that is printed does, as a linker resolves names.
+//! A paragraph of a header is printed if it defines a name that the kernel uses. Paragraphs that
+//! this one uses follow in the same way, as a linker resolves names.
 
 use super::kernel::{Header, Kernel};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-/// Lines without an empty one between them.
+/// Lines without an empty line between them.
 struct Paragraph {
     text: &'static str,
     /// The macros, types, constants and functions that it defines.
@@ -35,7 +35,7 @@ pub(super) fn support(kernels: &[Kernel]) -> String {
     let mut result = String::new();
     for k in needed {
         let text = all[k].text;
-        // Single lines stay together.
+        // Single-line paragraphs stay together.
         if text.contains('\n') || !result.ends_with(";\n") {
             result.push('\n');
         }
@@ -72,7 +72,7 @@ impl Paragraph {
     }
 }
 
-/// What a line of a header defines: it is written so that the name is easy to find.
+/// The name that a line of a header defines; the headers are formatted so that it is easy to find.
 fn defined(line: &'static str) -> Option<&'static str> {
     let is_own = |name: &&str| !["__attribute__", "always_inline", "unused"].contains(name);
     if let Some(rest) = line.strip_prefix("#define ") {

@@ -1,14 +1,14 @@
-//! What user names are called in generated C.
+//! The spelling of user names in generated C.
 //!
-//! A script may name a tensor, a loop or a variant as it likes. Where C, C++, their libraries or
-//! teml's own support code use that name for something else, the C spells it with a prefix: the
-//! tensor `TEML_F64XN` is `u_TEML_F64XN` there. Everything else is spelled as in the script.
+//! A script may name a tensor, a loop or a variant as it likes. If C, C++, their libraries or
+//! teml's own support code use that name, the C spells it with a prefix: the tensor `TEML_F64XN` is
+//! `u_TEML_F64XN` there. Everything else is spelled as in the script.
 
 use super::taken::{LIBRARY, RESERVED, RESERVED_PREFIXES};
 use crate::ir::{Name, NameError, Nest, Tensor, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whether C or C++ uses a name for something else, so that nothing local may have it.
+/// Whether C or C++ uses a name for something else, so that it cannot be a local name.
 fn is_taken(text: &str) -> bool {
     has_taken_prefix(text) || RESERVED.contains(&text)
 }
@@ -21,7 +21,7 @@ fn has_taken_prefix(text: &str) -> bool {
 /// Checks that a function can be called `text`.
 ///
 /// # Errors
-/// It is not a name, or one that C, C++, their libraries or teml's own code uses.
+/// It is not a name, or C, C++, their libraries or teml's own code use it.
 pub fn check(text: &str) -> Result<(), NameError> {
     Name::new(text)?;
     if text == "main" || is_taken(text) || LIBRARY.contains(&text) {
@@ -31,7 +31,7 @@ pub fn check(text: &str) -> Result<(), NameError> {
     }
 }
 
-/// A name for a function that a script calls `label`.
+/// A name for the function of a script's `label`.
 pub fn from_label(label: &str) -> String {
     match check(label) {
         Ok(()) => label.to_owned(),
@@ -42,15 +42,15 @@ pub fn from_label(label: &str) -> String {
     }
 }
 
-/// What precedes a name that is taken.
+/// The prefix of taken names.
 const PREFIX: &str = "u_";
 
-/// How the names of some nests are spelled in C, where that differs from the script.
+/// The C spelling of names of some nests, if it differs from the script's.
 #[derive(Default)]
 pub(super) struct Spelling {
-    /// Of what C needs itself, tensors and loops alike.
+    /// Tensors and loops with names that C needs itself.
     taken: BTreeMap<Name, Name>,
-    /// Of loops that have the name of a tensor: C has one name for one thing.
+    /// Loops with the name of a tensor: in C a name has one meaning.
     loops: BTreeMap<Name, Name>,
 }
 
@@ -88,7 +88,7 @@ impl Spelling {
         spelling
     }
 
-    /// What differs: the name in the script, that in C, and why.
+    /// The names that differ: in the script, in C, and why.
     pub(super) fn changes(&self) -> impl Iterator<Item = (String, &Name, &'static str)> {
         let taken = self.taken.iter();
         let taken = taken.map(|(name, c)| (name.to_string(), c, "C needs the name itself"));
@@ -104,7 +104,7 @@ impl Spelling {
         }
     }
 
-    /// A nest with all names as in C.
+    /// A nest with all names spelled as in C.
     pub(super) fn nest(&self, nest: &Nest) -> Nest {
         if self.taken.is_empty() && self.loops.is_empty() {
             return nest.clone();

@@ -7,9 +7,9 @@ pub(super) const RESERVED_PREFIXES: &[&str] = &[
     "SIZE_", "SIG_", "WCHAR_", "WINT_", "FP_", "FE_", "M_", "HUGE", "MATH_", "FLT_", "DBL_",
 ];
 
-/// Words of C and C++ that mean something else there, and macros of the headers.
+/// Words of C and C++ with another meaning, and macros of the headers.
 pub(super) const RESERVED: &[&str] = &[
-    // Beside the keywords of C11, which no name may be.
+    // In addition to the keywords of C11, which are not valid names.
     "alignas",
     "alignof",
     "and",
@@ -139,7 +139,7 @@ pub(super) const RESERVED: &[&str] = &[
     "powf",
 ];
 
-/// Functions of the C library, and those that compilers take for such: C would not let a kernel
+/// Functions of the C library, and functions that compilers recognize by name. A kernel could not
 /// have another signature. Tensors and loops may have these names, since they are local.
 pub(super) const LIBRARY: &[&str] = &[
     "abs",

@@ -1,26 +1,29 @@
-//! Translation units: kernels, below what they need.
+//! Translation units: kernels, after everything that they need.
+//!
+//! Results depend on flags. Each unit states them, and refuses `-ffast-math`. Integers wrap
+//! (`-fwrapv`).
 
 use super::kernel::{Header, Kernel};
 use super::support::support;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// What C++ needs around what C defines.
+/// The start of a block of C declarations in C++.
 pub const C_BEGINS: &str = "#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
 
-/// The end of what [`C_BEGINS`] began.
+/// The end of the block that [`C_BEGINS`] starts.
 pub const C_ENDS: &str = "#ifdef __cplusplus\n}\n#endif\n";
 
-/// What every translation unit needs, and every header with prototypes.
+/// The base of every translation unit and of every header with prototypes.
 pub const BASE: &str = include_str!("base.h");
 
-/// Refuses flags with which the C computes something else.
+/// Refuses flags that change results.
 const FLAGS: &str = include_str!("flags.h");
 
-/// What readers and compilers are told before the C of kernels.
+/// Flags and notes before the C of kernels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preamble {
-    /// Flags without which a compiler gets the C wrong, such as `-fno-tree-slp-vectorize`.
+    /// Flags that a compiler needs to compile the C correctly, such as `-fno-tree-slp-vectorize`.
     pub cure: Vec<String>,
     /// Lines of text.
     pub notes: Vec<String>,
@@ -31,7 +34,7 @@ pub fn unit(kernels: &[Kernel]) -> String {
     unit_after(&Preamble::default(), kernels)
 }
 
-/// The same after a preamble.
+/// As `unit`, after a preamble.
 pub fn unit_after(preamble: &Preamble, kernels: &[Kernel]) -> String {
     let headers: BTreeSet<Header> = kernels.iter().flat_map(|k| &k.headers).copied().collect();
     let mut text = format!(
@@ -54,7 +57,7 @@ pub fn unit_after(preamble: &Preamble, kernels: &[Kernel]) -> String {
     text
 }
 
-/// The flags that results depend on: as pragmas where compilers take them, and for readers.
+/// The flags that results depend on: as pragmas if compilers accept them, and as notes for readers.
 fn needs(preamble: &Preamble, kernels: &[Kernel]) -> String {
     let wraps = kernels.iter().any(Kernel::has_integers);
     let chooses = kernels.iter().any(Kernel::chooses);

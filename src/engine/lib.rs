@@ -1,4 +1,4 @@
-//! What is said of nests: reports, searches, diagnostics.
+//! Reports, searches and diagnostics about nests.
 
 pub mod diag;
 pub mod report;

@@ -1,5 +1,5 @@
-//! What is said behind the loops of a nest: how many iterations they have, whether they are unrolled, by
-//! a step or in the C, and why vector loops have no vectors.
+//! What is said behind the loops of a nest: how many iterations they have, whether they are
+//! unrolled, by a step or in the C, and why vector loops have no vectors.
 
 use crate::analysis::levels::levels;
 use crate::codegen;

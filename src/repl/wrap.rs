@@ -1,8 +1,8 @@
 //! Text in windows of any width.
 
 /// The text with lines broken between words so that they have at most `width` columns. The lines of
-/// an item of a list line up. Other lines that begin with spaces, or are part of code or of a table,
-/// stay as they are.
+/// an item of a list line up. Other lines that begin with spaces, or are part of code or of a
+/// table, stay as they are.
 pub fn wrapped(text: &str, width: usize) -> String {
     let mut out = Vec::new();
     let mut paragraph = String::new();

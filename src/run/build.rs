@@ -1,4 +1,5 @@
-//! Tells the crate for which target it is built: finding a C compiler at run time needs it.
+//! Records the target triple for which the crate is built: `cc` needs it to find a C compiler at
+//! run time.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

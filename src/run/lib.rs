@@ -1,4 +1,5 @@
-//! Kernels for this machine: compiled, called, compared with the reference, timed, and handed to others.
+//! Compiles kernels for this machine, calls them, compares their results with the reference, times
+//! them, and packages them for other programs.
 
 pub mod machine;
 pub mod package;

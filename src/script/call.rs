@@ -280,8 +280,8 @@ impl Call<'_> {
         }
     }
 
-    /// Argument `k` as a list of nests; a nest alone is a list of one, and a tensor is computed with
-    /// all that it needs.
+    /// Argument `k` as a list of nests; a nest alone is a list of one, and a tensor is computed
+    /// with all that it needs.
     ///
     /// # Errors
     /// It is none.

@@ -139,7 +139,8 @@ pub fn refuse(places: &Places, position: Position, value: &Dynamic) -> Failure {
         .declared(name)
 }
 
-/// Refuses the variable at `position`, which holds a level or another `value` and has the name of a loop.
+/// Refuses the variable at `position`, which holds a level or another `value` and has the name of a
+/// loop.
 pub fn refuse_level(places: &Places, position: Position, value: &Dynamic) -> Failure {
     let name = name(places, position).unwrap_or_default();
     let level = values::describe(value);

@@ -116,8 +116,8 @@ impl Places {
         Some(compiled)
     }
 
-    /// The text that was added last is a module's. That is never forgotten, so that code of a module
-    /// cannot pass for the user's.
+    /// The text that was added last is a module's. That is never forgotten, so that code of a
+    /// module cannot pass for the user's.
     pub fn import(&mut self) {
         if let Some(source) = self.sources.last() {
             self.imported.push(source.first_line..self.next_line);

@@ -204,8 +204,8 @@ pub fn ranges(call: &Call, k: usize, in_play: &[Name]) -> std::result::Result<Do
     Ok(domain)
 }
 
-/// The variables that read as iterators in the ranges of maps that calls have as their last argument,
-/// each with the key of its range. By the position of the call.
+/// The variables that read as iterators in the ranges of maps that calls have as their last
+/// argument, each with the key of its range. By the position of the call.
 pub fn variables(ast: &AST) -> Vec<(Position, Vec<(String, Position)>)> {
     let mut found = Vec::new();
     ast.walk(&mut |nodes| {

@@ -302,8 +302,8 @@ impl Session {
         }
     }
 
-    /// Runs a text and hands its value to `finish`, all on a large stack. `last` says which values of
-    /// it are dropped.
+    /// Runs a text and hands its value to `finish`, all on a large stack. `last` says which values
+    /// of it are dropped.
     pub(super) fn run<T: Send>(
         &mut self,
         name: &str,

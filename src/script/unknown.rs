@@ -83,7 +83,8 @@ impl Translator<'_> {
         }))
     }
 
-    /// A variable beside a number or an iterator, whose name reads as an iterator, may be meant as one.
+    /// A variable beside a number or an iterator, whose name reads as an iterator, may be meant as
+    /// one.
     fn instead_of_an_iterator(&self, diagnostic: Diagnostic, given: &[String]) -> Diagnostic {
         let is_index = |words: &String| words == "an integer" || words == "an iterator";
         let other = given.iter().position(|words| !is_index(words));

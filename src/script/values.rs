@@ -43,8 +43,8 @@ pub const SHOWN: i32 = 1;
 /// holds it keep that name.
 pub const NAMED: i32 = 2;
 
-/// Marks a nest whose label is the name of a variable inside of a function: the variable that the call
-/// is bound to labels it anew.
+/// Marks a nest whose label is the name of a variable inside of a function: the variable that the
+/// call is bound to labels it anew.
 pub const INNER: i32 = 3;
 
 /// `from -> to`, not interpreted before an operation takes it.

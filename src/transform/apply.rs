@@ -1,4 +1,7 @@
-//! How operations are applied: the one door.
+//! Applies operations: every transformation of a nest goes through `apply`.
+//!
+//! It compares the births of loops before and after a step, and keeps in the path the loops that
+//! the step made and ended.
 
 use super::args::Args;
 use super::failure::{Error, bug};
@@ -9,10 +12,10 @@ use crate::analysis::verify::verify;
 use crate::ir::{Arg, Nest, Path, Site, Step};
 use std::sync::Arc;
 
-/// Applies `op`: the one door through which scripts, tuner and baseline transform.
+/// Applies `op`. Scripts, tuners and the baseline all transform through this function.
 ///
-/// `site` says where a script asked for it. The step is recorded in the path of a resulting
-/// nest, new loops are born of it, and the result is verified.
+/// `site` is where a script calls the operation. The step is recorded in the path of a resulting
+/// nest, its new loops get the step as their birth, and the result is verified.
 ///
 /// # Errors
 /// The operation's own refusals and mistakes.
@@ -24,7 +27,7 @@ pub fn apply(op: &'static Op, args: &[Arg], site: Option<Site>) -> Result<Value,
     })
 }
 
-/// Applies `op` as a step that was taken before: what it makes has the births that it had then.
+/// Applies `op` as the recorded step `step`: new loops get the births that they had then.
 ///
 /// # Errors
 /// As [`apply`].
@@ -55,7 +58,7 @@ fn applied(
     Ok(Value::Nest(nest.made_by(&step, &before)))
 }
 
-/// Takes one step of a path again; without a nest, one that builds.
+/// Replays one step of a path on `nest`; a step that builds needs no nest.
 pub(super) fn take(nest: Option<Nest>, step: &Arc<Step>) -> Result<Nest, Error> {
     let op =
         operation(step.op).ok_or_else(|| bug(format!("there is no operation `{}`", step.op)))?;
@@ -64,12 +67,12 @@ pub(super) fn take(nest: Option<Nest>, step: &Arc<Step>) -> Result<Nest, Error> 
     apply_again(op, &args, step)?.nest()
 }
 
-/// Whether a step makes a nest of none.
+/// Whether a step builds a nest instead of transforming one.
 pub(super) fn builds(step: &Step) -> bool {
     [BUILD.name, SWEEP.name, NEST.name].contains(&step.op)
 }
 
-/// The nest that the steps of `path` make of `base`; steps that build are left out.
+/// Replays the steps of `path` on `base`, except for the steps that build.
 fn replay(path: &Path, base: &Nest) -> Result<Nest, Error> {
     let steps = path.steps();
     let mut taken = steps.iter().filter(|step| !builds(step));

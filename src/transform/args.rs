@@ -1,5 +1,5 @@
-//! The arguments of a call, as operations read them. What does not fit its parameter is refused
-//! here, and nowhere else.
+//! The arguments of a call, as operations read them. An argument that does not fit its parameter is
+//! refused here, and nowhere else.
 
 use super::failure::{Error, mistake};
 use super::param::{Kind, Param, Takes};
@@ -11,22 +11,22 @@ use crate::ir::{
 
 /// The nest that an operation transforms.
 pub const NEST: Param<Nest> = Param::new("nest");
-/// The loop that it is about.
+/// The loop to transform.
 pub const LOOP: Param<LoopRef> = Param::new("loop");
-/// The tensor that it is about.
+/// The tensor to transform.
 pub const TENSOR: Param<TensorName> = Param::new("tensor");
 
-/// The arguments of a call, by the names of the parameters.
+/// The arguments of a call, with the names of their parameters.
 pub struct Args<'a> {
     given: Vec<(&'a str, &'a Arg)>,
     replay: Replay<'a>,
 }
 
-/// Applies the steps of a path to a nest.
+/// Replays the steps of a path on a nest.
 pub type Replay<'a> = &'a dyn Fn(&Path, &Nest) -> Result<Nest, Error>;
 
 impl<'a> Args<'a> {
-    /// What is given for `params`, in their order; those at the end may be left out.
+    /// Pairs the arguments `given` with `params`, in order; arguments at the end may be left out.
     pub(super) fn of(
         params: &'a [Param],
         given: &'a [Arg],
@@ -52,27 +52,28 @@ impl<'a> Args<'a> {
         })
     }
 
-    /// What is given for a parameter.
+    /// The argument for a parameter.
     ///
     /// # Errors
-    /// Nothing is, and the parameter is not optional; or it does not fit.
+    /// It is missing although the parameter is not optional, or it does not fit.
     pub fn get<T: Takes>(&self, parameter: &Param<T>) -> Result<T::Value<'a>, Error> {
         let given = self.given.iter().find(|(name, _)| *name == parameter.name);
         T::of(given.map(|(_, arg)| *arg), parameter.name).map_err(|error| error.at(parameter))
     }
 
-    /// What applies the steps that an argument is.
+    /// Replays steps that are passed as an argument.
     pub(super) fn replay(&self) -> Replay<'a> {
         self.replay
     }
 }
 
-/// The error of an argument of another kind, which scripts cannot give.
+/// The error for an argument of the wrong kind, which scripts cannot pass.
 pub(super) fn unfit(arg: &Arg, parameter: &str) -> Error {
     mistake(format!("`{parameter}` cannot be {}", arg.short()))
 }
 
-/// What arguments of one form are: the type of the parameter, its kind, the value, and the form.
+/// Implements `Takes` for arguments of one form: the parameter's type, its kind, the value's type,
+/// and the pattern that decodes an argument.
 macro_rules! takes {
     ($($type:ty, $kind:ident, $value:ty: $form:pat => $decoded:expr;)*) => {
         // Some values borrow from the argument.
@@ -114,17 +115,14 @@ takes! {
     ListsArrow, ListsArrow, &'a Arrow: Arg::Arrow(arrow) => arrow;
 }
 
-/// A text.
 pub enum Text {}
 /// An index expression, or its text.
 pub enum Place {}
-/// Extents.
 pub enum Extents {}
 /// All dimensions in some order, counted from 1.
 pub enum Order {}
 /// Pairs of dimensions, counted from 1.
 pub enum Dimensions {}
-/// A list of iterators.
 pub enum Iterators {}
 /// Iterators or dimensions to reduce over.
 pub enum Over {}
@@ -136,7 +134,6 @@ pub enum ListsArrow {}
 pub enum LoopOrLoops {}
 /// A tensor, by its name.
 pub enum TensorName {}
-/// An index expression.
 pub enum AnIndex {}
 /// Integers by the names of loops.
 pub enum Factors {}
@@ -238,7 +235,7 @@ impl Takes for Options<'_> {
 }
 
 impl<'a> Options<'a> {
-    /// What is given for an option.
+    /// The value of an option.
     ///
     /// # Errors
     /// It does not fit.

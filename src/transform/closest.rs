@@ -1,4 +1,4 @@
-//! Names that may have been meant.
+//! Suggestions for misspelled names.
 
 /// The candidate that `word` is most likely a misspelling of.
 pub fn closest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {

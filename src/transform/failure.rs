@@ -1,20 +1,20 @@
-//! Why an operation did not do what was asked, and where: a value, rendered in one place (`diag`).
+//! Why and where an operation failed. An error is a value, and one place renders it (`diag`).
 //!
-//! Each operation makes its refusals in its own file: class, text and help together. What several
-//! operations say is in `refusals.rs`; what the rooms below found becomes an error in
-//! `findings.rs`.
+//! Each operation makes its refusals in its own file: class, text and help together. `refusals.rs`
+//! has refusals that several operations share. `findings.rs` turns findings of the rooms below into
+//! errors.
 
 use crate::ir::{Name, Nest};
 use std::fmt;
 
-/// The classes of errors, which strategies and messages keep apart.
+/// The classes of errors, which schedules and messages tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// The operation is not possible on this tree; on another it would be.
+    /// The operation is not possible on this tree, but on others it is.
     Refusal,
     /// The call itself is wrong: no tree would make it right.
     Mistake,
-    /// It is possible, but beyond what the tool supports.
+    /// The operation is possible, but the tool does not support it yet.
     Limitation,
     /// The tool is at fault.
     Bug,
@@ -32,70 +32,70 @@ impl Class {
     }
 }
 
-/// An error of an operation. The core knows no script positions: the boundary adds them.
+/// An error of an operation. The core knows no script positions: the script room adds them.
 #[derive(Clone, Debug)]
 pub struct Error {
     /// The operation; empty until it is known.
     pub op: &'static str,
     /// Whose fault it is.
     pub class: Class,
-    /// What is wrong.
+    /// The message.
     pub text: String,
-    /// What would be legal instead, or how to find out.
+    /// A legal alternative, or how to find one.
     pub help: Option<String>,
-    /// The parameter at fault; `None` when it is not a single one.
+    /// The parameter at fault; `None` if there is no single one.
     pub parameter: Option<&'static str>,
-    /// Its argument's number, counted from 0, once the operation is known.
+    /// The position of its argument, counted from 0, once the operation is known.
     pub argument: Option<usize>,
     /// The nest that was to be transformed.
     pub nest: Option<Nest>,
     /// Its loops at fault.
     pub culprits: Vec<Name>,
-    /// What is wrong with a text that is the argument at fault, and where.
+    /// The mistakes in a text that is the argument at fault.
     pub places: Vec<Place>,
 }
 
-/// What is wrong at a place of a text.
+/// A mistake at a place of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The bytes of the text.
+    /// The bytes of the text at fault.
     pub span: std::ops::Range<usize>,
     /// Whose fault it is.
     pub class: Class,
-    /// What is wrong.
+    /// The message.
     pub text: String,
-    /// What to write instead.
+    /// A correct spelling.
     pub help: Option<String>,
 }
 
-/// What an error can blame.
+/// A parameter that an error can blame.
 pub trait Parameter {
     /// The name in signatures.
     fn name(&self) -> &'static str;
 }
 
-/// What is not possible on this tree, and would be on another one.
+/// An error for an operation that is not possible on this tree, but is on others.
 pub fn refusal(text: impl Into<String>) -> Error {
     Error::new(Class::Refusal, text)
 }
 
-/// What no tree would make right.
+/// An error for a call that is wrong on every tree.
 pub fn mistake(text: impl Into<String>) -> Error {
     Error::new(Class::Mistake, text)
 }
 
-/// What is beyond the tool.
+/// An error for a call that the tool does not support yet.
 pub fn limitation(text: impl Into<String>) -> Error {
     Error::new(Class::Limitation, text)
 }
 
-/// What only a bug of the tool brings about.
+/// An error that only a bug of the tool causes.
 pub fn bug(text: impl Into<String>) -> Error {
     Error::new(Class::Bug, text).help("please report this")
 }
 
 impl Error {
-    /// An error about no parameter and no nest in particular.
+    /// An error that blames no parameter and no nest.
     pub fn new(class: Class, text: impl Into<String>) -> Error {
         Error {
             op: "",
@@ -110,7 +110,7 @@ impl Error {
         }
     }
 
-    /// Says what would be legal instead, or how to find out.
+    /// Adds a legal alternative, or how to find one.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Error {
         self.help = Some(help.into());
@@ -132,8 +132,8 @@ impl Error {
         self
     }
 
-    /// Names the operation, unless an inner one has been named; `number` says which of its
-    /// arguments a parameter is.
+    /// Names the operation, unless an inner operation is named already. `number` gives the position
+    /// of a parameter's argument.
     #[must_use]
     pub(super) fn in_op(
         mut self,

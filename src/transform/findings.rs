@@ -1,4 +1,4 @@
-//! What the rooms below find wrong, as errors of operations: the class, and what would help.
+//! Turns findings of the rooms below into errors of operations: adds their class and help.
 
 use super::failure::{Class, Error, Place};
 use crate::analysis::position::NoLoop;
@@ -10,14 +10,14 @@ use crate::lower::partition::NoPartition;
 use crate::lower::program::{Faults, NoProgram};
 use std::fmt::Display;
 
-/// Something that a room below found wrong.
+/// A finding of a room below.
 pub trait Finding: Display {
     /// Whose fault it is.
     fn class(&self) -> Class {
         Class::Mistake
     }
 
-    /// What would be legal instead.
+    /// A legal alternative.
     fn help(&self) -> Option<String> {
         None
     }
@@ -115,7 +115,7 @@ impl Finding for NoLoop {
     }
 }
 
-/// The loops that steps made of the loop `name`, which is gone.
+/// The loops that steps made of the loop `name`, which no longer exists.
 fn derived(name: &str, have: &[Name]) -> Option<String> {
     let is_part = |n: &&Name| {
         n.as_str()

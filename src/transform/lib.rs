@@ -1,4 +1,6 @@
-//! Transformations: one file each, one pure function each, and one table of them all.
+//! Transformations: each is one pure function in a file of its own. One table lists them all.
+//!
+//! An operation never touches its argument: trees are immutable, and it returns a new one.
 
 pub mod advice;
 pub mod baseline;
@@ -143,7 +145,8 @@ pub fn operation(name: &str) -> Option<&'static Op> {
     OPS.iter().copied().find(|op| op.name == name)
 }
 
-/// What operators mean between tensors, by symbol; a script writes them between their arguments.
+/// The operations behind operators between tensors, by symbol. Scripts write the symbol between the
+/// arguments.
 pub static OPERATORS: &[&Op] = &[
     &tensor::entrywise::PLUS,
     &tensor::entrywise::MINUS,

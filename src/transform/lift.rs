@@ -11,8 +11,8 @@
 //!
 //! For operators of n × n in three dimensions, the operations become O(n⁴) instead of O(n⁶).
 //!
-//! Legal as far as sums may be rounded in other places; whoever lifts allows that. What is no sum of
-//! products stays as it is.
+//! Legal if sums may be rounded in other places; the caller decides that. Values that are not sums
+//! of products stay as they are.
 //!
 //! Refuses: nothing.
 //!
@@ -23,10 +23,10 @@ use super::tensor::contraction::{NoSplit, chain};
 use crate::analysis::program::with_outputs;
 use crate::ir::{Affine, Domain, Expr, Name, Node, Program, Tensor, Variable};
 
-/// The program with every sum of products in steps.
+/// Splits every sum of products of a program into steps.
 ///
 /// # Errors
-/// What splitting says, but that something is no sum of products.
+/// As splitting, except that a value may be something other than a sum of products.
 pub fn lifted(program: &Program) -> Result<Program, NoSplit> {
     let mut variables = with_outputs(program);
     let mut assignments = Vec::new();
@@ -47,7 +47,7 @@ pub fn lifted(program: &Program) -> Result<Program, NoSplit> {
     Ok(Program::new(variables, assignments))
 }
 
-/// An assignment whose value has sums inside of other operations: the sums first.
+/// Splits an assignment whose value has sums inside of other operations: the sums come first.
 fn parts(assignment: &Expr, variables: &mut Vec<Variable>) -> Vec<Expr> {
     let Node::Assign { value, .. } = assignment.node() else {
         return vec![assignment.clone()];
@@ -98,7 +98,7 @@ fn element(tensor: &Tensor, sum: &Expr) -> Expr {
     Expr::element(tensor, index.collect())
 }
 
-/// Steps whose new tensors have names that no variable has, and are variables.
+/// Steps whose new tensors are variables, with names that no other variable has.
 fn renamed(steps: Vec<Expr>, variables: &mut Vec<Variable>) -> Vec<Expr> {
     let Some((last, before)) = steps.split_last() else {
         return steps;

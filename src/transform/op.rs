@@ -1,20 +1,19 @@
-//! What an operation is: a name, parameters, documentation and a function on values.
+//! An operation: a name, parameters, documentation and a function on values.
 //!
-//! Scripts, help, documentation tests and replay all read the table in this room; none of them
-//! knows a single operation by itself.
+//! Scripts, help, documentation tests and replay all read the table of operations. They have no
+//! code for single operations.
 
 use super::args::Args;
 use super::failure::{Error, bug};
 use super::param::Param;
 use crate::ir::{Arg, Expr, Nest};
 
-/// An operation.
 pub struct Op {
     /// The name in scripts.
     pub name: &'static str,
     /// The parameters; the first one is the receiver in method form.
     pub params: &'static [Param],
-    /// What it returns.
+    /// The type of its result.
     pub returns: Returns,
     /// The text of the operation's file, whose header is its documentation.
     pub file: &'static str,
@@ -22,39 +21,34 @@ pub struct Op {
     pub call: fn(&Args) -> Result<Value, Error>,
 }
 
-/// What an operation returns.
+/// The type of an operation's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Returns {
-    /// A loop nest.
     Nest,
-    /// A tensor expression.
     Expr,
 }
 
-/// A result.
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// A loop nest.
     Nest(Nest),
-    /// A tensor expression.
     Expr(Expr),
 }
 
 /// A step that may be taken: the operation, and its arguments after the nest.
 pub type Call = (&'static Op, Vec<Arg>);
 
-/// What may be legal where a step is not. An operation that knows some says so in its file, and
-/// `repair` tries them.
+/// Steps that may be legal where another one is not. Operations state such steps in their own
+/// files, and `repair` tries them.
 #[derive(Default)]
 pub struct Alternatives {
-    /// Steps before it, one of which may make it legal.
+    /// Steps to take before it; one of them may make it legal.
     pub first: Vec<Call>,
-    /// A step in its place.
+    /// A step to take in its place.
     pub instead: Option<Call>,
 }
 
 impl Value {
-    /// The nest that it is.
+    /// The value as a nest.
     ///
     /// # Errors
     /// It is an expression.
@@ -67,7 +61,7 @@ impl Value {
 }
 
 impl Op {
-    /// The error as one of this operation, unless it is one of an operation inside of it.
+    /// Attributes an error to this operation, unless an inner operation made it.
     pub fn failed(&self, error: Error) -> Error {
         error.in_op(self.name, |parameter| {
             self.params.iter().position(|p| p.is_about(parameter))
@@ -94,8 +88,8 @@ impl Op {
         format!("{}({}) -> {returns}", self.name, params.join(", "))
     }
 
-    /// The header of the operation's file, which is its contract: one sentence, before and
-    /// after, legality, refusals, source.
+    /// The operation's documentation, which is its contract: the header of its file. It has one
+    /// sentence, code before and after, legality, refusals and the source.
     pub fn doc(&self) -> String {
         let header = self.file.lines().map_while(|line| line.strip_prefix("//!"));
         let lines: Vec<&str> = header
@@ -104,7 +98,7 @@ impl Op {
         lines.join("\n")
     }
 
-    /// The number of arguments that it takes at least.
+    /// The number of arguments that cannot be left out.
     pub fn required(&self) -> usize {
         self.params.iter().filter(|p| !p.optional).count()
     }

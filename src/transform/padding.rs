@@ -7,15 +7,16 @@
 //!                                      y[i] = y_padded[i], for i in 0..5
 //! ```
 //!
-//! The operations run over the rounded extents, where all vectors are full. Inputs are copied between zeros, and results are copied out of them.
+//! The operations run over the rounded extents, where all vectors are full. Inputs are copied
+//! between zeros, and results are copied out of them.
 //!
-//! Legal where the operations keep zeros: whatever an iterator beyond the extents indexes is 0, so
-//! that sums gain nothing. Products, sums, differences and contractions do. Division becomes
-//! controlled, so that 0 over anything is 0 (Def. 8): where the program itself divides 0 by 0, the
-//! padded one has 0 where IEEE has NaN.
+//! Legal if the operations keep zeros: every value at an iterator beyond the extents is 0, so that
+//! sums gain nothing. Products, sums, differences and contractions keep zeros. Division is
+//! controlled, so that 0 over anything is 0 (Def. 8). If the program itself divides 0 by 0, the
+//! padded one has 0, while IEEE has NaN.
 //!
-//! Refuses: values that are not 0 between the zeros (constants that are added, expansions),
-//! reductions other than sums, given ranges, and index expressions that are no iterators.
+//! Refuses: nonzero values between the zeros (added constants, expansions); reductions other than
+//! sums; given ranges; index expressions other than iterators.
 //!
 //! Source: the model language, §4: Defs. 7 to 9, Fig. 14, Theorems 2 and 3.
 
@@ -41,7 +42,7 @@ pub enum NotPadded {
         /// The operand.
         value: String,
     },
-    /// Another reduction than a sum.
+    /// A reduction other than a sum.
     #[error("only sums gain nothing from zeros, and `{0}` does")]
     NotSum(String),
     /// A range that the program gives.
@@ -50,13 +51,13 @@ pub enum NotPadded {
     /// An index expression.
     #[error("the index `{0}` may reach zeros: only single iterators are safe")]
     Index(String),
-    /// A statement of several pieces, or of some elements.
+    /// A statement of several pieces, or one that assigns only some elements.
     #[error("the assignment of {0} sets only some elements, or several pieces")]
     Partial(String),
     /// Shapes that cannot be inferred.
     #[error("{0}")]
     Shape(String),
-    /// A multiple that is none.
+    /// An unusable multiple.
     #[error("extents become multiples of 1 to 4096, not of {0}")]
     Multiple(u64),
 }
@@ -113,7 +114,7 @@ pub fn padded(program: &Program, multiple: u64) -> Result<Program, NotPadded> {
     Ok(Program::new(variables, assignments))
 }
 
-/// The copy of one tensor to another; the rest of the target is 0 if it is larger.
+/// Copies one tensor to another; the rest of a larger target is 0.
 fn copied(from: &Tensor, to: &Tensor, is_larger: bool) -> Result<Expr, NotPadded> {
     let names: Vec<Name> = (1..=to.shape().rank()).map(Name::of_level).collect();
     let index: Vec<Affine> = names.iter().cloned().map(Affine::iterator).collect();
@@ -137,7 +138,7 @@ struct Rounded {
 }
 
 impl Rounded {
-    /// Tensors whose extents are multiples already stay as they are.
+    /// Rounds extents; tensors whose extents are already multiples stay as they are.
     fn of(program: &Program, multiple: u64) -> Result<Rounded, NotPadded> {
         let mut tensors: BTreeMap<Name, Tensor> = BTreeMap::new();
         let is_taken = |name: &Name| {
@@ -202,7 +203,7 @@ impl Rounded {
         with_shapes(&padded).map_err(|error| NotPadded::Shape(error.to_string()))
     }
 
-    /// An expression over the rounded tensors, whose divisions are controlled.
+    /// The expression over the rounded tensors, with controlled divisions.
     fn moved(&self, expr: &Expr) -> Expr {
         expr.replace(&|part| match part.node() {
             Node::Access { tensor, index } => {

@@ -1,4 +1,4 @@
-//! Parameters: what an operation takes, by name and kind.
+//! Parameters of operations, by name and kind.
 //!
 //! A parameter is a constant of the operation's file:
 //! `const FACTOR: Param<i64> = Param::new("factor");`. The table of operations lists it
@@ -9,29 +9,28 @@ use super::failure::{Error, Parameter, mistake};
 use crate::ir::Arg;
 use std::marker::PhantomData;
 
-/// A parameter that takes a `T`; `Param` alone is any, as tables and help read it.
+/// A parameter that takes a `T`. `Param` without a type is type-erased, for tables and help.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Param<T = Any> {
     /// The name in signatures and messages.
     pub name: &'static str,
-    /// What it accepts.
+    /// The kind of its arguments.
     pub kind: Kind,
     /// Whether it may be left out; only parameters at the end may.
     pub optional: bool,
     takes: PhantomData<fn() -> T>,
 }
 
-/// What a parameter takes of which only the kind is known.
+/// The type of a type-erased parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Any {}
 
 impl<T: Takes> Param<T> {
-    /// The parameter of this name.
     pub const fn new(name: &'static str) -> Param<T> {
         Param::of(name, T::KIND, T::OPTIONAL)
     }
 
-    /// The same, which takes these options.
+    /// The same parameter with the options `options`.
     pub const fn with(self, options: &'static [Param]) -> Param<T> {
         Param::of(self.name, Kind::Options(options), self.optional)
     }
@@ -54,8 +53,7 @@ impl<T> Param<T> {
 }
 
 impl Param {
-    /// Whether errors that blame `parameter` are about this one: it is this one, or an option of
-    /// it.
+    /// Whether errors that blame `parameter` are about this parameter or one of its options.
     pub fn is_about(&self, parameter: &str) -> bool {
         let options = match self.kind {
             Kind::Options(options) => options,
@@ -71,12 +69,10 @@ impl<T> Parameter for Param<T> {
     }
 }
 
-/// What a parameter accepts.
+/// The kind of a parameter's arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A loop nest.
     Nest,
-    /// A tensor expression.
     Expr,
     /// A list of tensor expressions.
     Exprs,
@@ -84,7 +80,6 @@ pub enum Kind {
     Tensor,
     /// A tensor expression, or a number.
     Operand,
-    /// A number.
     Number,
     /// A comparison: `"<"`, `"<="`, `">"`, `">="`, `"=="`, `"!="`.
     Comparison,
@@ -96,7 +91,6 @@ pub enum Kind {
     LoopOrLoops,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// An integer.
     Int,
     /// A list of extents such as `[250, 250]`.
     Extents,
@@ -110,7 +104,7 @@ pub enum Kind {
     Iters,
     /// A list of iterators such as `[i, j]`, or of dimensions, counted from 1, such as `[1, 2]`.
     Over,
-    /// Two lists of iterators, `[[i, k], [k, j]]`, each of which may be absent.
+    /// Two lists of iterators, `[[i, k], [k, j]]`; either may be absent.
     IterLists,
     /// `[i, j] -> [j, i]`, or `[j, i]` alone: TeML's `iters? -> iters`.
     Arrow,
@@ -120,20 +114,19 @@ pub enum Kind {
     Dimensions,
     /// All dimensions of a tensor in some order, counted from 1, such as `[2, 1]`.
     Order,
-    /// Steps on the loop that the parameter before names: a function of a nest, or a path.
+    /// Steps on the loop that the preceding parameter names: a function of a nest, or a path.
     Steps,
     /// Options by name, such as `#{collapse: 2}`: integers and words.
     Options(&'static [Param]),
     /// Integers by the names of loops, such as `#{t: 2}`.
     Factors,
-    /// Ranges of iterators, such as `#{i: 1..9, j: 0..i + 1}`. The last parameter of an operation;
-    /// optional ones before it may be left out all the same.
+    /// Ranges of iterators, such as `#{i: 1..9, j: 0..i + 1}`. This is the last parameter of an
+    /// operation; optional ones before it may still be left out.
     Ranges,
-    /// A text.
     Text,
 }
 
-/// What a parameter can take: a kind, and what its arguments are to the operation.
+/// A type of parameters: their kind, and the type of the values that the operation gets.
 pub trait Takes {
     /// The kind, as scripts convert to it and help shows it.
     const KIND: Kind;
@@ -142,13 +135,13 @@ pub trait Takes {
     /// The argument as the operation reads it.
     type Value<'a>;
 
-    /// The argument as that; `parameter` is the name in messages.
+    /// Decodes the argument; messages call its parameter `parameter`.
     ///
     /// # Errors
     /// It does not fit.
     fn decode<'a>(arg: &'a Arg, parameter: &str) -> Result<Self::Value<'a>, Error>;
 
-    /// The same, if there is one.
+    /// Decodes the argument if there is one.
     ///
     /// # Errors
     /// It is missing or does not fit.

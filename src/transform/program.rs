@@ -1,4 +1,4 @@
-//! Steps on whole programs.
+//! Cleanups of whole programs: dead code and common subexpressions.
 //!
 //! ```text
 //! output C, output E                      output C, output E
@@ -7,11 +7,11 @@
 //! E = sum(k: A[i][k] * B[k][j]) - B       E = t1 - B
 //! ```
 //!
-//! Dead code is what no output depends on: `D` above, which is no output. A common subexpression is
-//! a reduction that occurs again, up to the names of iterators, while the tensors that it reads hold
-//! the same values.
+//! An assignment is dead if no output depends on it, like that of `D` above. A common subexpression
+//! is a reduction that occurs again while the tensors that it reads hold the same values. The names
+//! of its iterators do not matter.
 //!
-//! Legal always: no output gets another value, since the reduction is computed in the same order.
+//! Legal always: no output changes its value, since the reduction is computed in the same order.
 //!
 //! Refuses: nothing.
 //!
@@ -32,8 +32,8 @@ pub fn without_dead_code(program: &Program) -> Program {
     program.with_assignments(kept.map(|(assignment, _)| assignment.clone()).collect())
 }
 
-/// A reduction, its iterators numbered by appearance, and how often each tensor that it reads was
-/// assigned before: equal keys are equal values.
+/// A reduction with iterators numbered by appearance, and how often each tensor that it reads was
+/// assigned before. Equal keys have equal values.
 #[derive(PartialEq)]
 struct Key {
     value: Expr,
@@ -47,7 +47,7 @@ struct Occurrence {
     first: usize,
     count: usize,
     tensor: Option<Tensor>,
-    /// Whether the tensor is one of the program, which its first assignment sets.
+    /// Whether a tensor of the program holds the value, set by that tensor's first assignment.
     is_held: bool,
 }
 
@@ -117,7 +117,7 @@ pub fn without_common_subexpressions(program: &Program) -> Program {
             let is_reduction = matches!(part.node(), Node::Reduce { .. });
             let key = is_reduction.then(|| key(part, &versions))?;
             let occurrence = found.iter().find(|o| o.key == key)?;
-            // Inside of another reduction it may occur before its tensor is set.
+            // A use inside of another reduction may come before the tensor is set.
             if k < occurrence.first || occurrence.is_held && occurrence.first == k {
                 return None;
             }
@@ -133,8 +133,8 @@ pub fn without_common_subexpressions(program: &Program) -> Program {
     without_copies(&Program::new(variables, assignments))
 }
 
-/// The temporary that an assignment sets to a reduction and nothing else, if it is the only one of
-/// that tensor. What reads an output would make a temporary of it for whoever runs the nests.
+/// The temporary that an assignment sets to exactly this reduction, if no other assignment sets it.
+/// Outputs are left out: an output that others read would become a temporary of the nests.
 fn holder(program: &Program, assignment: &Expr, reduction: &Expr) -> Option<Tensor> {
     let Node::Assign {
         target: to, value, ..

@@ -1,4 +1,4 @@
-//! Refusals that several operations make: class, text and help of each in one place.
+//! Refusals that several operations share, each with class, text and help.
 
 use super::failure::{Error, Parameter, limitation, mistake, refusal};
 use crate::analysis::project::Division;
@@ -79,7 +79,8 @@ pub fn not_constant(nest: &Nest, l: &Loop) -> Error {
     let bounds = || range.lower.iter().chain(&range.upper);
     let outer = bounds().flat_map(|b| b.terms()).next();
     let outer = outer.map_or_else(|| "the loop outside".to_owned(), |(i, _)| format!("`{i}`"));
-    // A remainder has two bounds of a side; in a triangle, blocks of one size leave other remainders.
+    // A remainder has two bounds on a side; in a triangle, blocks of one size leave other
+    // remainders.
     let help = if range.lower.len().max(range.upper.len()) > 1 {
         format!(
             "choose factors that divide the extents, or stripmine with the tail \"cut\", or unroll \
@@ -95,7 +96,7 @@ pub fn not_constant(nest: &Nest, l: &Loop) -> Error {
     error.on(nest, [name.clone()])
 }
 
-/// Loops of which neither is inside the other.
+/// Two loops, neither inside the other.
 pub fn not_nested(nest: &Nest, first: &Name, second: &Name) -> Error {
     let text = format!("neither of `{first}` and `{second}` is inside the other");
     refusal(text).on(nest, [first, second].map(Name::clone))

@@ -1,7 +1,8 @@
-//! What can be done about nests that do not compute what their definition says.
+//! Suggests repairs for nests that do not compute their definition.
 //!
-//! The step at fault is found by replaying a part of the path. Whatever is suggested was tried
-//! before.
+//! Bisection over the path finds the step at fault. Every suggestion was tried and proved legal.
+//! Trials share a budget of operations of the polyhedral library. It is the same on every machine,
+//! so that messages are also the same.
 
 use super::nest::fuse::{self, FUSE};
 use super::nest::interchange::{self, INTERCHANGE};
@@ -14,19 +15,19 @@ use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Sharing, Step};
 use crate::legality::{BatchProver, Dependence, DependenceKind, Reductions, Violation, within};
 use std::sync::Arc;
 
-/// What can be done.
+/// The step at fault and legal alternatives.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Repair {
-    /// The last step of the nest's path before which it was legal by itself.
+    /// The last step of the nest's path before which the nest was legal by itself.
     pub step: Option<Arc<Step>>,
-    /// What is legal instead, each in a few words.
+    /// Legal alternatives, each in a few words.
     pub suggestions: Vec<String>,
 }
 
-/// What an operation knows of a step on a nest with these arguments.
+/// An operation's alternatives to a step on a nest with these arguments.
 type Knows = fn(&Nest, &[Arg]) -> Alternatives;
 
-/// The operations that know what may be legal in place of a step.
+/// The operations that suggest alternatives.
 const ALTERNATIVES: [(&Op, Knows); 5] = [
     (&INTERCHANGE, interchange::alternatives),
     (&REORDER, interchange::alternatives),
@@ -35,15 +36,15 @@ const ALTERNATIVES: [(&Op, Knows); 5] = [
     (&PARALLELIZE, mode::alternatives),
 ];
 
-/// How much the search for the step at fault and the trials may take of the polyhedral library:
-/// nobody wants to wait for them.
+/// Budgets of the polyhedral library, for the search for the step at fault and for the trials. Both
+/// keep the wait for a message short.
 const SEARCH: u64 = 2_000_000;
 const TRIALS: u64 = 400_000;
 
-/// What can be done about `violation`, which is what is wrong with `nests`.
+/// Suggests repairs for `violation`, which the proof of `nests` found.
 pub fn repair(nests: &[Nest], violation: &Violation, reductions: Reductions) -> Repair {
     if let Violation::Unset { .. } = violation {
-        // The definitions are at fault, and no step.
+        // The definitions are at fault, not a step.
         return Repair::default();
     }
     let fault = violation.nest().or((nests.len() == 1).then_some(0));
@@ -80,12 +81,12 @@ struct Fault {
     step: Arc<Step>,
 }
 
-/// The step before which a nest was legal by itself, found by bisection; `alone` says that it is
-/// known not to be.
+/// The last step before which a nest was legal by itself, found by bisection. `alone` says that the
+/// nest is known to be illegal.
 fn blamed(nest: &Nest, reductions: Reductions, alone: bool) -> Option<Fault> {
     let steps = nest.path().steps();
     let after = |taken: usize| undo(nest, i64::try_from(steps.len() - taken).ok()?).ok();
-    // Where that is not known, no step is blamed.
+    // If legality is undecided, no step is blamed.
     let legal = |taken: usize| is_legal(&[after(taken)?], reductions);
     // Legal after `low` steps, not after `high`.
     let (mut low, mut high) = (1, steps.len());
@@ -106,8 +107,8 @@ fn blamed(nest: &Nest, reductions: Reductions, alone: bool) -> Option<Fault> {
     })
 }
 
-/// Whether nests compute what their own definition says, which steps such as fusing extend; `None`
-/// where that is not known.
+/// Whether nests compute their own definition, which steps such as fusing extend; `None` if
+/// undecided.
 fn is_legal(nests: &[Nest], reductions: Reductions) -> Option<bool> {
     BatchProver::of(nests, reductions).is_legal(nests).ok()
 }
@@ -122,7 +123,7 @@ fn named(name: &Name) -> Arg {
     Arg::Loop(LoopRef::Name(name.to_string()))
 }
 
-/// Nests in which one is replaced by others, to see which of them are legal.
+/// Replaces one of the nests by others, to see which of them are legal.
 struct Trials<'a> {
     nests: &'a [Nest],
     at: usize,
@@ -146,8 +147,8 @@ impl Trials<'_> {
         independent.unwrap_or(false)
     }
 
-    /// What else can be done where only the iterations of the loop `by` keep nests from being
-    /// legal.
+    /// Suggestions for nests that are illegal only because iterations of the loop `by` run
+    /// concurrently.
     fn concurrent(
         &self,
         nest: &Nest,
@@ -169,7 +170,7 @@ impl Trials<'_> {
         suggestions
     }
 
-    /// Fewer iterations at a time.
+    /// The largest number of lanes with which the loop is legal.
     fn lanes(&self, plain: &Nest, by: &Name, parallel: bool) -> Option<String> {
         let steps = [8, 4, 2].map(|lanes| step("vectorize", [named(by), Arg::Int(lanes)]));
         let step = steps.iter().filter(|_| !parallel).find(|step| {
@@ -224,7 +225,7 @@ impl Trials<'_> {
         Some(format!("`rfactor(\"{by}\")` before it {what}{policy}"))
     }
 
-    /// What makes the step at fault legal, or is legal in place of it.
+    /// A step that makes the step at fault legal, or a legal one in its place.
     fn before(&self, fault: &Fault) -> Option<String> {
         let Fault { before, step: at } = fault;
         let (_, alternatives) = ALTERNATIVES.iter().find(|(op, _)| op.name == at.op)?;
@@ -243,7 +244,7 @@ impl Trials<'_> {
     }
 }
 
-/// The nest without the mark of a loop that is parallel or vector.
+/// The nest with the loop `by` serial, if it is parallel or vector.
 fn unmarked(nest: &Nest, by: &Name) -> Option<Nest> {
     let loops = nest.loops();
     let marked = |l: &Loop| l.name == *by && (l.parallel || l.vector);

@@ -1,4 +1,4 @@
-//! `simplify` finds the expression with the fewest operations among all that algebra makes of one.
+//! `simplify` finds the equivalent expression with the fewest operations.
 //!
 //! ```text
 //! y[i] = sum(k, l: A[i][k] * x[k] * b[l]) + sum(k, l: A[i][k] * x[k] * c[l])
@@ -10,17 +10,17 @@
 //!
 //! Sums inside of the result become assignments of their own, so that each is computed once.
 //!
-//! Sums distribute over products and sums, in both directions; factors leave sums over iterators
-//! that do not index them; a sum of what its iterators do not index is a multiple (TeIL eq. 5);
-//! products and sums are commutative and associative. All expressions that follow are kept side by
-//! side in an e-graph, up to a limit. The one with the fewest operations is taken, among several the
-//! one with the fewest elements of intermediate sums.
+//! Sums distribute over products and sums, in both directions. Factors leave sums over iterators
+//! that do not index them. A sum over iterators that do not index its operand is a multiple (TeIL
+//! eq. 5). Products and sums are commutative and associative. An e-graph holds all equivalent
+//! expressions side by side, up to a limit. The one with the fewest operations is taken; among
+//! several, the one with the fewest elements of intermediate sums.
 //!
-//! Legal as far as sums may be rounded in other places; whoever simplifies allows that. Nothing is
-//! divided out or cancelled, so that no NaN or infinity is lost.
+//! Legal if sums may be rounded in other places; the caller decides that. Nothing is divided out or
+//! cancelled, so that no NaN or infinity is lost.
 //!
-//! Refuses: nothing. Reductions other than sums, and sums over ranges that depend on others, stay as
-//! they are, and what is inside of them.
+//! Refuses: nothing. Reductions other than sums, and sums over ranges that depend on others, stay
+//! as they are with all that is inside of them.
 //!
 //! Source: TeIL, §3.6, eqs. 3 to 5; Willsey et al., egg: Fast and Extensible Equality Saturation,
 //! 2021.
@@ -40,8 +40,8 @@ use crate::ir::{Expr, Node, Program, Variable};
 use crate::lower::build::build;
 use egg::{EGraph, Extractor, RecExpr};
 
-/// The assignments that compute an assignment with the fewest operations that were found, which is
-/// the last of them; itself where none are saved. `taken` are labels of other tensors.
+/// The assignments that compute `assignment` with the fewest operations found; it comes last
+/// itself. Without savings it is the only one. `taken` are labels of other tensors.
 #[must_use]
 pub fn simplified(assignment: &Expr, taken: &mut Vec<String>) -> Vec<Expr> {
     let plain = vec![assignment.clone()];
@@ -51,7 +51,7 @@ pub fn simplified(assignment: &Expr, taken: &mut Vec<String>) -> Vec<Expr> {
     }
     let before = taken.len();
     let steps = steps::steps(&simple, taken);
-    // Equal sums are computed once in a nest, which terms alone do not show.
+    // A nest computes equal sums once, which terms alone do not show.
     match operations(&steps).zip(operations(&plain)) {
         Some((new, old)) if new < old => steps,
         _ => {
@@ -61,7 +61,7 @@ pub fn simplified(assignment: &Expr, taken: &mut Vec<String>) -> Vec<Expr> {
     }
 }
 
-/// The operations of the nests of assignments; `None` where one has none.
+/// The operations of the assignments' nests; `None` if one cannot be built.
 fn operations(assignments: &[Expr]) -> Option<f64> {
     let each = assignments.iter();
     each.map(|assignment| flops(&build(assignment).ok()?)).sum()
@@ -87,7 +87,7 @@ pub fn simplified_program(program: &Program) -> Program {
     Program::new(variables, assignments)
 }
 
-/// The assignment with the fewest operations that were found.
+/// The assignment with the fewest operations found.
 fn one(assignment: &Expr) -> Expr {
     let Node::Assign {
         target,
@@ -118,7 +118,7 @@ fn one(assignment: &Expr) -> Expr {
         });
         with_shapes(&made).ok().filter(same_ranges)
     };
-    // Ranges are written only where they do not follow from what is indexed.
+    // Ranges are written only if they do not follow from the indexed tensors.
     let [plain, given] = value;
     let is_right = |made: &Expr| trees::has_ranges_of(made, &given);
     let short = with(plain).filter(is_right);
@@ -126,7 +126,7 @@ fn one(assignment: &Expr) -> Expr {
     made.unwrap_or_else(|| assignment.clone())
 }
 
-/// The best value, without ranges of sums and with them; `None` where it is the one that is there.
+/// The best value, without ranges of sums and with them; `None` if it equals the given value.
 fn best(assignment: &Expr, value: &Expr) -> Option<[Expr; 2]> {
     let ranges = shape::all_ranges(assignment).ok()?;
     let mut reader = Reader::new(value, &ranges);

@@ -1,4 +1,4 @@
-//! Words that stand for the values of an enumeration.
+//! Words for the values of an enumeration.
 
 use super::args::Text;
 use super::failure::Error;
@@ -11,7 +11,7 @@ pub trait Word: Sized + 'static {
     /// The words, in the order in which messages list them.
     const WORDS: &'static [&'static str];
 
-    /// What the word means.
+    /// The value of the word.
     fn from_word(word: &str) -> Option<Self>;
 }
 
@@ -25,7 +25,7 @@ impl<T: Word> Takes for T {
     }
 }
 
-/// An enumeration whose values scripts give as words.
+/// Declares an enumeration whose values scripts pass as words.
 macro_rules! words {
     ($(#[$of:meta])* $visible:vis enum $name:ident {
         $($(#[$each:meta])* $value:ident = $word:literal,)*

@@ -1,5 +1,5 @@
-//! C that compilers read as it is meant: patterns that gcc's vectorizer gets wrong, names that C and
-//! C++ need for themselves, loops that threads share. Everything runs and is compared with the
+//! C that compilers have to read as intended: patterns that gcc's vectorizer miscompiles, names
+//! that C and C++ reserve, and loops shared by threads. Everything runs and is compared with the
 //! interpreter, which executes nests loop by loop.
 
 use crate::worker;
@@ -20,7 +20,7 @@ fn nest(lines: &[String]) -> Nest {
     parse_nest(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-/// Runs the C of nests, and executes them; both must write the same.
+/// Runs the C of nests, and interprets them; both must give the same results.
 fn computes(nests: &[Nest]) {
     let kernel = codegen::generate(nests, "kernel", Reductions::Reassociate);
     let kernel = kernel.unwrap_or_else(|e| panic!("{e}"));
@@ -53,7 +53,7 @@ fn computes(nests: &[Nest]) {
     }
 }
 
-/// Tensors of one pattern have names of their own.
+/// Gives all tensors of one pattern distinct names.
 fn numbered(pattern: &str, number: usize) -> Vec<String> {
     pattern
         .lines()
@@ -204,7 +204,7 @@ fn statements_that_were_unrolled_are_compiled_right() {
     computes(&nests);
 }
 
-/// Words that mean something to C, C++, OpenMP, their libraries or the support code of kernels.
+/// Words with a meaning in C, C++, OpenMP, their libraries or the support code of kernels.
 fn words() -> BTreeSet<String> {
     let directory = tempfile::tempdir().unwrap();
     let everything = directory.path().join("all.c");
@@ -298,7 +298,7 @@ fn every_word_of_c_and_its_libraries_can_name_a_tensor_a_loop_and_a_kernel() {
     }
 }
 
-/// As [`computes`], up to what functions of vectors round.
+/// Like [`computes`], up to the rounding of vector functions.
 fn computes_about(nests: &[Nest]) {
     let kernel = codegen::generate(nests, "kernel", Reductions::Strict).unwrap();
     let control = control();
@@ -414,7 +414,7 @@ parallel collapse(3) for w in 0..15
 
 #[test]
 fn compilers_that_fail_are_asked_again() {
-    // gcc 12.2 ends with an internal error.
+    // gcc 12.2 fails with an internal error.
     let lines = "\
 i32 A[2][2]
 for o in 0..1
@@ -451,7 +451,8 @@ for o in 0..{inside}
 #[test]
 fn iterations_that_are_functions_get_what_they_fetch() {
     for lines in [
-        // The parallel loop has one iteration, and counts what is fetched all the same.
+        // A parallel loop of one iteration, whose function also needs the arguments of the
+        // prefetch.
         [
             "f64 A[8][1], B[8][4][8], C[4][1]",
             "for i in 0..8",
@@ -460,7 +461,7 @@ fn iterations_that_are_functions_get_what_they_fetch() {
             "      for l in 0..8 prefetch(A, 1 of i)",
             "        A[i][j] += B[i][k][l] * C[k][j]",
         ],
-        // Nothing inside uses what is fetched.
+        // The body does not use the fetched data.
         [
             "f64 A[8], B[4][80], C[4][80]",
             "for i in 0..8",

@@ -5,12 +5,12 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// What `script` prints, or else the error. It runs in `directory`.
+/// The output of `script`, run in `directory`, or the error.
 fn run(directory: &Path, script: &str) -> Result<String, String> {
     teml("run", directory, script)
 }
 
-/// As [`run`], with any command.
+/// Like [`run`], with any command.
 fn teml(command: &str, directory: &Path, script: &str) -> Result<String, String> {
     let file = directory.join("script.rhai");
     fs::write(&file, script).unwrap();
@@ -340,7 +340,7 @@ fn results_are_files_that_can_be_read() {
     assert_eq!(data[..4], 2f32.to_le_bytes());
 }
 
-/// However large the results are, since nothing runs.
+/// Large results are fine, since nothing runs.
 #[test]
 fn emitting_runs_nothing() {
     let directory = tempfile::tempdir().unwrap();
@@ -376,7 +376,7 @@ fn integers_beyond_the_53_bits_of_f64_arrive() {
     assert_eq!(shown, expected);
 }
 
-/// The C of a bundle makes the numbers that teml makes.
+/// The C of a bundle computes the same numbers as teml.
 #[test]
 fn a_bundle_carries_its_data() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,7 +1,9 @@
-//! The C that others compile and call: the ten kernels with gcc, clang and as C++, under sanitizers,
-//! with poisoned local tensors, on tensors that malloc put anywhere, and with any names.
+//! The C that others compile and call: the ten kernels with gcc, clang and as C++, under
+//! sanitizers, with poisoned local tensors, on tensors that malloc put anywhere, and with any
+//! names.
 //!
-//! `TEML_SIZE=bench cargo test --release --test code emitted` does the same at the sizes of the bench.
+//! `TEML_SIZE=bench cargo test --release --test code emitted` does the same at the sizes of the
+//! bench.
 
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
@@ -16,7 +18,7 @@ const KERNELS: [&str; 10] = [
     "mm", "tmm", "bmm", "gconv", "mttkrp", "sddmm", "interp", "helm", "blur", "coars",
 ];
 
-/// Writes what `bundle` writes of the comparison of a kernel's script.
+/// Writes the `bundle` of the comparison of a kernel's script.
 fn bundle(kernel: &str, directory: &Path) {
     let size = match std::env::var("TEML_SIZE").as_deref() {
         Ok("bench") => Size::Bench,
@@ -45,7 +47,7 @@ fn bundle(kernel: &str, directory: &Path) {
     }
 }
 
-/// The compilers that are there, with OpenMP: C's, and C++'s.
+/// The installed compilers with OpenMP, for C and for C++.
 fn compilers() -> Vec<(PathBuf, PathBuf)> {
     let pairs = [
         ("gcc", "g++"),
@@ -74,7 +76,7 @@ fn succeeds(command: &mut Command, what: &str) -> String {
     shown
 }
 
-/// Builds the driver of a bundle anew, and runs its checks.
+/// Rebuilds the driver of a bundle and runs its checks.
 fn checks(directory: &Path, compiler: &Path, flags: &str) {
     let what = format!("{} {flags} in {}", compiler.display(), directory.display());
     std::fs::remove_file(directory.join("driver")).ok();
@@ -83,7 +85,7 @@ fn checks(directory: &Path, compiler: &Path, flags: &str) {
             .args(["run", "RUNS=0"])
             .arg(format!("CC={}", compiler.display()))
             .arg(format!("EXTRA={flags}"))
-            // One thread, whose exceptions of floating point the driver sees.
+            // One thread, so that the driver sees its floating-point exceptions.
             .env("OMP_NUM_THREADS", "1")
             .env("ASAN_OPTIONS", "detect_leaks=0")
             .current_dir(directory),
@@ -91,9 +93,9 @@ fn checks(directory: &Path, compiler: &Path, flags: &str) {
     );
 }
 
-/// What a caller may do, one after the other: where tensors begin, and what their memory is. With
-/// `-ftrapping-math`, clang's own vectors divide no lanes that are switched off, 0 by 0: exceptions
-/// tell what the C does.
+/// The variations of callers: the alignment and the contents of tensors. With `-ftrapping-math`,
+/// clang's own vectors do not divide 0 by 0 in inactive lanes, so that floating-point exceptions
+/// come from the C.
 const CALLERS: [&str; 4] = [
     "-DTEML_OFFSET=8 -DTEML_POISON=1 -ftrapping-math",
     "-DTEML_OFFSET=16 -DTEML_POISON=2 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all",
@@ -101,13 +103,13 @@ const CALLERS: [&str; 4] = [
     "-DTEML_ALIGNED_TENSORS -DTEML_POISON=1 -ftrapping-math",
 ];
 
-/// As [`CALLERS`], where no sanitizer is installed.
+/// Like [`CALLERS`], for machines without sanitizers.
 fn without_sanitizers(flags: &str) -> String {
     let kept = flags.split(' ').filter(|flag| !flag.contains("sanitize"));
     kept.collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a program can be made with the flag.
+/// Whether a program compiles and links with the flag.
 fn links_with(compiler: &Path, flag: &str, directory: &Path) -> bool {
     let file = directory.join("probe.c");
     std::fs::write(&file, "int main(void) { return 0; }\n").unwrap();

@@ -1,5 +1,5 @@
-//! Functions in vector loops: what they compute on numbers of all kinds, on all targets, with the C
-//! library's functions of vectors and without them.
+//! Functions in vector loops: their values on numbers of all kinds, on all targets, with the C
+//! library's vector functions and without them.
 
 use crate::dialog;
 use crate::worker;
@@ -17,7 +17,7 @@ use teml::legality::Reductions;
 use teml::runtime::{Compiled, Compiler, Data, Options, Scalar, run_once};
 use worker::{control, view};
 
-/// Values, and by how many units in the last place each may differ from the reference's.
+/// Values, and by how many units in the last place each may differ from the reference.
 const VALUES: [(&str, u64); 34] = [
     ("vneg(x, [i, j])", 0),
     ("vabs(x, [i, j])", 0),
@@ -82,8 +82,8 @@ const VALUES: [(&str, u64); 34] = [
     ),
 ];
 
-/// How loops over `i` and `j` become vectors: whole rows and what is left of them, rows that begin
-/// anywhere, and lanes that no register, or more than one, holds.
+/// How loops over `i` and `j` become vectors: whole rows with remainders, unaligned rows, and
+/// numbers of lanes below or above a register's.
 const SCHEDULES: [&str; 4] = [
     "vectorize(\"j\")",
     "skew(\"j\", \"i\", 1).vectorize(\"j\")",
@@ -94,8 +94,8 @@ const SCHEDULES: [&str; 4] = [
 const ROWS: usize = 5;
 const COLUMNS: usize = 47;
 
-/// Zeros of both signs, infinities, NaN, the smallest and the largest, where functions overflow, and
-/// numbers as usual.
+/// Zeros of both signs, infinities, NaN, the smallest and the largest, where functions overflow,
+/// and numbers as usual.
 const SPECIAL: [f64; 32] = [
     0.0,
     -0.0,
@@ -192,7 +192,7 @@ fn compiled(kernel: &Kernel, compiler: &Compiler, flags: &[&str]) -> Compiled {
     compiler.compile(kernel, &options, &control()).unwrap()
 }
 
-/// How far numbers are apart, counted in numbers that lie between; nothing is between NaNs.
+/// The distance of two numbers in representable numbers; it is 0 for two NaNs.
 fn apart(expected: Option<Scalar>, found: Option<Scalar>, single: bool) -> u64 {
     let (Some(Scalar::Float(e)), Some(Scalar::Float(f))) = (expected, found) else {
         return u64::MAX;
@@ -255,7 +255,7 @@ fn computes(compiled: &Compiled, nests: &[Nest], what: &str) {
     }
 }
 
-/// What the compiler is told of targets that this machine is.
+/// Compiler flags for the targets that this machine supports.
 fn targets() -> Vec<Vec<&'static str>> {
     let mut targets = vec![vec![], vec!["-DTEML_MVEC=0"]];
     #[cfg(target_arch = "x86_64")]
@@ -303,7 +303,7 @@ fn lanes_hold_what_elements_are_with_clang() {
     }
 }
 
-/// Whether a library names a function.
+/// Whether a library refers to a function.
 fn calls(compiled: &Compiled, name: &str) -> bool {
     let object = std::fs::read(compiled.path()).unwrap();
     object
@@ -341,7 +341,7 @@ fn a_c_library_without_functions_of_vectors_is_enough() {
         .unwrap();
     let place = String::from_utf8(place.stdout).unwrap();
     let dir = tempfile::tempdir().unwrap();
-    // What else links it names both libraries.
+    // Anything else that links it names both libraries.
     std::fs::write(
         dir.path().join("libm.so"),
         format!("INPUT({})\n", place.trim()),

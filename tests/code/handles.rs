@@ -1,4 +1,4 @@
-//! Handles: what steps make, as values that follow loops and buffers through later steps.
+//! Handles: the loops and buffers that steps made, as values that follow them through later steps.
 
 use crate::dialog;
 #[allow(dead_code)]
@@ -95,7 +95,7 @@ fn handles_follow_their_loops() {
         after(steps, "`${replay(path(plan), naive) == plan}`"),
         "true"
     );
-    // Loops that are fused go on as one.
+    // Fused loops continue as one.
     let fused = "
         let split = naive.split_at(\"k\", \"10\").distribute(\"j\");
         let part = split.made().parts[0];
@@ -103,7 +103,7 @@ fn handles_follow_their_loops() {
     ";
     assert_eq!(after(fused, "plan.handle(part).name"), "j");
     assert_eq!(after(fused, "plan.handle(split.handle(\"j\")).name"), "j");
-    // Each loop of a part is found by the one that it is a copy of.
+    // A handle finds each loop of a part through the loop that it is a copy of.
     let peeled = "
         let k = naive.handle(\"k\");
         let plan = naive.peel(\"i\", 4, \"back\");

@@ -36,7 +36,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// What a program prints.
+/// The output of a program, which has to succeed.
 fn succeeds(program: &str, arguments: &[&str], directory: &Path) -> String {
     let mut command = Command::new(program);
     let output = command
@@ -205,7 +205,7 @@ fn from_python() {
         &["-m", "venv", "--system-site-packages", "fresh"],
         place,
     );
-    // The package brings what builds it, so that nothing is fetched.
+    // The package contains its build tools, so that nothing is downloaded.
     let install = [
         "-m",
         "pip",
@@ -261,7 +261,7 @@ fn refusals() {
     assert_eq!(teml::package::name_error("matmul"), None);
 }
 
-/// Compiled by another command line, the C computes the same, or is refused.
+/// Compiled with other flags, the C computes the same, or is refused.
 #[test]
 fn the_c_says_what_it_needs() {
     let directory = tempfile::tempdir().unwrap();

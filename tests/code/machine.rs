@@ -1,4 +1,4 @@
-//! What the tool knows about the machine that it runs on.
+//! The facts that the tool knows about its machine.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,10 +8,10 @@ use teml::runtime::Control;
 use teml::script::Session;
 use teml::verbs::Workbench;
 
-/// What is measured with small bounds is of no use to others, so it has a place of its own.
+/// A separate cache directory: rates that were measured with small bounds are useless to others.
 const CACHE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache-machine");
 
-/// Small bounds: what is measured so means little, and is measured in the same way.
+/// Small bounds: the measured rates mean little, but take the usual path.
 const MEMORY: u64 = 32 << 20;
 
 fn control() -> Control {
@@ -65,7 +65,7 @@ fn what_was_measured_is_remembered_until_it_is_forgotten() {
             .map(|name| name[..7].to_owned())
             .collect::<Vec<_>>()
     };
-    // The capacity of the caches, where there is something to measure, says how long arrays are.
+    // If the capacity of the caches was measured, it determines the size of arrays.
     let measured = Machine::known(&control).capacity.is_some();
     let caches = measured.then(|| "caches-".to_owned());
     let region = Machine::known(&control).region;
@@ -171,7 +171,7 @@ fn scripts_know_the_machine() {
     let vector = machine.vector.as_ref();
     let bytes = vector.map(|v| v.bytes as u64);
     assert_eq!(line(&unknown("vector_bytes")), known(bytes));
-    // Nothing is measured unless it is asked for.
+    // Nothing is measured unless requested.
     assert_eq!(line("\"all\" in m"), "=> false");
     assert_eq!(
         line("let m = machine(\"measured\"); m.one.f64 > 0.0 && m.all.triad > 0.0"),
@@ -183,7 +183,7 @@ fn scripts_know_the_machine() {
 
 #[test]
 fn the_command_says_what_it_knows() {
-    // What the command finds there, it does not measure again.
+    // The command reuses cached rates.
     let threads = Control::default().threads;
     for threads in [1, threads] {
         speed(threads, &control()).unwrap();

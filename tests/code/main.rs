@@ -1,4 +1,4 @@
-//! What becomes of trees: plans, C, and what it computes.
+//! From trees to plans, C, and computed values.
 
 // A test that cannot go on has failed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]

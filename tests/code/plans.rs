@@ -22,7 +22,7 @@ fn header(file: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// What the blocks of a language hold.
+/// The code blocks of a language in a text.
 fn blocks<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
     let start = format!("```{language}\n");
     let rest = text.split(start.as_str()).skip(1);
@@ -137,7 +137,7 @@ fn short_sums_stay_loops_where_copies_need_more_registers() {
     let is_rolled = |rows, terms| plan(rows, terms).contains("not unrolled");
     // 32 registers hold 4 sums and 28 elements of A, but not 32.
     assert!(!is_rolled(4, 7) && is_rolled(4, 8));
-    // Few sums do not hide what a loop costs, and compilers do not copy long ones.
+    // Few sums do not hide the overhead of a loop, and compilers do not unroll long ones.
     assert!(!is_rolled(3, 16));
     assert!(is_rolled(4, 16) && !is_rolled(4, 17));
 }

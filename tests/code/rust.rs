@@ -1,4 +1,4 @@
-//! Programs in Rust, which need no script: a matrix product and a stencil from text to results.
+//! Programs in Rust, without a script: a matrix product and a stencil from text to results.
 
 use crate::worker::control;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What `compare` and `measure` return, and sweeps in which some variants fail.
+//! The results of `compare` and `measure`, and sweeps in which some variants fail.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -104,8 +104,8 @@ fn a_sweep_stops_on_ctrl_c() {
     assert!(errors.contains("interrupted"), "{errors}");
 }
 
-/// Runs a script, presses Ctrl-C once it has printed a line that contains `until`, and returns the exit
-/// code, what was printed, and errors.
+/// Runs a script, presses Ctrl-C once it has printed a line that contains `until`, and returns the
+/// exit code, what was printed, and errors.
 fn stopped(script: &str, command: &str, until: &str) -> (Option<i32>, String, String) {
     use std::io::{BufRead, BufReader, Read};
     let directory = tempfile::tempdir().unwrap();
@@ -137,7 +137,7 @@ fn who_waits_is_stopped() {
         assert_eq!(shown, "started\n");
         assert!(errors.contains("interrupted"), "{errors}");
     }
-    // What is no time is none.
+    // Invalid or zero durations do not sleep.
     let directory = tempfile::tempdir().unwrap();
     let script = "sleep(0); sleep(-1); sleep(0.0/0.0); sleep(0.001); print(\"ended\");";
     let output = teml(directory.path(), script, "run").output().unwrap();
@@ -164,8 +164,8 @@ fn a_search_that_is_stopped_keeps_its_best() {
     }
 }
 
-/// Each loop is bounded by the two around it, which gives as many combinations of bounds as the
-/// Fibonacci number says.
+/// Each loop is bounded by the two around it, so the number of combinations of bounds is a
+/// Fibonacci number.
 #[test]
 fn deep_nests_with_many_bounds_take_no_longer_than_others() {
     let depth = 60;
@@ -213,7 +213,7 @@ fn a_comparison_is_a_table_and_a_value() {
         Err(error) => panic!("{}", error.render(false)),
     };
     line(PROGRAM);
-    // The table was printed: there is nothing more to show.
+    // The table is printed already, so nothing is added.
     assert_eq!(line("compare([variants[0], fused])"), None);
     line("let rows = compare([variants[0], fused])");
     assert_eq!(line("rows.len()").as_deref(), Some("=> 2"));

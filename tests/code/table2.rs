@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-/// What the script prints, or else the error.
+/// The output of the script, or the error.
 fn run(script: &str) -> Result<String, String> {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("table2.rhai");
@@ -21,8 +21,8 @@ fn run(script: &str) -> Result<String, String> {
     }
 }
 
-/// The loops of each nest that `script` prints: names from the outermost one inward, with
-/// `parallel` and `vector` where they are so.
+/// The loops of each nest that `script` prints: names from the outermost inward, with `parallel`
+/// and `vector`.
 fn loops(script: &str) -> Vec<String> {
     let printed = run(script).unwrap_or_else(|error| panic!("{error}"));
     let mut nests: Vec<Vec<String>> = Vec::new();
@@ -99,11 +99,11 @@ fn bmm() {
     );
 }
 
-/// The paper has two nests of nine levels; the convolution has eight iterators. What its path
-/// asks of them: the innermost loop is a vector loop, so it indexes the result, and a loop moves
-/// from level 4 inward through two others. That is so if the width is stripmined, the loop
-/// within blocks is innermost, and in the first nest the channels, which are summed over, stand
-/// before height and width. The second nest has them in place.
+/// The paper has two nests of nine levels, but the convolution has eight iterators. Its path
+/// vectorizes the innermost loop, which therefore indexes the result, and moves a loop from level 4
+/// inward through two others. This fits if the width is stripmined and the loop within blocks is
+/// innermost. In the first nest, the channels, which are summed over, come before height and width.
+/// The second nest has them in place.
 #[test]
 fn gconv() {
     let script = r#"
@@ -192,8 +192,8 @@ const HELM: &str = r#"
         naive = [l1, l2, l3, l4, l5, l6]"#;
 
 /// Fusing at level 5 takes six nests of five levels: the division is part of the fourth. The paper
-/// does not print its definition; tests/baseline/table.rs has an operator for which its row holds
-/// as it stands.
+/// does not print its definition. tests/baseline/table.rs has an operator for which its row works
+/// without changes.
 #[test]
 fn helm() {
     let path = r#"
@@ -218,8 +218,8 @@ fn helm() {
             "parallel e, i, m, n, l",
         ]
     );
-    // What the paper writes down does not compute the operator: each sum reads what the one
-    // before has not finished.
+    // The paper's path does not compute the operator: each sum reads incomplete results of the one
+    // before.
     let script = format!("{HELM}\n{path}\n{fusions}\n{compare}");
     let error = run(&script).unwrap_err();
     assert!(

@@ -102,7 +102,7 @@ mod x86 {
         }
     }
 
-    /// What is written for wide registers is also right in narrow ones, as loops over these.
+    /// C for wide registers also works on narrow ones, as loops over several registers.
     #[test]
     fn wide_vectors_on_narrow_registers() {
         let reference = "REFERENCE_CFLAGS=-std=c11 -O1 -march=x86-64 -fwrapv -fopenmp";

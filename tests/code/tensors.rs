@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-/// What the script prints.
+/// The output of the script.
 fn printed(script: &str) -> String {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("tensors.rhai");
@@ -154,7 +154,7 @@ fn a_convolution_takes_a_padded_input() {
     assert!(shown.contains("equal the definition"), "{shown}");
 }
 
-/// What was in the border before does not matter, and the C agrees with the definition.
+/// Old values in the border do not matter, and the C agrees with the definition.
 #[test]
 fn padding_sets_every_element() {
     for (padded, shape) in [
@@ -186,7 +186,7 @@ fn padding_sets_every_element() {
     }
 }
 
-/// What the script prints of the operations that it makes, and that they compute the definition.
+/// Prints the operations that a call makes, and whether they compute the definition.
 fn split(declared: &str, calls: &str) -> String {
     printed(&format!(
         "reductions(\"reassoc\"); {declared}
@@ -224,7 +224,7 @@ fn factors_leave_sums() {
         "{text}"
     );
     assert!(text.contains("equal the definition"), "{text}");
-    // Iterators that do not count from 0, and a name that is taken.
+    // Iterators that start at a number other than 0, and a name that is taken.
     let shifted = "let P = tensor([6, 9]); let x = tensor([9]); let Px = tensor([7]);
         let A = tensor([7]);
         A = eq(vsum(vmul(vmul(P, x, [[i - 1, k], [k]]), Px, [(), [i]]), [k]), [i]);";

@@ -1,5 +1,5 @@
-//! Tuning: searches on landscapes that are known, and runs with stubbed times, that are killed, and
-//! whose candidates fail.
+//! Tuning: searches on known landscapes, and runs with stubbed times that are killed or have
+//! failing candidates.
 
 use std::collections::HashSet;
 use teml::tune::{Domain, History, Outlook, Parameter, Point, Space, Strategy, Value};
@@ -18,7 +18,7 @@ fn int(point: &Point, name: &str) -> i64 {
     }
 }
 
-/// Four parameters of 10 values each, of which one depends on another; the sum of two is bounded.
+/// Four parameters of 10 values each. One depends on another, and the sum of two is bounded.
 fn landscape<'a>() -> Space<'a> {
     let of_a = |point: &Point| {
         let a = int(point, "a");
@@ -50,7 +50,7 @@ fn searched(strategy: Strategy, seed: u64, trials: usize, informed: bool) -> Vec
     let space = landscape();
     let mut search = strategy.search(seed);
     let mut history = History::default();
-    // A model that is right about one parameter, and wrong by a factor everywhere.
+    // A model that is right about one parameter, and wrong by a constant factor.
     let mut predict = |_: &Vec<u32>, point: &Point| {
         Ok(informed.then(|| 3.0 + ((int(point, "a") - 7) as f64).powi(2)))
     };

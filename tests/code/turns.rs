@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The name of the file that whoever measures on this machine holds a lock on.
+/// The file that measuring processes lock.
 fn name() -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
     format!("measuring-{}.lock", boot.split('-').next().unwrap())
@@ -82,7 +82,7 @@ fn who_waits_can_be_stopped() {
 #[test]
 fn who_was_killed_holds_nothing() {
     let cache = tempfile::tempdir().unwrap();
-    // Long enough to be met while it measures.
+    // Long enough to overlap with the other measurement.
     let mut child = measuring(cache.path(), 700);
     let lock = lock(cache.path());
     let met = || matches!(lock.try_lock(), Err(TryLockError::WouldBlock));

@@ -1,5 +1,4 @@
-//! Vector loops in C: what is written with vector types, and that it computes the same on all
-//! targets.
+//! Vector loops in C: which ones use vector types, and that they compute the same on all targets.
 
 use crate::dialog;
 use crate::worker;
@@ -103,7 +102,7 @@ fn rows_of_tiles_have_room_for_whole_vectors() {
     );
     for part in [
         "TEML_LOCAL(double, C_tile, [3][16]);",
-        // Rows are so far from the first one of the tile.
+        // The rows are addressed relative to the first row of the tile.
         "f64xn(C_tile[i1_i][i2]) += (&A[3*i1_o])[i1_i][i3] * f64xn_part(B[i3][i2], 13 - i2);",
         "TEML_F64XN_SET(C[C_store_1 + 3*i1_o][C_store_2], 13 - C_store_2, f64xn(C_tile[C_store_1][C_store_2]));",
     ] {
@@ -125,7 +124,7 @@ fn what_is_left_of_rows_in_registers_is_part_of_a_whole_vector() {
         );
         let whole = "f64xn(C_tile[i1_i][i2]) += (&A[3*i1_o])[i1_i][i3] * f64xn(B_pack[0][i3][i2]);";
         assert_eq!(packed.matches(whole).count(), 2, "{packed}");
-        // Where others see it, no lane behind the end is touched, and a mask is slower.
+        // Elements beyond the end of an argument's row are not touched; a mask would be slower.
         let plain = c(&script, "l.vectorize(\"i2\")");
         assert!(plain.contains("C_tile[i1_i][16]"), "{plain}");
         assert!(!plain.contains("_part"), "{plain}");
@@ -143,8 +142,8 @@ fn copies_in_registers_are_loaded_once() {
         text.contains("f64xn(A_pack[A_pack_2]) = teml_f64xn_held(f64xn(A[j][A_pack_2]));"),
         "{text}"
     );
-    // What follows them reads whole vectors, so that what is left of a row is loaded as a part of
-    // one, wherever it is.
+    // The loops after it read whole vectors, so that the remainder of a row is loaded as a partial
+    // vector, at any offset.
     let text = c(
         "let A = tensor([40000, 20]); let x = tensor([4]);
          let B = eq(vmul(A, x, [[j, k], [i]]), [j, i, k]);",
@@ -199,7 +198,7 @@ fn what_no_cache_holds_is_stored_past_it() {
         "TEML_STREAM(f64xn(B[i][j]), f64xn(A[i][j]) * x[i] + f64xn(y[j]));",
         // Parts of lines are not.
         "f64x4(B[i][24]) = f64x4(A[i][24])",
-        // Each thread makes the others see what it stored, and then waits for them.
+        // Each thread fences its stores before it waits for the others.
         "    #pragma omp parallel\n    {\n        #pragma omp for nowait\n",
         "        }\n        teml_fence();\n    }\n}",
     ] {
@@ -219,7 +218,7 @@ fn a_fence_stands_before_other_threads_read() {
     let region = text.find("#pragma omp parallel").unwrap();
     assert!(fence < region, "{text}");
     assert_eq!(text.matches("teml_fence").count(), 1, "{text}");
-    // Outside of the loops that one thread runs.
+    // Outside the loops that one thread runs.
     assert!(text.contains("\n    teml_fence();"), "{text}");
 }
 
@@ -270,7 +269,7 @@ fn rows_that_follow_each_other_are_stored_past_the_caches_as_one_block() {
     let text = product(43);
     let copy = "teml_copy_past((char *)&C[b][8*i_o][0], (const char *)&C_tile[0][0], 2752);";
     assert!(text.contains(copy), "{text}");
-    // Rows of the copy get no room for whole vectors.
+    // Rows of the copy are not padded to whole vectors.
     assert!(text.contains(" C_tile, [8][43]);"), "{text}");
     // Each row is in whole lines already.
     let text = product(48);
@@ -315,7 +314,7 @@ fn functions_take_vectors() {
 #[test]
 fn what_has_no_neighbors_is_left_to_the_compiler() {
     for (script, loop_name) in [
-        // The rows of a column are no neighbors.
+        // The elements of a column are not contiguous.
         (ROWS, "i"),
         (
             "let A = tensor([30], \"i32\"); let B = eq(A, [i] -> [i]); let l = build(B);",
@@ -359,7 +358,7 @@ fn tiles_that_fit_into_registers_are_unrolled() {
 
 #[test]
 fn bounds_that_never_count_are_left_out() {
-    // All blocks but the last one are whole, and the last one has a loop of its own.
+    // All blocks but the last are whole, and the last one has its own loop.
     let text = c(
         ROWS,
         "l.stripmine(\"j\", 8).vectorize(\"j_i\").peel(\"j_o\", 1, \"back\")",
@@ -425,7 +424,7 @@ const WIDE_BLUR: &str = blur!("[22, 112]");
 /// Runs the C of a nest, compiled with these flags, and compares it with the definition.
 fn computes(nest: &Nest, compiler: &Compiler, openmp: bool, flags: &[&str]) {
     let mut store: Store = HashMap::new();
-    // What one assignment computes for another may be local, and no argument.
+    // An intermediate tensor may be local, and not an argument.
     let targets = nest.definition().iter().filter_map(|e| e.tensor().cloned());
     for (k, tensor) in nest.tensors().into_iter().chain(targets).enumerate() {
         let value = move |x: u64| ((x * 7 + k as u64 * 5) % 9) as f64 - 4.0;
@@ -463,7 +462,7 @@ fn computes(nest: &Nest, compiler: &Compiler, openmp: bool, flags: &[&str]) {
     }
 }
 
-/// A product, to each element of which something is added that has a column of its own.
+/// A product whose elements get a matrix factor and a bias per column.
 const EPILOGUE: &str = "
     let A = tensor([21, 35]); let B = tensor([35, 43]); let b = tensor([43]); let M = tensor([21, 43]);
     let T = contract(A, B, [2, 1]);
@@ -489,8 +488,8 @@ fn what_tiles_share_is_loaded_after_their_sums() {
     );
 }
 
-/// Odd extents, offsets, lanes that a script chooses, single precision, one number in all lanes,
-/// bounds that depend on other loops, and a tile in registers whose sizes divide nothing.
+/// Odd extents, offsets, lanes that a script chooses, single precision, and one number in all
+/// lanes. Also bounds that depend on other loops, and a register tile that divides no extent.
 const VARIETY: &[(&str, &str)] = &[
     (ROWS, "l.vectorize(\"j\")"),
     (ROWS, "l.vectorize(\"j\", 4)"),
@@ -513,7 +512,7 @@ const VARIETY: &[(&str, &str)] = &[
          l = l.reorder([\"i2_o\", \"i1_o\", \"i3\", \"i1_i\", \"i2_i\"]);",
         "l.stage(\"i1_o\", C).vectorize(\"i2_i\")",
     ),
-    // Rows that end within a vector: of tensors that others see, and of tiles.
+    // Rows that end within a vector, in arguments and in tiles.
     (
         "let A = tensor([9, 5]); let B = tensor([5, 13]); let C = contract(A, B, [2, 1]);
          let l = build(C).stripmine(\"i1\", 3).reorder([\"i1_o\", \"i3\", \"i1_i\", \"i2\"]);",
@@ -545,8 +544,8 @@ const VARIETY: &[(&str, &str)] = &[
         ROWS,
         "l.stripmine(\"j\", 30).parallelize(\"i\", #{collapse: 2}).vectorize(\"j_i\")",
     ),
-    // Stores past the caches: rows that are aligned, and others; lanes that no register holds; in
-    // single precision; from a tile in registers.
+    // Streaming stores: aligned rows and others, numbers of lanes that no register holds, single
+    // precision, and from a register tile.
     (ROWS, "l.vectorize(\"j\").stream(\"j\", B)"),
     (
         ROWS,
@@ -577,7 +576,7 @@ const VARIETY: &[(&str, &str)] = &[
          let l = build(n).tile([2, 8]).stage(\"j_o\", n);",
         "l.stream(\"i_o\", n)",
     ),
-    // Rows that are no whole lines, collected and stored past the caches as blocks.
+    // Rows that are not whole cache lines, collected and stored past the caches as blocks.
     (
         "let A = tensor([6, 21, 7]); let B = tensor([6, 7, 43]); let C = einsum(\"bik,bkj->bij\", A, B);",
         "schedules::small_gemm(build(C), #{lanes: 8, mr: 8, nr: 16, l2: 1, l3: 1, threads: 2})",
@@ -600,8 +599,8 @@ const VARIETY: &[(&str, &str)] = &[
         BLUR,
         "schedules::stencil([first, second], #{rows: 50, lanes: 64, l2: 1, l3: 1})",
     ),
-    // Blocks of several vectors, whose rows are whole lines of memory, and in which a row is used at
-    // once.
+    // Blocks of several vectors whose rows are whole cache lines, and in which each row is used
+    // right away.
     (
         WIDE_BLUR,
         "schedules::stencil([first, second], #{lanes: 8, registers: 32, l2: 4096, l3: 1, rows: 6})",
@@ -631,7 +630,7 @@ const VARIETY: &[(&str, &str)] = &[
         "let x = tensor([1001]); let y = eq(x * x, [i] -> [i]);",
         "schedules::pointwise(build(y), #{l2: 800, l3: 1})",
     ),
-    // Schedules of the library, where tiles divide nothing, and operands are packed.
+    // Schedules of the library, with tiles that divide no extent, and packed operands.
     (
         "let A = tensor([13, 21]); let B = tensor([21, 43]); let C = contract(A, B, [2, 1]);",
         "schedules::gemm(build(C), #{mr: 4, nr: 16, kc: 8, l1: 64})",
@@ -682,7 +681,7 @@ const VARIETY: &[(&str, &str)] = &[
          let T = contract(B, D, [3, 1]); let A = einsum(\"ikj,kj->ij\", T, C);",
         "schedules::gemm_at(build(T), build(A), #{mr: 4, nr: 32, l1: 64, l3: 64})",
     ),
-    // What comes after a product, in its tiles: of one block of terms, two, and several.
+    // Epilogues of products, inside the tiles: with one block of terms, two, and several.
     (
         EPILOGUE,
         "schedules::gemm_at(build(T), build(S), #{mr: 4, nr: 8, l1: 64})",
@@ -737,7 +736,7 @@ const VARIETY: &[(&str, &str)] = &[
     ),
 ];
 
-/// What the compiler is told of targets that this machine is.
+/// Compiler flags for the targets that this machine supports.
 fn targets() -> Vec<Vec<&'static str>> {
     let mut targets = vec![vec![]];
     #[cfg(target_arch = "x86_64")]
@@ -764,7 +763,7 @@ fn vectors_compute_the_same_on_all_targets() {
     });
 }
 
-/// A clang from 16 on, where one is installed, and whether its OpenMP is, too.
+/// A clang from version 16 on, if one is installed, and whether it has OpenMP.
 fn clang() -> Option<(Compiler, bool)> {
     let versions = (16..=30).rev().map(|version| format!("clang-{version}"));
     let mut compilers =

@@ -1,4 +1,4 @@
-//! What a nest computes: the roles of its loops, whatever their names are.
+//! The computation of a nest: the roles of its loops, independently of their names.
 
 use crate::config;
 use crate::dialog;
@@ -30,7 +30,7 @@ for $0 in 0..29
         "product: rows $2, columns $1, terms $0, sums [], batch [], left [1], right [0], main 1 0",
     ),
     (
-        // The longest loop of those that can be rows; the innermost of the sums.
+        // The longest loop that can be the rows; the innermost of the sums.
         "f64 C[5][20][7], A[5][20][3][2], B[3][2][7]
 for $0 in 0..5
   for $1 in 0..20
@@ -159,7 +159,7 @@ for $0 in 0..60 step 2
     ),
 ];
 
-/// Names of which some begin or end as others do.
+/// Some of the names are prefixes or suffixes of others.
 const NAMES: &[&str] = &[
     "i", "j", "k", "kh", "kw", "jk", "h", "w", "n2", "j_o", "ik", "p",
 ];

@@ -1,4 +1,4 @@
-//! What is said of trees: operations, notations, proofs, schedules.
+//! Tests of trees: operations, notations, proofs, schedules.
 
 // A test that cannot go on has failed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]

@@ -1,4 +1,4 @@
-//! What `moves` lists, as scripts see it.
+//! The moves that `moves` lists, as scripts see them.
 
 use teml::advice::{self, Move, Scope};
 use teml::legality::Reductions;
@@ -45,7 +45,7 @@ fn lagging(by: i64) -> String {
     )
 }
 
-/// A table with what somebody expects of each move, and the best ones named.
+/// A table with the predicted speed-up of each move, and the best moves.
 #[test]
 fn expected_speed_ups_are_shown() {
     let dialog = Dialog::new(PRODUCT);
@@ -67,7 +67,7 @@ fn expected_speed_ups_are_shown() {
     );
 }
 
-/// Loops further inside are counted, and nothing is asked about them.
+/// Deeper loops are counted, but not examined.
 #[test]
 fn outer_levels_alone() {
     let mut dialog = Dialog::new(PRODUCT);

@@ -13,7 +13,7 @@ fn session(script: &str) -> Session {
     session
 }
 
-/// What a dialog shows for `line`.
+/// The REPL's output for `line`.
 fn value(session: &mut Session, line: &str) -> String {
     match session.eval_line(line) {
         Ok(shown) => shown.unwrap_or_default(),
@@ -28,7 +28,7 @@ fn refusal(session: &mut Session, line: &str) -> String {
     }
 }
 
-/// A text, without the quotes in which the dialog shows it.
+/// The value of a string, without the REPL's quotes.
 fn text(session: &mut Session, line: &str) -> String {
     let shown = value(session, &format!("out = {line}; out"));
     let json = shown.trim_start_matches("=> ");
@@ -207,7 +207,7 @@ fn a_part_of_a_nest_is_transformed_like_a_nest() {
     let path = "|sub| sub.interchange(1, 2).at(2, |sub| sub.stripmine(1, 3).unroll(1))";
     let shown = text(&mut session, "paper(inner)");
     assert_eq!(shown, format!("stripmine(l, 1, 4)\nat(l, 3, {path})"));
-    // The steps of another nest, and what refuses.
+    // The steps of another nest, and a refusal.
     let again = "build(A).at(1, plan.path()) == plan";
     assert_eq!(value(&mut session, again), "=> true");
     let message = refusal(&mut session, "build(A).at(2, |sub| sub.interchange(1, 4))");
@@ -302,7 +302,7 @@ fn a_call_of_the_library_is_one_step() {
         ["schedules::gemm_at(nest_1, nest_2, #{mr: 4, nr: 8, threads: 1})"]
     );
     assert_eq!(steps("chosen"), ["schedules::optimize([nest_1, nest_2])"]);
-    // What a closure of the script does is a step of its own.
+    // A step inside a closure of the script is a step of its own.
     assert_eq!(
         steps("chained"),
         ["build(D)", ".tile(4)", ".parallelize(\"i1_o\")"]
@@ -361,7 +361,7 @@ fn calls_of_the_library_make_the_nest_again() {
         let same = value(&mut session, &format!("replay(json({nest})) == {nest}"));
         assert_eq!(same, "=> true", "{nest}");
     }
-    // On another nest, the steps of the call are there, and not the nest that it was called with.
+    // On another nest, the steps of the call are there, and not the nest that was its argument.
     let replayed = text(&mut session, "path(replayed).to_string()");
     assert!(
         replayed.contains("// tile([4, 8])\n    .stripmine(\"i1\", 4)"),
@@ -388,7 +388,7 @@ fn paths_with_calls_of_the_library_are_compared() {
         "  build(D)\n  stripmine(\"i1\", 4)\n- stripmine(\"i2\", 4)\n+ stripmine(\"i2\", 8)\n  \
          interchange(\"i1_i\", \"i2_o\")"
     );
-    // Calls that look the same and are not.
+    // Calls that only look the same.
     let other = "schedules::pointwise(build(E), #{threads: 1})";
     let same = "schedules::pointwise(build(E).interchange(1, 2), #{threads: 1})";
     let shown = diff(other, same);

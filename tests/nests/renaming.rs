@@ -1,4 +1,4 @@
-//! What a schedule does follows from what a nest computes, and not from the names of its iterators.
+//! A schedule depends on the computation of a nest, not on the names of its iterators.
 
 use crate::computations;
 use crate::config;
@@ -47,7 +47,7 @@ const KERNELS: &[&str] = &[
          #{$1: 0..$0 + 1});",
 ];
 
-/// Names of which some begin or end as others do.
+/// Some of the names are prefixes or suffixes of others.
 const NAMES: &[&str] = &[
     "i", "j", "k", "kh", "kw", "jk", "h", "w", "n2", "n", "ik", "p",
 ];
@@ -67,7 +67,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A text with iterators renamed, and with them the loops that steps make of theirs.
+/// A text with renamed iterators; the loops that steps make of them are renamed as well.
 fn with_names(text: &str, name: &dyn Fn(&str) -> Option<String>) -> String {
     let renamed = words(text).map(|word| {
         let (head, suffix) = word.split_at(word.find('_').unwrap_or(word.len()));
@@ -76,7 +76,7 @@ fn with_names(text: &str, name: &dyn Fn(&str) -> Option<String>) -> String {
     renamed.collect()
 }
 
-/// What is planned for a kernel whose iterators have these names, which are then `$0`, `$1` …
+/// The plan of a kernel whose iterators `$0`, `$1` … get these names.
 fn plan(kernel: &str, names: &[&str]) -> String {
     let numbered = names.iter().enumerate();
     let script = numbered.fold(kernel.to_owned(), |script, (k, name)| {
@@ -87,7 +87,7 @@ fn plan(kernel: &str, names: &[&str]) -> String {
     sorted(&with_names(&plan, &number))
 }
 
-/// The terms of all indices and bounds in one order: they are printed in that of the names.
+/// The terms of all indices and bounds in a canonical order, since they are printed by name.
 fn sorted(plan: &str) -> String {
     let pieces = plan.split_inclusive(|c: char| "[](),.=:\n".contains(c));
     let pieces = pieces.map(|piece| {
@@ -149,8 +149,8 @@ fn renamed(script: &str, names: &Names) -> String {
     pieces.collect::<Vec<_>>().join("\"")
 }
 
-/// Other names for the iterators of `nests`, of which some begin or end as others do; letters
-/// where `einsum` takes them. No name that the script uses for something else.
+/// Other names for the iterators of `nests`, some of them prefixes or suffixes of others; letters
+/// for `einsum`. Names that the script uses otherwise are excluded.
 fn other_names(script: &str, nests: &[Nest], seed: usize) -> Names {
     let untransformed = nests.iter().flat_map(Nest::untransformed);
     let loops = untransformed.flat_map(|nest| {
@@ -175,7 +175,7 @@ fn other_names(script: &str, nests: &[Nest], seed: usize) -> Names {
         .collect();
     let turned = seed % pool.len();
     pool.rotate_left(turned);
-    // What `contract` calls its iterators is in no script.
+    // The iterators that `contract` names are not in the script.
     let numbered = |n: &String| n.len() > 1 && n[1..].chars().all(|c| c.is_ascii_digit());
     let own = own.into_iter().filter(|n| !numbered(n));
     let names: Names = own.zip(pool.iter().map(|n| (*n).to_owned())).collect();
@@ -205,7 +205,7 @@ fn compared(script: &str) -> Vec<Nest> {
     variants.flat_map(|variant| variant.nests.clone()).collect()
 }
 
-/// The plans of a script are the same whatever its iterators are called.
+/// The plans of a script are the same for any names of its iterators.
 fn names_do_not_matter_in(script: &str) {
     let nests = compared(script);
     let text = |nests: &[Nest], name: &dyn Fn(&str) -> Option<String>| {

@@ -1,5 +1,5 @@
-//! Schedules of the library: which one is chosen, that they are legal, and that each result is
-//! computed, at sizes that no tile divides.
+//! Schedules of the library: the choice among them, that they are legal, and their results at sizes
+//! that no tile divides.
 
 use crate::computations;
 use crate::dialog;
@@ -28,7 +28,7 @@ fn the_schedule_follows_from_the_computation() {
     }
 }
 
-/// The nest computes its definition, element by element, as the reference executes both.
+/// Asserts that the nest computes its definition, element by element, by the reference interpreter.
 fn computes(declared: &str, expression: &str) {
     let nest = nest(declared, expression);
     let mut store: Store = HashMap::new();
@@ -175,7 +175,7 @@ fn products_of_a_tensor_with_itself_are_computed() {
         shown.contains("A_pack_pack") && shown.contains("A_pack2"),
         "{shown}"
     );
-    // Rows of terms are read where they lie.
+    // Rows of terms are read in place.
     let shown = of("ik,jk->ij");
     assert!(
         shown.contains("+= A[i_i_2][k_i_2_i] * A_pack_pack["),
@@ -208,8 +208,8 @@ fn products_one_after_the_other_have_schedules_of_their_own() {
     assert_eq!(shown.unwrap(), "=> true");
 }
 
-/// What comes after a product, element by element: of matrices, of many small ones, of windows. The
-/// last one has filters in its lanes, and two nests.
+/// Element-wise epilogues of products: of matrices, of many small ones, of windows. The last one
+/// has filters in its lanes, and two nests.
 const AFTER_PRODUCTS: &[(&str, bool)] = &[
     ("let A = tensor([21, 35]); let B = tensor([35, 43]); let T = contract(A, B, [2, 1]);
       let v = tensor([43]); let S = add(T, v, [[i, j], [j]] -> [i, j]);", true),
@@ -236,9 +236,9 @@ fn what_comes_after_products_is_computed_in_their_tiles() {
     }
 }
 
-/// Programs that are computed row by row, with rows of `n` elements and numbers that nothing rounds:
-/// the steps of a softmax in two and in three dimensions, rows that are scaled, elements one after the
-/// other, sums of columns.
+/// Programs for schedules by rows, with rows of `n` elements and exact numbers: the steps of a
+/// softmax in two and in three dimensions, scaled rows, recurrences along rows, and sums of
+/// columns.
 const BY_ROWS: &[&str] = &[
     "let A = tensor([35, n]); let m = max(A, [2]);
      let e = abs(vsub(A, m, [[i, j], [i]]), () -> [i, j]); let s = sum(e, [2]);
@@ -284,7 +284,7 @@ fn rows_are_chosen_where_nothing_else_is_needed() {
     let each = "l.map(|x| schedules::optimize(x))";
     for program in BY_ROWS {
         let declared = format!("reductions(\"reassoc\"); let n = 45; {program}");
-        // What is used once is inserted where it is.
+        // An intermediate that is used once is inlined.
         let expected = if program.contains("let z") {
             "schedules::pointwise(l[0].inline(l[1]))"
         } else {
@@ -321,18 +321,18 @@ fn threads_share_products_in_place() {
     assert!(shown.contains("parallel"), "{shown}");
     assert!(!shown.contains("_pack"), "{shown}");
     computes(declared, &format!("schedules::gemm(build(C), {options})"));
-    // Rows that are a power of two apart meet in the same places of a cache, and are copied.
+    // Rows that are a power of two apart conflict in a cache, and are copied.
     let apart = "let A = tensor([41, 17]); let B = tensor([17, 1024]);
          let C = contract(A, B, [2, 1]);";
     let shown = nest(apart, "schedules::gemm(build(C), #{l1: 2048, l2: 131072})").to_string();
     assert!(shown.contains("B_pack"), "{shown}");
-    // One thread does not call others for what takes no time.
+    // Small work stays on one thread.
     let few = "let A = tensor([9, 9]); let C = contract(A, A, [2, 1]);";
     let shown = nest(few, "schedules::gemm(build(C), #{threads: 2})").to_string();
     assert!(!shown.contains("parallel"), "{shown}");
 }
 
-/// A copy in front is not all that a nest does.
+/// A nest that does more than copy is not taken for a copy.
 #[test]
 fn threads_share_products_behind_copies() {
     let declared = "let A = tensor([72, 72]); let B = tensor([68, 68, 68, 72]);
@@ -370,8 +370,8 @@ fn results_that_caches_cannot_hold_go_past_them() {
 
 #[test]
 fn tiles_that_go_past_the_caches_have_whole_lines() {
-    // Tiles of three rows and three vectors, and of six and two, take the same time. The wider ones have
-    // 96 bytes in a row.
+    // Tiles of three rows and three vectors take as long as tiles of six and two. The wider ones
+    // have 96 contiguous bytes per row.
     let declared = "let A = tensor([6, 72, 7]); let B = tensor([6, 7, 72]);
          let C = einsum(\"bik,bkj->bij\", A, B);";
     for (l3, tile) in [(1024, "[6][8]"), (1 << 30, "[3][12]")] {
@@ -585,7 +585,7 @@ fn transpositions_of_many_dimensions_are_read_in_their_order() {
 
 #[test]
 fn few_rows_are_computed_while_columns_are_read_once() {
-    // More rows have tiles, as have shorter ones, and those that the caches hold.
+    // More or shorter rows have tiles, as have operands that fit in the caches.
     for (rows, columns, l3, at_once) in [
         (3, 1024, 1 << 16, true),
         (8, 2056, 1 << 16, true),
@@ -708,8 +708,8 @@ fn convolutions_of_all_sizes_are_computed() {
     }
 }
 
-/// Sums over windows of an image: with one filter for all of it or for each channel, with a further
-/// sum, with rows apart, across rows alone, along rows alone, and maxima.
+/// Sums over windows of an image, with one filter for all of it or for each channel. Also with a
+/// further sum, with rows apart, across rows alone, along rows alone, and maxima.
 const FILTERS: &[&str] = &[
     "eq(vsum(vmul(I, W, [[c, y + p, x + q], [0, p, q]]), [p, q]), [c, y, x])",
     "eq(vsum(vmul(I, W, [[c, y + p, x + q], [c, p, q]]), [p, q]), [c, y, x])",
@@ -773,7 +773,7 @@ fn windows_that_are_no_filters_have_other_schedules() {
             "eq(vsum(vmul(I, W, [[c, y + p, x + q], [f, c, p, q]]), [c, p, q]), [f, y, x])",
             "conv",
         ),
-        // Neighbors in the result are none in the image, or there are no rows.
+        // Neighbors in the result are not neighbors in the image, or there are no rows.
         (
             "eq(vsum(vmul(I, W, [[c, y + p, 2*x + q], [0, c, p, q]]), [p, q]), [c, y, x], [3, 21, 18])",
             "reduction",
@@ -832,7 +832,8 @@ fn recurrences_are_scheduled_as_programs_alone() {
 
 #[test]
 fn filters_are_lanes_where_neighbors_are_none() {
-    // Strides, and rows of which a vector would be half empty; weights that a cache holds or not.
+    // Strides, and rows that would leave vectors half empty, with weights that fit in a cache or
+    // not.
     for (filters, width, stride, in_lanes) in [
         (8, 9, 2, true),
         (11, 7, 2, true),
@@ -884,13 +885,13 @@ fn sums_of_terms_of_several_tensors_have_tiles() {
             }
         }
     }
-    // What is rows and columns has a copy for its columns, each time that it is read.
+    // A tensor that is read by rows and by columns has a copy for the columns, made at each read.
     let declared = "let A = tensor([33, 16]); let d = vsub(A, A, [[i, k], [j, k]]);
          let C = eq(vsum(vmul(d, d, [(), ()]), [k]), [i, j]);";
     let text = nest(declared, "schedules::optimize(build(C))").to_string();
     assert!(text.contains("C_tile"), "{text}");
     computes(declared, "schedules::optimize(build(C))");
-    // One row is no tile.
+    // One row is not tiled.
     let declared = "let A = tensor([1, 300]); let B = tensor([300, 40]);
          let C = contract(A, B, [2, 1]);";
     let shown = dialog::shown(
@@ -948,7 +949,7 @@ fn chains_are_computed_at_once_where_each_element_is_used_once() {
             "[build(a), build(b), build(c)]",
             "schedules::pointwise(build(a).inline(build(b)).inline(build(c)))",
         ),
-        // Rows are one dimension, and what two nests read is stored.
+        // Rows are one dimension, and a tensor that two nests read is stored.
         (
             "let x = tensor([500]);
              let a = eq(vadd(x, x, [[i], [i + 1]]), [i]); let b = eq(vmul(a, a, [[i], [i + 1]]), [i]);",
@@ -962,7 +963,7 @@ fn chains_are_computed_at_once_where_each_element_is_used_once() {
             "[build(a), build(b)]",
             "[schedules::pointwise(build(a)), schedules::gemm(build(b))]",
         ),
-        // What the second one reads is not all set by the first one.
+        // The first nest does not set all elements that the second one reads.
         (
             "let x = tensor([40, 50]); let a = tensor([40, 50]); let b = tensor([40, 50]);
              init(a, 0);
@@ -992,7 +993,7 @@ fn operators_of_all_sizes_are_computed() {
                 // Each sum has its own place: rows of a matrix, lanes of a matrix.
                 ("eij", "einsum(\"ki,eij->ekj\", A, q)"),
                 ("eij", "einsum(\"kj,eij->eik\", A, q)"),
-                // Lanes that are no neighbors, and elements that are.
+                // Lanes that are not contiguous, and elements that are.
                 ("eji", "einsum(\"ki,eji->ekj\", A, q)"),
                 ("ije", "einsum(\"ki,ije->kje\", A, q)"),
                 // The last one sums nothing, or everything.
@@ -1014,8 +1015,8 @@ fn operators_of_all_sizes_are_computed() {
                      let q = mul(s, D, [[{a}, {b}, {c}], [e, i, j]] -> [{a}, {b}, {c}]);
                      let v = {last};"
                 );
-                // Registers for all rows, and for some of them; copies of loops that are cut are
-                // cut, too.
+                // Registers for all rows, and for some of them; copies of blocked loops are blocked
+                // as well.
                 for options in ["#{lanes: 4}", "#{lanes: 2, registers: 7}"] {
                     let list = "[t, s, q, v].map(|x| build(x))";
                     computes(

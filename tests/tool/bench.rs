@@ -1,4 +1,4 @@
-//! The bench, at sizes that take no time: what it writes, not how long anything takes.
+//! The bench at tiny sizes: its output, not its times.
 
 use serde_json::Value;
 use std::path::Path;
@@ -423,7 +423,7 @@ fn what_was_measured_before_ctrl_c_is_kept() {
     assert_eq!(results["groups"][0]["kernel"], "brief");
 }
 
-/// What can be seen of the script without the libraries that it measures.
+/// The checks of the script that work without the libraries it measures.
 #[test]
 fn python_peers_say_what_is_absent() {
     // Without what is installed beside the language.

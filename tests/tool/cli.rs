@@ -336,7 +336,7 @@ let plain = build(b);
         errors.contains("nothing proves 1 of 2 variants"),
         "{errors}"
     );
-    // What `build` makes needs no proof.
+    // The nests of `build` need no proof.
     let output = run(&format!("{script}compare([plain]);"));
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
 }
@@ -420,13 +420,13 @@ compare([build(x)]);
     assert!(shown.contains("local f64 x_tmp[8]"), "{shown}");
     assert!(!shown.contains("y_tmp"), "{shown}");
     assert!(shown.contains("checked: all 8 elements"), "{shown}");
-    // What build makes needs no proof.
+    // The nests of `build` need no proof.
     assert!(!shown.contains("not proved"), "{shown}");
 }
 
 #[test]
 fn tensors_that_read_each_other_are_compared() {
-    // Each is read by the other's assignment; what is left in `a` at the end is the result.
+    // Each is read by the other's assignment; the final contents of `a` are the result.
     let script = "
 let a = tensor([8]);
 let b = eq(a, [i] -> [7 - i]);

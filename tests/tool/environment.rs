@@ -1,5 +1,5 @@
-//! The command line's surroundings: streams that take or give what they should not, variables of
-//! the environment, and where scripts may write.
+//! The environment of the command line: streams with unexpected behavior, environment variables,
+//! and where scripts may write.
 
 use expectrl::{Eof, Expect, Session};
 use std::fs::{self, File};
@@ -39,7 +39,7 @@ fn shown(output: &Output) -> (String, String) {
     (text(&output.stdout), text(&output.stderr))
 }
 
-/// What an error looks like on a terminal.
+/// An error as a terminal shows it.
 fn on_terminal(variables: &[(&str, &str)]) -> String {
     let place = tempfile::tempdir().unwrap();
     write(place.path(), "wrong.rhai", "nothing(1);");
@@ -218,7 +218,7 @@ fn cflags_override_speed_and_not_results() {
     assert!(at("-ffast-math") < at("-fno-fast-math"), "{log}");
     assert!(at("-Os") < at("-fwrapv"), "{log}");
     at("-DNAME=\"two words\"");
-    // Other flags make other objects, and the same ones make none.
+    // Other flags make other objects, and the same flags make no new ones.
     let (_, _, _, same) = run("-Os -ffast-math -DNAME='\"two words\"'");
     assert_eq!(same, first);
     let (_, _, log, other) = run("-O2");
@@ -328,7 +328,7 @@ fn imported_modules_write_where_they_may() {
         );
         assert!(errors.contains("--allow-write"), "{errors}");
         assert!(!root.join(made).exists(), "{line}");
-        // What writes nothing is not refused.
+        // Commands that write nothing are not refused.
         let mut command = teml(root, &["emit", "project/main.rhai"]);
         let output = command.current_dir(root).output().unwrap();
         let errors = shown(&output).1;
@@ -354,7 +354,7 @@ fn in_map(code, path) { #{save: Fn("save").curry(code).curry(path), run: Fn("sav
 fn handed(f, code, path) { f.call(code, path) }
 "#;
 
-/// A function of this name is a value in Rhai, and a name where it is called.
+/// A function value in Rhai is only a name, which is resolved where it is called.
 const SHADOW: &str = r#"
 fn save(a, b) { "not the native one" }
 fn named(code, path) { let f = save; f.curry(code).curry(path) }
@@ -401,7 +401,7 @@ fn function_values_keep_their_origin() {
         "let f = lib::pointer().curry(c); [p].for_each(f);",
         "let f = lib::closure(c, p); unless_refused(|n| { f.call(); n }, l);",
         "let f = lib::curried(c, p); unless_refused(|n| { f.call(); n }, l);",
-        // Handed back to where it was made.
+        // The value is back in the module that made it.
         "lib::handed(lib::pointer(), c, p);",
     ];
     let tried = |line: &&str| {
@@ -497,13 +497,13 @@ fn files_of_others_are_not_overwritten() {
         let (code, errors) = run(&allowed);
         assert_eq!(code, Some(0), "{arguments:?}: {errors}");
         assert_ne!(fs::read(&file).unwrap(), b"mine", "{arguments:?}");
-        // One's own files are written again.
+        // teml overwrites its own files.
         let (code, errors) = run(&[]);
         assert_eq!(code, Some(0), "{arguments:?}: {errors}");
     }
 }
 
-/// A compiler in which sums become differences where its arguments are like that, without more flags.
+/// A compiler that turns sums into differences if its arguments match the shell pattern `wrong`.
 fn erring(place: &Path, wrong: &str) -> PathBuf {
     let body = format!(
         "case \" $* \" in *--version*) ;; {wrong}) for a in \"$@\"; do case $a in *.c) sed -i 's/ += / -= /' \"$a\";; esac; done;; esac"
@@ -517,7 +517,7 @@ let C = contract(A, B, [2, 1]);
 let naive = build(C);
 ";
 
-/// The untransformed nest is compiled like the plan, and wrong like the plan.
+/// The untransformed nest is compiled like the plan, and as wrong as the plan.
 #[test]
 fn what_a_compiler_gets_wrong_is_compiled_otherwise() {
     let place = tempfile::tempdir().unwrap();
@@ -542,7 +542,7 @@ fn what_a_compiler_gets_wrong_is_compiled_otherwise() {
     let (code, printed, errors) = run(&stub, "let out = run(naive.interchange(2, 3));");
     assert_eq!(code, Some(0), "{printed}{errors}");
     assert!(printed.contains(cured), "{printed}");
-    // What nobody proved is looked for in the path.
+    // A wrong result of an unproved nest is blamed on its path, not on the compiler.
     let assumed = "compare([naive, assume(naive.reverse(3), \"trust me\")]);";
     let (code, printed, errors) = run(&stub, assumed);
     assert_eq!(code, Some(1), "{printed}{errors}");
@@ -557,7 +557,7 @@ fn what_a_compiler_gets_wrong_is_compiled_otherwise() {
     );
 }
 
-/// Nothing is written that did not run: it is compiled otherwise, and says so, or there is nothing.
+/// Only C that ran is written: it is compiled with other flags, with a note, or there is no output.
 #[test]
 fn nothing_wrong_is_written() {
     let place = tempfile::tempdir().unwrap();
@@ -601,7 +601,7 @@ fn nothing_wrong_is_written() {
         .unwrap();
     assert!(kernels.contains("-fno-tree-slp-vectorize"), "{makefile}");
 
-    // Whatever the flags are, but only in what is written.
+    // The stub miscompiles under any flags, but only the files that are written.
     let always = erring(place.path(), "*' sums.c'*|*' kernels.c'*");
     let (code, _, errors) = teml(
         &always,
@@ -615,7 +615,7 @@ fn nothing_wrong_is_written() {
     assert!(!place.path().join("never").exists());
     let (code, printed, errors) = teml(&always, &["emit", "--verify", path]);
     assert_eq!((code, printed.as_str()), (Some(1), ""), "{errors}");
-    // What cannot run here says so.
+    // C that cannot run here has a warning.
     let (code, printed, errors) = teml(
         Path::new("cc"),
         &["emit", "--verify", "--target", "neon", path],
@@ -692,7 +692,7 @@ fn what_others_could_have_put_into_the_cache_is_not_loaded() {
         assert!(errors.contains("can be written by others"), "{errors}");
     }
     mode(&place.join("cache"), 0o700);
-    // A pipe is waited for by nobody.
+    // Nothing waits for a pipe.
     for object in objects(place) {
         fs::remove_file(&object).unwrap();
         assert!(
@@ -756,7 +756,7 @@ fn the_exit_code_tells_the_signal() {
     }
 }
 
-/// The reference of a bundle is compiled otherwise than what it checks.
+/// The reference of a bundle is compiled with other flags than the kernels that it checks.
 #[test]
 fn a_bundle_does_not_trust_its_compiler() {
     let place = tempfile::tempdir().unwrap();
@@ -848,7 +848,7 @@ fn a_session_grows_in_proportion_to_its_lines() {
         assert!(output.any(|line| line.unwrap().contains(&said)));
         resident(session.id())
     };
-    // A machine without /proc does not tell.
+    // There is no answer on a machine without /proc.
     let sizes: Option<Vec<u64>> = [100, 200, 400].into_iter().map(&mut after).collect();
     if let Some(&[first, second, third]) = sizes.as_deref() {
         let (early, late) = (second.saturating_sub(first), third.saturating_sub(second));

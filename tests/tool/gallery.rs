@@ -25,8 +25,8 @@ fn message(path: &Path) -> String {
     }
 }
 
-/// Runs what waits for scripts. They run in threads of their own, and what they run in parallel
-/// waits for the threads that all share: a pool that waits for scripts must be another one.
+/// Runs a task that waits for scripts. Scripts have their own threads, and their parallel work
+/// needs the global thread pool, so the waiting task must use another pool.
 fn beside<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new()
         .build()
@@ -51,7 +51,7 @@ fn wrong_scripts_get_messages_that_teach() {
     });
 }
 
-/// Whatever is missing or doubled in a script, the answer is a message about the script.
+/// Scripts with missing or doubled parts get a message about the script.
 #[test]
 fn damaged_scripts_are_no_internal_errors() {
     let files = scripts("tests/tool/gallery");

@@ -1,5 +1,5 @@
-//! The house, where cargo does not say it: what rooms of one crate import, and that no files use each
-//! other in circles.
+//! The rules of the house that cargo does not check: the imports among the rooms of a crate, and
+//! the absence of cycles among files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -30,7 +30,7 @@ fn rows(begin: &str) -> Vec<(String, BTreeSet<String>)> {
     rows.collect()
 }
 
-/// The rows of the table: a room, and those that it imports.
+/// The rows of the table: a room, and the rooms that it imports.
 fn rooms() -> Vec<(String, BTreeSet<String>)> {
     rows("| `")
 }
@@ -111,8 +111,8 @@ fn every_folder_is_a_room_or_a_crate() {
     }
 }
 
-/// The names by which a room's files name others: those behind `crate::`. What is no room belongs to
-/// the room that is the crate itself.
+/// The names that a room's files import from `crate::`. A name that is not a room belongs to the
+/// room of the crate itself.
 fn imports(room: &str) -> BTreeSet<String> {
     let place = folder(room);
     let crate_of = place.strip_prefix(src()).unwrap().iter().next().unwrap();
@@ -222,7 +222,7 @@ fn leaves(tree: &str) -> Vec<String> {
             vec![path.to_owned()]
         };
     };
-    // What is no import after all names nothing.
+    // Text that turns out not to be an import names nothing.
     let Some((inner, _)) = inner.rsplit_once('}') else {
         return Vec::new();
     };
@@ -269,8 +269,8 @@ fn absolute(module: &str, path: &str, modules: &BTreeMap<String, String>) -> Opt
     Some(at)
 }
 
-/// Which modules of a folder use which others: what a module only re-exports belongs to where it is
-/// defined.
+/// The modules that each module of a folder uses; a re-exported item belongs to the module that
+/// defines it.
 fn uses(room: &str, modules: &BTreeMap<String, String>) -> BTreeMap<String, BTreeSet<String>> {
     let mut exported: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
     let mut used: Vec<(String, Vec<String>)> = Vec::new();
@@ -325,7 +325,7 @@ fn uses(room: &str, modules: &BTreeMap<String, String>) -> BTreeMap<String, BTre
     edges
 }
 
-/// What a module uses, directly or not.
+/// The modules that a module uses, directly or indirectly.
 fn reached<'a>(
     module: &'a str,
     edges: &'a BTreeMap<String, BTreeSet<String>>,
@@ -343,8 +343,8 @@ fn reached<'a>(
     found
 }
 
-/// How many files of a crate, or of a room of the package, may use each other in circles. There are to
-/// be fewer, never more.
+/// The number of files of a crate, or of a room of the package, in dependence cycles. It may only
+/// shrink.
 const IN_CIRCLES: [(&str, usize); 8] = [
     ("core", 8),
     ("transform", 11),

@@ -119,9 +119,9 @@ fn the_page_lists_every_function() {
     assert_eq!(found, expected, "TEML_BLESS=1 writes it anew");
 }
 
-/// Steps say what they made, accesses and bounds have values, and refusals are expected where they
-/// are: no name is glued together, no list of loops compared before and after a step, no text
-/// taken apart, and nothing swallowed.
+/// Steps have handles, accesses and bounds have values, and refusals are expected by name. So
+/// schedules glue no names together, compare no lists of loops, parse no texts, and swallow no
+/// errors.
 #[test]
 fn the_library_has_no_string_surgery() {
     let anywhere = [
@@ -153,7 +153,7 @@ fn the_library_has_no_string_surgery() {
         {
             let is_schedule = namespace == "schedules::";
             let more = in_schedules.iter().filter(|_| is_schedule);
-            // What becomes of nests whose schedule fails is decided in one place.
+            // Failing schedules are handled in one place.
             let is_allowed = |part: &&&str| **part != "catch" || !file.ends_with("surely.rhai");
             for part in anywhere.iter().chain(more).filter(is_allowed) {
                 assert!(
@@ -166,7 +166,7 @@ fn the_library_has_no_string_surgery() {
     }
 }
 
-/// Of two functions with one name and as many parameters, calls from other files get either.
+/// If two functions share a name and a number of parameters, calls from other files may get either.
 #[test]
 fn functions_have_names_of_their_own() {
     let mut known: HashMap<(String, String, usize), PathBuf> = HashMap::new();

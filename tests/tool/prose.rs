@@ -1,4 +1,5 @@
-//! What users read is searched for wordings that read as if translated, with a better one for each.
+//! Searches the texts for users for wordings that read as if translated, with a better one for
+//! each.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,10 +9,10 @@ use teml::script::Session;
 use teml::transform::OPERATORS;
 use teml::verbs::Workbench;
 
-/// Words that give a wording away.
+/// Words that reveal such a wording.
 struct Wording {
     found: &'static [&'static str],
-    /// The same words where they are fine.
+    /// Contexts in which the same words are fine.
     but_not: &'static [&'static str],
     better: &'static str,
 }
@@ -154,7 +155,7 @@ fn prose(text: &str) -> String {
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Where the words `found` are, not as parts of others.
+/// Positions of the words `found`, as whole words.
 fn places(text: &str, found: &str) -> Vec<usize> {
     let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     let apart = |at: &usize| {

@@ -1,7 +1,7 @@
-//! README.md holds what it promises: its scripts and commands run, and print what it shows.
+//! README.md keeps its promises: its scripts and commands run, and print what it shows.
 //!
-//! In tables of times numbers are masked; everything else has to be equal. Kernels that take long
-//! are measured at tiny sizes, which changes nothing but numbers.
+//! In tables of times, numbers are masked; everything else has to be equal. Slow kernels are
+//! measured at tiny sizes, which changes nothing but numbers.
 
 use std::fs;
 use std::io::Write;
@@ -62,8 +62,8 @@ fn succeeds(output: &Output) -> String {
     text(&output.stdout)
 }
 
-/// Output without what differs from run to run: the numbers and units in tables of times, and in
-/// the line below that says how often and on how many threads variants ran.
+/// Output without the parts that differ between runs: the numbers and units in tables of times, and
+/// in the line below with the number of runs and threads.
 fn masked(output: &str) -> String {
     let varies = |line: &str| line.starts_with('|') || line.starts_with("timed: ");
     let mask = |word: &str| match word {
@@ -82,14 +82,14 @@ fn masked(output: &str) -> String {
             line.to_owned()
         }
     };
-    // What others do while a test runs is not the test's.
+    // Interference during a test is not the test's fault.
     let lines = output
         .lines()
         .filter(|line| !line.starts_with("disturbed: "));
     lines.map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Writes the scripts that a page tells its readers to save.
+/// Writes the scripts that a page asks its readers to save.
 fn save_scripts(page: &[Block], directory: &Path) {
     let scripts: Vec<&Block> = page.iter().filter(|b| b.language == "rhai").collect();
     assert!(!scripts.is_empty());
@@ -121,7 +121,7 @@ fn the_two_commands_work() {
     for variant in ["naive", "transposed", "plan"] {
         assert!(shown.contains(&format!("\n| {variant} ")), "{shown}");
     }
-    // A test cannot run all tests. It can tell that this is how changes are tested.
+    // A test cannot run all tests, but it can check the commands that do.
     let changes = fs::read_to_string(root().join(".ci/run")).unwrap();
     assert!(changes.lines().any(|line| line.contains(second)));
 }
@@ -184,7 +184,7 @@ fn the_table_of_speed_has_what_the_bench_measures() {
     let shown = succeeds(&teml(&arguments, directory.path(), directory.path()));
     for column in &rows[0][2..rows[0].len() - 1] {
         let is_row = shown.contains(&format!("\n| {column} "));
-        // How wide a column is depends on what was measured.
+        // The width of a column depends on the measured numbers.
         let heads = shown.lines().filter(|line| line.starts_with("| variant "));
         let mut heads = heads.flat_map(|line| line.split('|'));
         let is_head = heads.any(|head| head.trim() == *column);

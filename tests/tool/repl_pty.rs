@@ -10,7 +10,7 @@ use teml::verbs::Workbench;
 
 struct Dialog(OsSession);
 
-/// `teml repl` in a directory, where its history is `history`.
+/// `teml repl` in a directory, with its history in `history`.
 fn command(directory: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_teml"));
     command
@@ -52,8 +52,8 @@ impl Dialog {
         }
     }
 
-    /// Waits for a prompt. It is drawn at every key, too, so the line may still be at work, and
-    /// control characters mean something else until the editor listens again.
+    /// Waits for a prompt. It is redrawn at every key, so the line may still be running. Control
+    /// characters mean something else until the editor reads again.
     fn prompt(&mut self) {
         self.expect("teml> ");
         std::thread::sleep(Duration::from_millis(300));
@@ -216,7 +216,7 @@ fn every_command() {
     for file in ["plan.svg", "plan.html", "bundle/Makefile"] {
         assert!(directory.path().join(file).is_file(), "{file}");
     }
-    // What a search found is saved as steps, and needs no search.
+    // The result of a search is saved as steps, and needs no search.
     let saved = std::fs::read_to_string(directory.path().join("tuned.rhai")).unwrap();
     assert!(
         saved.contains("let tuned = {") && !saved.contains("= autotune("),
@@ -224,13 +224,13 @@ fn every_command() {
     );
 }
 
-/// Takes longer than anybody waits.
+/// Takes longer than anyone waits.
 const PROOF: &str = "let P = tensor([40, 60, 60]); \
     P = eq(vadd(vadd(P, P, [[t - 1, x - 1, y], [t - 1, x + 1, y]]), P, [(), [t - 1, x, y - 1]]), [t, x, y]); \
     let swept = sweep(P).skew(\"x\", \"t\", 2).skew(\"y\", \"t\", 2); let all = [];";
 
-/// What runs stops, and the session goes on: a search, and a proof inside of the polyhedral library.
-/// Scripts, kernels and edited lines are in [`a_session`].
+/// Ctrl-C stops the current work, and the session continues: a search, and a proof inside the
+/// polyhedral library. Scripts, kernels and edited lines are in [`a_session`].
 #[test]
 fn ctrl_c_stops_searches_and_proofs() {
     let directory = tempfile::tempdir().unwrap();
@@ -338,7 +338,7 @@ fn a_history_that_cannot_be_written_is_one_warning() {
     dialog.leave();
 }
 
-/// Lines that come while nobody edits wait: pasted at once, or typed while another one runs.
+/// Lines that arrive while no line is edited wait: pasted at once, or typed while another one runs.
 #[test]
 fn lines_that_come_early_are_kept() {
     let directory = tempfile::tempdir().unwrap();
@@ -449,7 +449,7 @@ fn the_tutorial() {
     let mut dialog = Dialog::start(directory.path());
     dialog.says(":tutorial", &["1 of 12"]);
     for (k, lesson) in LESSONS.iter().enumerate() {
-        // A line of one's own is no obstacle.
+        // A line of the user's own does not disturb the lesson.
         dialog.says("1 + 1", &["=> 2"]);
         dialog.send(lesson.line);
         if k + 1 < LESSONS.len() {

@@ -355,7 +355,7 @@ fn strategies_go_on_after_refusals_and_never_after_mistakes() {
              print({call}.call(l) == l);"
         )
     };
-    // The bounds of the inner loop are not constant: on another nest they would be.
+    // The bounds of the inner loop are not constant, but would be on another nest.
     for refused in [
         "attempt(|n| n.unroll(\"i_i\"))",
         "repeat(|n| n.interchange(1, 2))",

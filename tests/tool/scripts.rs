@@ -1,5 +1,5 @@
-//! The scripts in `scripts/`, at sizes that take no time and that neither tiles nor vectors
-//! divide: every variant is checked against the definition, and the C compiles without warnings.
+//! The scripts in `scripts/`, at tiny sizes that neither tiles nor vectors divide. Every variant is
+//! checked against the definition, and the C compiles without warnings.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -128,7 +128,7 @@ fn in_order(text: &str) -> String {
             tensors.sort_unstable();
             tensors.join(", ")
         }
-        // What becomes of a vector loop is said where people read it.
+        // Drops the note on vector loops, which only printed nests have.
         _ => line.split("  // left to").next().unwrap_or(line).to_owned(),
     });
     lines.collect::<Vec<_>>().join("\n")
@@ -172,7 +172,7 @@ fn first_variants(script: &Path) -> (Session, Vec<(Vec<Nest>, Reductions)>) {
     };
     let session = Session::new(Box::new(std::io::sink()), workbench);
     let mut session = session.unwrap_or_else(|error| panic!("{}", error.render(false)));
-    // What a script compared before an error counts.
+    // Comparisons before an error count.
     let _ = session.run_file(script);
     let comparisons = std::mem::take(&mut session.bench().lock().kept.comparisons);
     let firsts = comparisons.into_iter().filter_map(|comparison| {
@@ -182,7 +182,7 @@ fn first_variants(script: &Path) -> (Session, Vec<(Vec<Nest>, Reductions)>) {
     (session, firsts.collect())
 }
 
-/// What is wrong with the nests that a call makes of others, if anything is.
+/// The defect of the nests that a call makes of others, if there is one.
 fn wrong(
     session: &mut Session,
     call: &str,

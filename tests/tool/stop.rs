@@ -1,4 +1,5 @@
-//! Stopping proofs and codegen from another thread. Alone in its process, because it stops them everywhere.
+//! Stopping proofs and codegen from another thread. Alone in its process, because it stops them
+//! everywhere.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use teml::ir::parse_nest;
 use teml::legality::Reductions;
 use teml::poly::{self, Error, Set};
 
-/// What is left of a cube without ever more slices of it: a question that takes isl for ever.
+/// Subtracts ever more slices from a cube: a question that isl never finishes.
 fn endless() -> Result<bool, Error> {
     let mut rest = Set::read("{ [i, j, k] : 0 <= i, j, k < 10000 }")?;
     for n in 1.. {
@@ -39,10 +40,10 @@ fn what_takes_long_is_stopped() {
     assert!(is_done.try_recv().is_err(), "isl was too quick");
     poly::stop();
     assert_eq!(is_done.recv().unwrap(), Err(Error::Stopped));
-    // So is what others ask, in contexts of before and of afterwards.
+    // Questions of other threads are stopped as well, in earlier and in later contexts.
     let asked = std::thread::spawn(|| Set::read("{ [i] : i > 0 }").map(|_| ()));
     assert_eq!(asked.join().unwrap(), Err(Error::Stopped));
-    // And codegen, whose passes are many.
+    // Codegen is stopped as well, in each of its passes.
     let copy = parse_nest("f64 A[4], B[4]\nfor i in 0..4\n  B[i] = A[i]").unwrap();
     let code = || generate(std::slice::from_ref(&copy), "copy", Reductions::Strict);
     assert_eq!(code(), Err(NoCode::Stopped));

@@ -1,4 +1,4 @@
-//! What tests need to run kernels: a worker, and what the interpreter computes as it takes elements.
+//! Helpers to run kernels: a worker, and the interpreter's results in the order of elements.
 
 use teml::interp::store::Data;
 use teml::runtime::{Control, View};

@@ -27,7 +27,7 @@ impl Printer<'_> {
                 let _ = write!(index, "[{low}]");
                 continue;
             }
-            // No script can name an iterator like this, so nothing is hidden.
+            // Scripts cannot use this name, so it hides nothing.
             let name = format!("teml_{}", d + 1);
             self.values.headers.insert(Header::Integers);
             self.line(&format!(

@@ -1,58 +1,60 @@
-//! The vectors that values are written with.
+//! The vectors that values are computed in.
+//!
+//! Lanes of another type have as many elements as those of the loop (`casts.h`).
 
 use crate::ir::{Affine, Elem, Name, Stmt, Tensor};
 use crate::plan::stream::is_aligned;
 use crate::plan::tree::PartialVector;
 
-/// How many neighbors are treated at once.
+/// The number of lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Width {
-    /// As many as a register of the machine holds that the C is compiled for.
+    /// As many as a register of the target machine holds.
     Natural,
-    /// So many: a power of two.
+    /// A fixed power of two.
     Fixed(i64),
 }
 
-/// The vectors that values are written with.
+/// The vectors of a loop.
 #[derive(Clone, Debug)]
 pub(crate) struct Vectors {
-    /// The iterator that lanes differ in.
+    /// The iterator of the lanes.
     pub(super) iterator: Name,
     pub(super) elem: Elem,
     pub(super) width: Width,
-    /// What the iterator is, where it is no variable.
+    /// The iterator's value if it is constant.
     pub(super) at: Option<i64>,
-    /// The number of iterations, where lanes from it on do not count.
+    /// The end of the iterations, for a vector whose lanes from there on are dead.
     pub(super) end: Option<i64>,
-    /// Whether they are shorter ones, for what whole vectors leave of the iterations.
+    /// Whether this is one of the shorter vectors for the remainder of the iterations.
     pub(super) shorter: bool,
-    /// How that vector is a part of a whole one.
+    /// How the last vector is computed in part.
     pub(super) part: Option<PartialVector>,
-    /// How many bytes the iterator is a multiple of: all of a vector, or one element.
+    /// The alignment of the iterator in bytes: a whole vector, or one element.
     pub(super) multiple: i64,
     /// The bytes of a register.
     pub(super) widest: i64,
 }
 
 impl Vectors {
-    /// Whether an access is read as a whole where not all lanes count.
+    /// Whether an access in a partial vector reads all lanes.
     pub(super) fn reads_row(&self, tensor: &Tensor, index: &[Affine]) -> bool {
         let part = self.part.as_ref();
         part.is_some_and(|part| part.reads.iter().any(|(t, i)| t == tensor && i == index))
     }
 
-    /// Whether it is written as a whole there.
+    /// Whether an access in a partial vector writes all lanes.
     pub(super) fn writes_row(&self, tensor: &Tensor, index: &[Affine]) -> bool {
         let part = self.part.as_ref();
         part.is_some_and(|part| part.writes.iter().any(|(t, i)| t == tensor && i == index))
     }
 
-    /// Whether these are vectors, and no single elements.
+    /// Whether there are several lanes.
     pub(super) fn is_several(&self) -> bool {
         self.width != Width::Fixed(1)
     }
 
-    /// `text`, an element of this type, with its neighbors.
+    /// The vector that begins at `text`, an element of type `elem`.
     pub(super) fn of(&self, text: &str, elem: Elem) -> String {
         match self.width {
             Width::Fixed(1) => text.to_owned(),
@@ -60,20 +62,20 @@ impl Vectors {
         }
     }
 
-    /// An index, where lanes are.
+    /// The index in the first lane.
     pub(super) fn first(&self, index: &Affine) -> Affine {
         let at = |name: &Name| (*name == self.iterator).then(|| self.at.map(Affine::constant));
         index.substitute(&|name| at(name).flatten())
     }
 
-    /// The values of an index in lanes.
+    /// The vector of an index's values.
     pub(super) fn index(&self, index: &Affine) -> String {
         let (name, by) = (self.name_of(Elem::I64), index.coefficient(&self.iterator));
         format!("teml_lanes({name}, {}, {by})", self.first(index))
     }
 
-    /// A comparison of two indices of which the lanes of this loop have a mask; `None` where they
-    /// are far apart.
+    /// The mask of a comparison of two indices, in the lanes of this loop; `None` if they may be
+    /// too far apart to subtract.
     pub(super) fn compared(&self, left: &Affine, symbol: &str, right: &Affine) -> Option<String> {
         let lane = &self.iterator;
         let by = left.coefficient(lane) - right.coefficient(lane);
@@ -93,7 +95,7 @@ impl Vectors {
         })
     }
 
-    /// `value`, vectors of another type, converted to this one.
+    /// Converts the vector `value` to another element type.
     pub(super) fn converted(&self, value: &str, from: Elem, elem: Elem) -> String {
         if self.width == Width::Natural && (from, elem, self.elem) == WIDENED {
             return format!("teml_widened({value})");
@@ -102,13 +104,13 @@ impl Vectors {
         format!("__builtin_convertvector({value}, teml_{name})")
     }
 
-    /// The lanes of `text`, an element with its neighbors, that count.
+    /// Loads the live lanes of the vector that begins at `text`; other lanes are zero.
     pub(super) fn part(&self, text: &str, end: i64) -> String {
         format!("{}_part({text}, {end} - {})", self.name(), self.iterator)
     }
 
-    /// The statement that stores them past the caches: it asks each vector whether it is aligned
-    /// unless all are where the tensor is.
+    /// Stores vectors past the caches. The C tests the alignment of each vector, unless an aligned
+    /// tensor implies it.
     pub(super) fn stream(&self, s: &Stmt, target: &str, value: &str) -> String {
         if self.is_aligned(s) {
             format!("TEML_STREAM_IF({ALIGNED}, {target}, {value});")
@@ -117,7 +119,7 @@ impl Vectors {
         }
     }
 
-    /// Whether all vectors that a statement stores are aligned where its tensor is.
+    /// Whether all vectors that a statement stores are aligned if its tensor is.
     pub(super) fn is_aligned(&self, s: &Stmt) -> bool {
         let vector = match self.width {
             Width::Natural => self.widest,
@@ -127,7 +129,7 @@ impl Vectors {
         whole && is_aligned(s, &self.iterator, vector)
     }
 
-    /// The statement that sets the lanes of `text` that count.
+    /// Stores the live lanes of the vector that begins at `text`.
     pub(super) fn set(&self, text: &str, end: i64, value: &str) -> String {
         let name = self.name().to_uppercase();
         let one_by_one = self.part.as_ref().is_some_and(|part| part.one_by_one);
@@ -140,7 +142,7 @@ impl Vectors {
         self.name_of(self.elem)
     }
 
-    /// Of as many elements of this type.
+    /// The name of vectors with as many elements of this type.
     fn name_of(&self, elem: Elem) -> String {
         match self.width {
             Width::Natural if elem == self.elem => format!("{elem}xn"),
@@ -149,8 +151,7 @@ impl Vectors {
         }
     }
 
-    /// A value that is the same in all lanes, as a vector. Taking nothing away changes no number,
-    /// -0 included.
+    /// Broadcasts a value to all lanes, as `value - 0`: this changes no number, not even -0.
     pub(super) fn spread(&self, value: &str, elem: Elem) -> String {
         match self.width {
             Width::Fixed(1) => value.to_owned(),
@@ -164,11 +165,11 @@ impl Vectors {
     }
 }
 
-/// What gcc converts in two halves.
+/// The conversion that gcc does in two halves: its source, its target, and the type of the loop.
 const WIDENED: (Elem, Elem, Elem) = (Elem::F32, Elem::F64, Elem::F64);
 
-/// The greatest difference between lanes of which steps in 32 bits are computed.
+/// The greatest difference between lanes for which steps are computed in 32 bits.
 const MAX_STEP: i64 = 1 << 20;
 
-/// The variable that says whether the tensors that are stored past the caches are aligned.
+/// The C variable that says whether the streamed tensors are aligned.
 pub(super) const ALIGNED: &str = "teml_aligned";

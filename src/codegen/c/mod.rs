@@ -1,4 +1,4 @@
-//! The C of plans.
+//! Prints plans as C.
 
 mod fill;
 mod lanes;

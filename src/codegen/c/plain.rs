@@ -1,13 +1,13 @@
-//! A nest as plain loops with Pluto's pragmas, which depend on the nest and nothing else.
+//! Prints a nest as plain loops with Pluto's pragmas, which depend on the nest alone.
 //!
-//! This exists for the baseline: below Pluto's schedule the compiler shall do what it does with
-//! Pluto's own C, so there are no explicit vectors, no functions around iterations, no stores past
-//! the caches, and no hints but `omp parallel for`, `ivdep` and `vector always`. Iterators are
-//! declared before the loops, as there, and private to threads.
+//! This exists for the baseline: the compiler should treat Pluto's schedule as it treats Pluto's
+//! own C. There are no explicit vectors, outlined iterations or streaming stores. The only hints
+//! are `omp parallel for`, `ivdep` and `vector always`. Iterators are declared before the loops, as
+//! in Pluto's C, and private to threads.
 //!
-//! gcc knows only `GCC ivdep`. Pluto's arrays are variables of their own, which do not overlap; here
-//! they are parameters, and gcc forgets in parallel regions that these do not. A loop that threads
-//! share has no pragma for vectors, as in Pluto's C: OpenMP allows none between its own and the loop.
+//! gcc knows only `GCC ivdep`. Pluto's arrays are global variables, which do not alias. Here they
+//! are parameters, and gcc forgets in parallel regions that these do not alias. A parallel loop has
+//! no pragma for vectors, as in Pluto's C: OpenMP allows none between its own and the loop.
 
 use super::printer::Printer;
 use crate::ir::{Loop, Name, Tree};
@@ -62,7 +62,7 @@ impl Printer<'_> {
     }
 }
 
-/// The iterators of all loops, the outermost first.
+/// The iterators of all loops, outermost first.
 fn iterators(trees: &[Tree]) -> Vec<&str> {
     let nested = trees.iter().filter_map(Tree::as_loop);
     let names = nested.flat_map(|l| {

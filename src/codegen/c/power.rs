@@ -1,11 +1,11 @@
-//! Powers as products and roots.
+//! Prints powers as products and roots.
 
 use super::value::{ATOM, Values};
 use crate::ir::{BinaryOp, Constant, Elem};
 use crate::kernel::Header;
 
 impl Values {
-    /// The power of `base`, an atom, and how tightly its text binds.
+    /// The power of `base`, an atom, and the precedence of its text.
     pub(super) fn power(
         &mut self,
         base: String,

@@ -1,4 +1,4 @@
-//! What OpenMP is told of a loop.
+//! The OpenMP pragmas of loops.
 
 use super::printer::Printer;
 use crate::ir::{Loop, ceil_div};
@@ -37,7 +37,7 @@ impl Printer<'_> {
         (entry.is_some() || simd).then_some(text)
     }
 
-    /// The clause that leaves a parallel loop to one thread, where it has too few iterations.
+    /// The clause that runs a parallel loop on one thread if it has too few iterations.
     pub(super) fn threshold(&mut self, l: &Loop) -> String {
         let Some(threshold) = l.sharing.threshold else {
             return String::new();
@@ -46,7 +46,7 @@ impl Printer<'_> {
         format!(" if(parallel: {iterations} >= {threshold})")
     }
 
-    /// The number of iterations that a parallel loop shares among threads.
+    /// The number of iterations that threads share in a parallel loop.
     fn iterations(&mut self, l: &Loop) -> String {
         let band = std::iter::successors(Some(l), |l| Some(&**l.body.first()?.as_loop()?));
         let (mut constant, mut factors) = (1i64, Vec::new());
@@ -88,11 +88,11 @@ impl Printer<'_> {
     }
 }
 
-/// More iterations at once are not asked for: what shares a loop multiplies the number by that of
-/// the threads, and libgomp's product overflows.
+/// The largest chunk in a pragma: libgomp multiplies it by the number of threads, and the product
+/// must not overflow.
 const MAX_CHUNK: i64 = i32::MAX as i64;
 
-/// How a parallel loop is shared among threads, as clauses of its pragma.
+/// How threads share a parallel loop, as clauses of its pragma.
 fn sharing(l: &Loop) -> String {
     let mut text = String::new();
     if l.sharing.collapse > 1 {

@@ -1,4 +1,4 @@
-//! What loops fetch into the cache before it is used.
+//! Prints prefetches.
 
 use super::printer::Printer;
 use crate::analysis::prefetch_address::Touch;
@@ -6,11 +6,11 @@ use crate::analysis::prefetch_plan::Slice;
 use crate::ir::{Affine, Tensor};
 use crate::kernel::Header;
 
-/// The most lines that are fetched without a loop.
+/// The most cache lines that are prefetched in an unrolled loop.
 const MAX_UNROLLED_LINES: i64 = 32;
 
 impl Printer<'_> {
-    /// Fetches an element, or where there is none the one of the tensor that comes closest.
+    /// Prefetches an element; an index outside of the tensor is moved to the closest element.
     pub(super) fn prefetch(&mut self, touch: &Touch) {
         let Touch { tensor, index, .. } = touch;
         let extents = tensor.shape().extents().iter();
@@ -24,22 +24,22 @@ impl Printer<'_> {
         self.line(&format!("__builtin_prefetch(&{text}{write});"));
     }
 
-    /// Fetches a share, line by line.
+    /// Prefetches a share, line by line.
     pub(super) fn prefetch_slice(&mut self, share: &Slice) {
         let bytes = self.target.line.cast_signed();
         let Some((row, lines)) = lines(share, bytes).filter(|(_, lines)| *lines > 0) else {
             return;
         };
         let each = (lines + share.shares - 1) / share.shares;
-        // Bytes of one row are counted, and lines of several.
+        // Count bytes in a single row, and lines in several rows.
         let several = share.rows.count > 1;
         let (unit, end) = if several {
             (1, lines)
         } else {
             (bytes, row.bytes)
         };
-        // Where there are several shares for a line, all go on at one pace: lines that are fetched at
-        // once wait for each other.
+        // If a line has several shares, all shares advance at the same pace: lines that are fetched
+        // at once wait for each other.
         let pace = match share.shares / lines {
             2.. if !several => (end + share.shares - 3) / (share.shares - 1),
             _ => each * unit,
@@ -84,7 +84,7 @@ impl Printer<'_> {
             self.line(&fetch);
             return;
         }
-        // Where a loop so short ends processors guess wrong, and begin anew with what comes after it.
+        // Processors mispredict the end of so short a loop, and restart the code after it.
         if each <= MAX_UNROLLED_LINES {
             self.unroll(each);
         }
@@ -97,7 +97,7 @@ impl Printer<'_> {
         self.line("}");
     }
 
-    /// The address of the first element of a share, with `row_of` added where rows are counted.
+    /// The address of the first element of a share, with `row_of` added if rows are counted.
     fn first_element(&mut self, share: &Slice, row_of: Option<&str>) -> Option<String> {
         let Some(next) = share.next.as_ref().filter(|next| next.later.is_in_limits()) else {
             return self.address(share, &share.first, row_of);
@@ -128,7 +128,7 @@ impl Printer<'_> {
         Some(format!("&{}{index}", share.tensor.label()))
     }
 
-    /// An element at an index that is brought to `0..=last`.
+    /// The element at an index that is clamped to `0..=last`.
     fn inside(&mut self, tensor: &Tensor, index: &[Affine], last: &[i64]) -> Option<String> {
         let index = self.inside_each(index, last)?;
         let index = index.iter().map(|index| format!("[{index}]"));
@@ -157,13 +157,13 @@ impl Printer<'_> {
     }
 }
 
-/// Elements one behind the other.
+/// Elements that are contiguous in memory.
 struct Row {
     bytes: i64,
     lines: i64,
 }
 
-/// Each row of a share, and how many lines all of them have.
+/// A row of a share, and the number of cache lines in all of its rows.
 fn lines(share: &Slice, line: i64) -> Option<(Row, i64)> {
     let size = share.tensor.elem().size() as i64;
     let bytes = i64::try_from(share.elements).ok()?.checked_mul(size)?;

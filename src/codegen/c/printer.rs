@@ -1,8 +1,8 @@
-//! The C of a plan. What becomes of loops, statements and tensors is in the plan; the pace of
-//! prefetches and the alignment of stores past the caches follow here.
+//! Prints a plan as C. The plan decides how loops, statements and tensors are executed. Only the
+//! pace of prefetches and the alignment of streaming stores are decided here.
 //!
-//! Iterators are as wide as addresses: 32 bits may wrap (`-fwrapv`), so that a compiler could not
-//! see that `A[i - 4*o]` moves through neighbors along with `i`.
+//! Iterators are as wide as addresses. With 32 bits, which may wrap (`-fwrapv`), a compiler could
+//! not see that `A[i - 4*o]` is unit-stride in `i`.
 
 use super::lanes::ALIGNED;
 use super::value::{ATOM, Values, element, is_guarded};
@@ -22,35 +22,33 @@ pub(crate) struct Printer<'a> {
     symbol: &'a str,
     pub(super) target: &'a Target,
     params: &'a [Param],
-    /// The functions that the text calls, each before those that call it.
+    /// Outlined functions, each before its callers.
     functions: Vec<String>,
     text: String,
     pub(super) depth: usize,
     pub(super) values: Values,
     pub(super) bounds: Bounds,
-    /// What a function needs before it, where a loop walks through a tensor in both directions.
+    /// The attributes of functions, if a loop walks through a tensor in both directions.
     attributes: &'static str,
-    /// The tensors that are stored past the caches where they are aligned.
+    /// The tensors with streaming stores that need an aligned tensor.
     streamed: HashSet<Name>,
-    /// Whether what was written since the last function began asks for that.
+    /// Whether the current function tests the alignment of tensors.
     asks_alignment: bool,
 }
 
-/// The C of a function, and what it needs.
+/// The C of a function, and everything that it needs.
 pub(crate) struct Printed {
     /// The functions that it calls.
     pub(crate) functions: Vec<String>,
-    /// Its body.
     pub(crate) body: String,
     pub(crate) values: Values,
-    /// Its attributes.
     pub(crate) attributes: &'static str,
 }
 
-/// Comes before a function that walks through a tensor in both directions.
+/// The attribute of functions that walk through a tensor in both directions.
 const NO_IVOPTS: &str = "TEML_NO_IVOPTS\n";
 
-/// The C of the function `symbol`, which executes `plan`.
+/// Prints the function `symbol`, which executes `plan`.
 pub(crate) fn print(plan: &Plan, symbol: &str, params: &[Param], target: &Target) -> Printed {
     let mut printer = Printer {
         symbol,
@@ -111,7 +109,7 @@ impl Printer<'_> {
         if part.nest.is_plain() {
             return self.plain_nest(part);
         }
-        // Another nest may have a tensor of that name.
+        // Another nest may declare a tensor of that name.
         let scoped = part.nodes.iter().any(|node| matches!(node, Node::Local(_)));
         if scoped {
             self.line("{");
@@ -178,7 +176,7 @@ impl Printer<'_> {
             (Space::Register | Space::Stack, true) => "LOCAL_ZERO",
         };
         self.line(&format!("TEML_{how}({c_name}, {name}, [{first}]{rest});"));
-        // Compilers warn of variables that are only set.
+        // Compilers warn about variables that are set but never read.
         if !local.is_read {
             self.line(&format!("(void){name};"));
         }
@@ -213,7 +211,7 @@ impl Printer<'_> {
         self.bounds = outside;
     }
 
-    /// A loop that is not written with vectors.
+    /// A loop without explicit vectors.
     fn counted_loop(&mut self, l: &Loop) {
         match l.mode {
             Mode::Unrolled(copies) => self.unroll(copies),
@@ -232,7 +230,7 @@ impl Printer<'_> {
         self.line("}");
     }
 
-    /// The `for` of a loop; `declared` is the type of an iterator that it declares.
+    /// The `for` of a loop; `declared` is the type of its iterator if the `for` declares it.
     pub(super) fn head(&mut self, declared: &str, l: &ir::Loop) -> String {
         let (name, range) = (&l.name, &l.range);
         let lower = self.bound("max", &range.lower);
@@ -244,13 +242,13 @@ impl Printer<'_> {
         format!("for ({declared}{name} = {lower}; {name} < {upper}; {step})")
     }
 
-    /// Says how many copies compilers make of what the loop that comes next executes.
+    /// Tells compilers how often to unroll the next loop.
     pub(super) fn unroll(&mut self, copies: i64) {
         self.values.headers.insert(Header::Loops);
         self.line(&format!("TEML_UNROLL({copies})"));
     }
 
-    /// A function, and its call.
+    /// An outlined function, and its call.
     fn outlined(&mut self, outlined: &Outlined) {
         let (outer, depth) = (take(&mut self.text), replace(&mut self.depth, 1));
         let asked = take(&mut self.asks_alignment);
@@ -268,7 +266,7 @@ impl Printer<'_> {
         let params: Vec<String> = numbers.chain(tensors).collect();
         let names = outlined.tensors.iter().map(Tensor::label);
         let args: Vec<&str> = iterators().chain(aligned).chain(names).collect();
-        // No script can give this name to anything else.
+        // Scripts cannot use this name.
         let function = format!("teml_{}_{}", self.symbol, self.functions.len() + 1);
         let call = format!("{function}({});", args.join(", "));
         let definition = format!(
@@ -322,7 +320,8 @@ impl Printer<'_> {
         let guarded = |op| is_guarded(op, s.target.elem(), Some(&s.value));
         let operator = |op: BinaryOp| op.precedence().is_some() && !guarded(op);
         let value = match self.values.vectors.clone() {
-            // A vector is assigned vectors, and functions take them.
+            // Vectors are assigned and passed to functions as vectors, so a uniform value is
+            // broadcast.
             Some(v) if !s.update.is_some_and(operator) && is_uniform(&s.value, &v.iterator) => {
                 match s.value.node() {
                     Value::Constant(c) if v.is_several() && c.is_zero() && !c.is_negative() => {
@@ -339,7 +338,7 @@ impl Printer<'_> {
             self.line(&line);
             return;
         }
-        // A part of a line that is stored past the caches costs more than it saves.
+        // A streaming store of a partial line costs more than it saves.
         let whole = self
             .values
             .vectors
@@ -369,7 +368,7 @@ impl Printer<'_> {
     }
 }
 
-/// The step, or the call of the library, and the script line that made a loop, as a comment.
+/// The step or library call, and the script line, that made a loop, as a comment.
 pub(super) fn origin(l: &ir::Loop) -> String {
     match l.made_by() {
         None => String::new(),
@@ -377,7 +376,7 @@ pub(super) fn origin(l: &ir::Loop) -> String {
     }
 }
 
-/// What a script asked for, and where.
+/// The step or library call, as the script wrote it, and its line.
 pub(crate) fn asked(entry: &Taken) -> String {
     let site = entry.steps().first().and_then(|step| step.site.as_ref());
     let text = match entry {
@@ -400,7 +399,7 @@ pub(crate) fn asked(entry: &Taken) -> String {
 /// Longer calls of the library are shown without their arguments.
 const MAX_CALL: usize = 60;
 
-/// Text that stays inside a `//` comment whatever a file is called.
+/// Makes text safe for a `//` comment, for any file name.
 pub(crate) fn comment(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() || c == '\\' { '?' } else { c })

@@ -1,4 +1,4 @@
-//! Values in C: numbers, accesses, operators, functions.
+//! Prints values: numbers, accesses, operators, functions.
 
 use super::lanes::Vectors;
 use crate::ir::{Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Name, Node, Tensor};
@@ -7,27 +7,27 @@ use crate::plan::lanes::{affine, is_uniform, mask};
 use crate::plan::power::halves;
 use std::collections::{BTreeSet, HashSet};
 
-/// Writes values, and collects what they need.
+/// Prints values, and collects the headers that they need.
 #[derive(Default)]
 pub(crate) struct Values {
-    /// What declares the functions and macros used.
+    /// The headers that declare the functions and macros used.
     pub headers: BTreeSet<Header>,
-    /// What accesses are written with.
+    /// The vectors of the current loop.
     pub vectors: Option<Vectors>,
     /// The iterators of loops that compilers are told to unroll.
     pub unrolled: HashSet<Name>,
-    /// Whether what is written adds to an element.
+    /// Whether the value is added to an element.
     pub adds: bool,
 }
 
-/// How tightly a unary minus binds; operators bind less tightly, everything else more.
+/// The precedence of a unary minus; that of operators is lower, everything else higher.
 const UNARY: u8 = 3;
 
-/// What binds as tightly as this needs no parentheses.
+/// The precedence of text that needs no parentheses.
 pub(super) const ATOM: u8 = UNARY + 1;
 
 impl Values {
-    /// The value of an element, with its neighbors where lanes move through them.
+    /// Reads an element; reads a vector if the lanes move through the tensor.
     fn read(&self, tensor: &Tensor, index: &[Affine]) -> String {
         match self.end(index) {
             Some((v, end)) if !v.reads_row(tensor, index) => {
@@ -37,9 +37,9 @@ impl Values {
         }
     }
 
-    /// An element that is read. Where the copies of a sum that unrolling makes read several rows, the
-    /// first row stands apart from how far the others are from it, `(&A[8*i_o])[i_i]`: gcc would
-    /// multiply each whole index, and keep as many addresses as there are rows.
+    /// The operand of a read. The copies of an unrolled sum address several rows relative to the
+    /// first, `(&A[8*i_o])[i_i]`: gcc would multiply each whole index, and keep one pointer per
+    /// row.
     fn operand(&self, tensor: &Tensor, index: &[Affine]) -> String {
         let unrolled = |name: &Name| self.unrolled.contains(name);
         let first = |a: &Affine| a.substitute(&|name| unrolled(name).then(Affine::default));
@@ -58,13 +58,13 @@ impl Values {
         }
     }
 
-    /// The vectors of a target of which only the lanes before some iteration may be touched.
+    /// The vectors, and the number of live lanes, of a store that must not touch dead lanes.
     pub(super) fn part(&self, target: &Tensor, index: &[Affine]) -> Option<(&Vectors, i64)> {
         self.end(index)
             .filter(|(v, _)| !v.writes_row(target, index))
     }
 
-    /// The vectors of an access of which only the lanes before some iteration count.
+    /// The vectors, and the number of live lanes, of an access in a partial vector.
     fn end(&self, index: &[Affine]) -> Option<(&Vectors, i64)> {
         let v = self.vectors.as_ref()?;
         let end = v.end?;
@@ -72,12 +72,13 @@ impl Values {
         moves.then_some((v, end))
     }
 
-    /// An element, with its neighbors where lanes move through them.
+    /// An element; a vector if the lanes move through the tensor.
     pub(super) fn access(&self, tensor: &Tensor, index: &[Affine]) -> String {
         self.neighbors(tensor, index, &|index| element(tensor, index))
     }
 
-    /// What `element` writes at an index, with its neighbors where lanes move through them.
+    /// The text of `element` at an index; a vector that begins there if the lanes move with the
+    /// index.
     fn neighbors(
         &self,
         tensor: &Tensor,
@@ -93,7 +94,7 @@ impl Values {
         }
     }
 
-    /// An expression, in parentheses where it binds less tightly than `at_least`.
+    /// An expression, in parentheses if its precedence is below `at_least`.
     pub(super) fn value(&mut self, expr: &Expr, at_least: u8) -> String {
         let (text, own) = match expr.node() {
             Node::Access { tensor, index } => {
@@ -152,7 +153,7 @@ impl Values {
                             let name = self.vector_function(function.name());
                             return format!("{name}({condition}, {yes}, {no})");
                         }
-                        // One of two that are compared is a vector.
+                        // At least one side of a comparison has to be a vector.
                         let left = if self.has_lanes(right) {
                             self.value(left, 1)
                         } else {
@@ -179,7 +180,7 @@ impl Values {
                     return format!("{name}({})", args.join(", "));
                 }
             },
-            // Verified nests hold nothing else.
+            // Verified nests have no other values.
             _ => return String::new(),
         };
         if own < at_least {
@@ -210,7 +211,7 @@ impl Values {
         }
     }
 
-    /// A value, converted to another type.
+    /// Converts a value to another type.
     fn cast(&mut self, arg: &Expr, elem: Elem, at_least: u8) -> String {
         let from = arg.elem();
         if from == elem {
@@ -238,7 +239,7 @@ impl Values {
         }
     }
 
-    /// A comparison of two indices, where it chooses among lanes.
+    /// The mask of a comparison of two indices in a selection between lanes.
     fn compared(&mut self, compared: [&Expr; 2], symbol: &str) -> Option<String> {
         let [left, right] = compared.map(affine);
         let condition = self.vectors.as_ref()?.compared(&left?, symbol, &right?)?;
@@ -247,7 +248,7 @@ impl Values {
         Some(condition)
     }
 
-    /// A comparison of lanes of one type, which chooses among lanes of another one.
+    /// Converts the mask of a comparison to a mask for lanes of another type.
     fn as_wide(&mut self, condition: String, of: Elem, values: Elem) -> String {
         if of.size() == values.size() {
             return condition;
@@ -261,7 +262,7 @@ impl Values {
         vectors.map_or(condition.clone(), |v| v.converted(&condition, mask, mask))
     }
 
-    /// Declares the vectors of a type, if others than those of the loop are written.
+    /// Declares the vectors of a type other than the loop's.
     fn needs_types(&mut self, elem: Elem) {
         if self.vectors.as_ref().is_some_and(|v| v.elem != elem) {
             let headers = [Header::Integers, Header::Vectors, Header::Casts];
@@ -269,18 +270,18 @@ impl Values {
         }
     }
 
-    /// Whether values are written with vectors.
+    /// Whether values are vectors.
     pub(super) fn are_vectors(&self) -> bool {
         self.vectors.as_ref().is_some_and(Vectors::is_several)
     }
 
-    /// Whether an expression is a vector where values are written with vectors.
+    /// Whether an expression is a vector where values are vectors.
     fn has_lanes(&self, expr: &Expr) -> bool {
         let vectors = self.vectors.as_ref().filter(|v| v.is_several());
         vectors.is_some_and(|v| !is_uniform(expr, &v.iterator))
     }
 
-    /// An argument of a function, which takes `lanes` or single numbers.
+    /// An argument of a function of `lanes` or of single numbers.
     fn argument(&mut self, expr: &Expr, lanes: bool) -> String {
         match self.vectors.clone() {
             Some(v) if lanes && !self.has_lanes(expr) => {
@@ -290,7 +291,7 @@ impl Values {
         }
     }
 
-    /// `left op right`, where C has a function for it, of `lanes` or of single numbers.
+    /// `left op right` as a call, if C needs a function for it, of `lanes` or of single numbers.
     pub(super) fn combined(
         &mut self,
         op: BinaryOp,
@@ -323,7 +324,7 @@ impl Values {
         format!("{name}({left}, {right})")
     }
 
-    /// What a function is called for vectors.
+    /// The name of a function of vectors.
     pub(super) fn vector_function(&mut self, name: &str) -> String {
         self.headers.extend([Header::Math, Header::Functions]);
         format!("teml_v{name}")
@@ -348,7 +349,7 @@ impl Values {
         format!("{name}{suffix}")
     }
 
-    /// A number, whose C type is that of its elements.
+    /// A number, with the C type of its elements.
     pub(super) fn constant(&mut self, value: Constant) -> String {
         let sign = if value.is_negative() { "-" } else { "" };
         if !value.elem().is_float() {
@@ -369,8 +370,8 @@ impl Values {
     }
 }
 
-/// Whether C's operator stops the processor for some operands: a division of integers, unless the
-/// divisor is known to be another number than -1.
+/// Whether C's operator traps for some operands: an integer division, unless the divisor is a known
+/// number other than -1.
 pub(super) fn is_guarded(op: BinaryOp, elem: Elem, divisor: Option<&Expr>) -> bool {
     let harmless = |e: &Expr| match e.node() {
         Node::Constant(Constant::I32(x)) => *x != -1,
@@ -380,12 +381,11 @@ pub(super) fn is_guarded(op: BinaryOp, elem: Elem, divisor: Option<&Expr>) -> bo
     op == BinaryOp::Div && !elem.is_float() && !divisor.is_some_and(harmless)
 }
 
-/// An element.
 pub(super) fn element(tensor: &Tensor, index: &[Affine]) -> String {
     format!("{}{}", tensor.label(), index_text(index))
 }
 
-/// The index of an access, as C writes it; the one element of rank 0 has an index, too.
+/// The index of an access in C. The only element of rank 0 also has an index.
 fn index_text(index: &[Affine]) -> String {
     match index {
         [] => "[0]".to_owned(),

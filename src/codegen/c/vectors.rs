@@ -1,4 +1,4 @@
-//! Loops written with explicit vectors.
+//! Prints loops with explicit vectors.
 
 use super::lanes::{Vectors, Width};
 use super::printer::{Printer, origin};
@@ -7,24 +7,24 @@ use crate::kernel::Header;
 use crate::plan::lanes::widest;
 use crate::plan::tree::{Loop, PartialVector, Statement, Trips, VectorPlan};
 
-/// The fewest bytes of a register: C for wider ones is also compiled for these.
+/// The bytes of the smallest vector register: C for wider registers is also compiled for these.
 const SMALLEST: i64 = 16;
 
-/// The most vectors in a row that are unrolled.
+/// The most consecutive vectors that are unrolled.
 const MAX_UNROLLED_VECTORS: i64 = 8;
 
-/// Where the vectors of a loop are, for the text.
+/// The pieces of a vector loop's `for`.
 struct Head<'a> {
     name: &'a Name,
     /// The elements of the widest vectors.
     block: i64,
-    /// The elements of the vectors of the machine that the C is compiled for.
+    /// The elements of a vector of the target machine, as C.
     lanes: String,
     origin: String,
 }
 
 impl Printer<'_> {
-    /// A loop written with vectors.
+    /// Prints a loop with vectors.
     pub(super) fn vector_loop(&mut self, l: &Loop, plan: &VectorPlan) {
         self.values
             .headers
@@ -59,7 +59,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Whole vectors, and the rest: a part of one, or cut into shorter ones.
+    /// Whole vectors, and then the remainder: one partial vector, or several shorter ones.
     fn constant_trips(
         &mut self,
         l: &Loop,
@@ -109,7 +109,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Whole vectors, then shorter ones as long as there are enough elements.
+    /// Whole vectors, and then shorter ones while enough elements remain.
     fn any_trips(
         &mut self,
         l: &Loop,
@@ -129,7 +129,7 @@ impl Printer<'_> {
         self.line("{");
         self.depth += 1;
         self.line(&format!("int64_t {name} = {lower};{origin}"));
-        // No script can name anything like this, so nothing is hidden.
+        // Scripts cannot use these names, so they hide nothing.
         let upper = match range.upper.len() {
             1 => upper,
             _ => {
@@ -158,7 +158,7 @@ impl Printer<'_> {
         self.line("}");
     }
 
-    /// The statements of a loop below a head.
+    /// The statements of a loop, after its `for`.
     fn block(&mut self, head: &str, l: &Loop, vectors: Option<&Vectors>) {
         self.line(head);
         self.depth += 1;
@@ -174,7 +174,7 @@ impl Printer<'_> {
         self.values.vectors = None;
     }
 
-    /// The value of a statement, loaded here if registers hold it for several others.
+    /// The value of a statement, loaded here if a register copy serves several statements.
     pub(super) fn held(&mut self, s: &Statement) -> String {
         let value = self.values.value(&s.of.value, 0);
         match &self.values.vectors {

@@ -43,8 +43,8 @@
 //!   y[l] = T[l] + S[l][l]
 //! ```
 //!
-//! Small tensors are variables, which registers may hold. Others have one place for each thread,
-//! which is allocated once: the stack is small.
+//! Small tensors are variables, which compilers may keep in registers. Larger ones have one place
+//! per thread, which is allocated once: the stack is small.
 
 use super::lanes::may_be_registers;
 use super::tree::{Context, Local, Loop, Mode, Node, Outlined, Part, Plan, Region, Space};
@@ -54,14 +54,14 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The most bytes of a local tensor that is a variable: 16 KiB. Larger ones do not fit into
-/// registers anyway, and should leave the place to those that do.
+/// registers anyway, and would take the stack from smaller ones.
 const MAX_VARIABLE: u64 = 1 << 14;
 
-/// The most bytes of local tensors that are variables, in all: 128 KiB, of stacks that are seldom
-/// smaller than 2 MiB.
+/// The most bytes of all local tensors that are variables: 128 KiB. Stacks are seldom smaller than
+/// 2 MiB.
 const MAX_STACK: u64 = 1 << 17;
 
-/// The plan whose local tensors have a place.
+/// The plan with a memory space for each local tensor.
 pub(super) fn allocate(plan: &Plan, context: &Context<'_>) -> Plan {
     let mut places = Places {
         target: context.target,
@@ -84,7 +84,7 @@ pub(super) fn allocate(plan: &Plan, context: &Context<'_>) -> Plan {
 
 struct Places<'a> {
     target: &'a Target,
-    /// The bytes of the local tensors that are variables.
+    /// The bytes of all local tensors that are variables.
     stack: u64,
     /// The names of the tensors that are read.
     read: HashSet<Name>,
@@ -140,7 +140,7 @@ impl Places<'_> {
         if is_variable {
             self.stack += bytes(tensor);
         }
-        // Where loops set a single element, compilers warn that it may be none.
+        // If loops set a single element, compilers warn that it may stay unset.
         let single = is_variable && tensor.shape().elements() == 1;
         let is_read = tensor.name().is_some_and(|name| self.read.contains(name));
         Local {
@@ -151,15 +151,16 @@ impl Places<'_> {
         }
     }
 
-    /// Whether each lane has the local tensors in the loop for itself. What has one place for each
-    /// thread is shared, and gcc, which makes one array of the arrays of all lanes, expects that to be
-    /// aligned where it is not (`vmovapd`). Without the pragma it still finds lanes there.
+    /// Whether each lane can have its own copy of the local tensors in the loop: only if all are
+    /// scalar variables. gcc makes one array of the arrays of all lanes, and then assumes an
+    /// alignment that it does not have (`vmovapd`). Without the pragma it still vectorizes such
+    /// loops.
     fn has_lanes(&self, l: &Loop) -> bool {
         let locals = || l.of.body.iter().flat_map(Tree::locals);
         locals().all(|t| t.shape().elements() == 1) && self.fit_variables(locals())
     }
 
-    /// Whether all of some local tensors can be variables.
+    /// Whether the local tensors all fit on the stack as variables.
     fn fit_variables<'t>(&self, locals: impl IntoIterator<Item = &'t Tensor>) -> bool {
         let mut stack = self.stack;
         locals.into_iter().map(bytes).all(|bytes| {

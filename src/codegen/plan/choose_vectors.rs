@@ -1,4 +1,4 @@
-//! Runs loops in vectors, and unrolls loops around what registers hold.
+//! Runs loops in vectors, and unrolls loops around register tiles.
 //!
 //! ```rhai
 //! nest(`
@@ -23,14 +23,14 @@
 //! ```
 //!
 //! A vector loop uses vector types if every access is unit-stride in its iterator or invariant to
-//! it. What becomes of it is then not left to compilers, which call functions of the C library
-//! element by element. Other vector loops are left to them (`#pragma omp simd`), and the plan says
-//! why.
+//! it. A compiler could call functions of the C library element by element instead. Other vector
+//! loops are left to compilers (`#pragma omp simd`), and the plan says why. There are as many lanes
+//! as the target's registers hold, or as the script says.
 //!
-//! Loops that copy between a local tensor and another one also use them: no two of their iterations
-//! depend on each other. Around what works on a local tensor that fits into registers, loops whose
-//! iterators index it are unrolled: registers have no index. What only holds copies there is loaded
-//! once (`registers.h`).
+//! Loops that copy between a local tensor and another one also use vectors, since their iterations
+//! are independent. If a local tensor fits into registers, the loops whose iterators index it are
+//! unrolled: registers have no index. Register copies of inputs are loaded once (`registers.h`),
+//! since gcc would read memory at every use.
 
 use super::lanes::{elem_of, may_be_registers, trips, why_not, widest};
 use super::tree::{
@@ -41,7 +41,7 @@ use crate::target::Target;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The plan with vector loops, and loops that are unrolled.
+/// The plan with vector loops and unrolled loops.
 pub(super) fn choose_vectors(plan: &Plan, context: &Context<'_>) -> Plan {
     plan.each(|part| {
         let chosen = Chosen::of(part.trees(), context.target);
@@ -105,7 +105,8 @@ impl Marks<'_> {
                     .map(|name| (name.clone(), l.name.clone()));
             key.is_some_and(|key| self.chosen.held.contains(&key))
         });
-        // What does not change in memory, compilers may read there again.
+        // Compilers may reload inputs, which do not change in memory. Copies of inputs are
+        // therefore loaded explicitly, once.
         let mut constant = copies;
         s.of.value.for_each_access(&mut |tensor, _| {
             constant &= tensor
@@ -124,12 +125,12 @@ impl Marks<'_> {
 /// The most copies of a statement that unrolling for registers makes.
 const MAX_UNROLLED: i64 = 256;
 
-/// The loops of trees that are written with explicit vectors, and those that are unrolled.
+/// The loops with explicit vectors, and the unrolled loops.
 pub(super) struct Chosen {
-    /// What they are chosen for.
+    /// The machine that they are chosen for.
     target: Target,
-    /// The loops whose iterations threads share. OpenMP wants them as plain loops: collapsed ones
-    /// may have nothing between them.
+    /// The loops whose iterations threads share. OpenMP requires plain loops: nothing may come
+    /// between collapsed ones.
     shared: HashSet<Name>,
     vectors: HashSet<Name>,
     unrolled: HashSet<Name>,
@@ -137,7 +138,7 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
-    /// None, for no trees.
+    /// No loops.
     pub(super) fn none(target: &Target) -> Chosen {
         Chosen {
             target: target.clone(),
@@ -172,13 +173,13 @@ impl Chosen {
         self.unrolled.contains(&l.name)
     }
 
-    /// The local tensors that are copies in registers, each with a loop that copies: another scope may
-    /// have a tensor of that name.
+    /// The local tensors that are register copies, each with a loop that copies: another scope may
+    /// declare a tensor of that name.
     pub(super) fn held(&self) -> &HashSet<(Name, Name)> {
         &self.held
     }
 
-    /// Those of a plan.
+    /// The vector loops and unrolled loops of a plan.
     pub(super) fn planned(part: &Part, target: &Target) -> Chosen {
         let mut chosen = Chosen::none(target);
         let mut see = |l: &PlannedLoop| {
@@ -206,7 +207,8 @@ impl Chosen {
         chosen
     }
 
-    /// `band` more loops share their iterations with a parallel one around.
+    /// Collects the loops that threads share: `band` more loops share their iterations with a
+    /// parallel one around.
     fn shared(&mut self, trees: &[Tree], band: usize) {
         for tree in trees {
             let Tree::Loop(l) = tree else { continue };
@@ -246,7 +248,7 @@ impl Chosen {
         }
     }
 
-    /// The loops in the scope of a tensor that index it.
+    /// Unrolls the loops in the scope of a register tile that index it.
     fn tile(&mut self, tensor: &Tensor, scope: &[Tree]) {
         if !may_be_registers(tensor, &self.target) {
             return;
@@ -262,7 +264,7 @@ impl Chosen {
         }
     }
 
-    /// Collects the loops; false if one of them cannot be unrolled.
+    /// Collects the loops that index a tensor; false if one of them cannot be unrolled.
     fn indexing<'t>(
         &self,
         tensor: &Tensor,
@@ -288,7 +290,7 @@ impl Chosen {
                         indices.push(index);
                     }
                 });
-                // Threads have registers of their own.
+                // Each thread has its own registers.
                 if !indices.is_empty() && around.iter().any(|l| self.is_shared(l)) {
                     return false;
                 }
@@ -316,7 +318,7 @@ impl Chosen {
     }
 }
 
-/// Collects the loops that copy to a local tensor; false if it gets anything else.
+/// Collects the loops that copy to a local tensor; false if anything else writes it.
 fn copied(tensor: &Tensor, trees: &[Tree], around: Option<&Name>, loops: &mut Vec<Name>) -> bool {
     trees.iter().all(|tree| match tree {
         Tree::Loop(l) => copied(tensor, &l.body, Some(&l.name), loops),

@@ -1,9 +1,9 @@
-//! What nodes mention that is not declared in them.
+//! Collects the tensors and iterators that nodes use without declaring them.
 
 use super::tree::{Fetch, Node};
 use crate::ir::{Affine, Name, Tensor};
 
-/// Tensors by first appearance, and iterators.
+/// Tensors in the order of appearance, and iterators.
 #[derive(Default)]
 pub(super) struct FreeNames {
     pub(super) tensors: Vec<Tensor>,
@@ -11,7 +11,7 @@ pub(super) struct FreeNames {
 }
 
 impl FreeNames {
-    /// What one iteration of a loop mentions.
+    /// The free names of one iteration of a loop.
     pub(super) fn of(body: &[Node]) -> FreeNames {
         let mut free = FreeNames::default();
         free.iteration(body);
@@ -22,7 +22,7 @@ impl FreeNames {
         self.iterators.contains(iterator)
     }
 
-    /// What is fetched comes last.
+    /// Prefetched tensors come last.
     fn iteration(&mut self, body: &[Node]) {
         let outside = self.tensors.len();
         body.iter().for_each(|node| self.node(node));

@@ -1,4 +1,4 @@
-//! Keeps gcc's vectorizer from loops of which it makes something wrong.
+//! Avoids loops that gcc's vectorizer compiles wrongly.
 //!
 //! ```rhai
 //! nest(`
@@ -25,21 +25,22 @@
 //!     A[i][j] = A[i - 1][j] + A[i - 2][j]
 //! ```
 //!
-//! gcc 11 and 12 unroll a short loop in full, or one around registers however long it is, and then
+//! gcc 11 and 12 unroll a short loop in full, and any loop around register tiles. They then
 //! vectorize the copies of its statements as groups (SLP). The result is wrong
 //!
-//! 1. where the loop around reads what it has just written: `x[i][j] = x[i - 1][j - 1] + 1`;
-//! 2. where operands are exchanged among elements of one tensor: `B[i] = A[i - 1] + A[i - 2]`;
-//! 3. where a reduction reads backwards: `s += A[i][8 - j]`.
+//! 1. if the loop around reads what it has just written: `x[i][j] = x[i - 1][j - 1] + 1`;
+//! 2. if operands are exchanged among elements of one tensor: `B[i] = A[i - 1] + A[i - 2]`;
+//! 3. if a reduction reads backwards: `s += A[i][8 - j]`.
 //!
-//! gcc 12 also mixes up addresses of one tensor that a loop walks through in both directions, where
-//! its bounds are several (`-fivopts`): `x[c] = x[n - c]`. The functions of such a kernel are
-//! compiled without that.
+//! gcc 12 also confuses addresses of one tensor that a loop walks through in both directions, if
+//! the loop has several bounds (`-fivopts`): `x[c] = x[n - c]`. The functions of such a kernel are
+//! compiled without that optimization.
 //!
-//! Loops like the first two stay loops, which compilers vectorize as such (`#pragma GCC unroll 1`),
-//! also around registers, which are then on the stack. An asm statement keeps groups from forming in
-//! the third, and among statements that were unrolled before they came to the compiler. It says that
-//! it changes memory: gcc forms groups across others.
+//! Loops like the first two stay loops (`#pragma GCC unroll 1`), which compilers then vectorize
+//! correctly. This also holds around register tiles, which are then on the stack. In the third, and
+//! among statements that teml unrolled, an asm statement keeps groups from forming. It claims to
+//! change memory: gcc forms groups across other asm statements. Each pattern has a test in
+//! `tests/code/compilers.rs`.
 
 use super::choose_vectors::Chosen;
 use super::lanes::trips;
@@ -51,7 +52,7 @@ use std::sync::Arc;
 /// The most iterations of a loop that gcc unrolls in full.
 pub(super) const MAX_UNROLLED: i64 = 16;
 
-/// The plan with loops that stay loops, and statements that stay in order.
+/// The plan with loops that are not unrolled and statements that stay in order.
 pub(super) fn keep_order(plan: &Plan, context: &Context<'_>) -> Plan {
     plan.each(|part| {
         let chosen = Chosen::planned(part, context.target);
@@ -64,14 +65,14 @@ pub(super) fn keep_order(plan: &Plan, context: &Context<'_>) -> Plan {
     })
 }
 
-/// What keeps compilers from groups.
+/// The loops and statements that compilers must not group.
 #[derive(Default)]
 struct Hazards {
-    /// Short loops that stay loops.
+    /// Short loops that must not be unrolled.
     rolled: HashSet<Name>,
     /// Loops that begin with an asm statement.
     in_order: HashSet<Name>,
-    /// Loops whose statements are told apart by asm statements; `None` for those in no loop.
+    /// Loops with asm statements between their statements; `None` for statements outside of loops.
     apart: HashSet<Option<Name>>,
     /// Whether a loop walks through a tensor in both directions.
     both_ways: bool,
@@ -86,10 +87,11 @@ impl Hazards {
         hazards
     }
 
-    /// The nodes of an iteration of `around`, in which compilers must keep an order if it is `due`.
+    /// The nodes of an iteration of `around`, with an order that compilers must keep if it is
+    /// `due`.
     fn nodes(&self, nodes: &[Node], around: Option<&Loop>, due: bool) -> Vec<Node> {
         let mut result = Vec::with_capacity(nodes.len());
-        // OpenMP wants loops that share iterations one directly in the other.
+        // OpenMP requires that collapsed loops are perfectly nested.
         let collapsed =
             |node: &Node| matches!(node, Node::Loop(l) if matches!(l.mode, Mode::Collapsed { .. }));
         let due = due || around.is_some_and(|l| self.in_order.contains(&l.name));
@@ -133,7 +135,7 @@ impl Hazards {
 
     fn look(&mut self, found: &Body<'_>, chosen: &Chosen) {
         let shorts = found.inner.iter().flat_map(|i| &i.short);
-        // In no loop, compilers unroll those that they have to.
+        // Outside of loops, compilers only unroll where the pragma demands it.
         let copied = |short: &&&Loop| found.l.is_some() || chosen.is_unrolled(short);
         let risky = shorts.filter(copied).filter(|short| found.is_group(short));
         self.rolled.extend(risky.map(|short| short.name.clone()));
@@ -146,15 +148,16 @@ impl Hazards {
     }
 }
 
-/// What is in a loop, or in none, as far as there are only loops around it that are unrolled.
+/// The statements of a loop, or those outside of loops, including those in short or unrolled loops
+/// inside.
 struct Body<'t> {
     l: Option<&'t Loop>,
     inner: Vec<Inner<'t>>,
-    /// The tensors that are declared there, of which each iteration has its own.
+    /// The tensors declared there; each iteration has its own.
     locals: Vec<&'t Tensor>,
 }
 
-/// A statement, and the loops between the loop and it.
+/// A statement, and the loops between it and the outer loop.
 struct Inner<'t> {
     s: &'t Stmt,
     short: Vec<&'t Loop>,
@@ -189,7 +192,7 @@ impl<'t> Body<'t> {
         }
     }
 
-    /// Whether the copies of a statement that unrolling a loop makes are a group at risk.
+    /// Whether unrolling a loop makes copies of a statement that gcc may group wrongly.
     fn is_group(&self, short: &Loop) -> bool {
         let is_inside = |i: &&Inner| i.short.iter().any(|l| l.name == short.name);
         let moves = |i: &&Inner| i.s.index.iter().any(|a| a.mentions(&short.name));
@@ -212,7 +215,7 @@ impl<'t> Body<'t> {
         })
     }
 
-    /// Whether another iteration of the loop may read what a statement writes.
+    /// Whether another iteration of the loop may read an element that a statement writes.
     fn is_carried(&self, s: &Stmt) -> bool {
         let Some(l) = self.l.filter(|_| !self.locals.contains(&&s.target)) else {
             return false;
@@ -256,8 +259,8 @@ impl<'t> Body<'t> {
     }
 }
 
-/// Whether an iterator has a positive factor in an index of a tensor and a negative one in another;
-/// `signs` has those seen before.
+/// Whether an iterator has a positive factor in one index of a tensor and a negative one in
+/// another. `signs` has the factors seen before.
 fn goes_both_ways(trees: &[Tree], signs: &mut HashMap<(Name, Name), bool>) -> bool {
     trees.iter().any(|tree| match tree {
         Tree::Loop(l) => goes_both_ways(&l.body, signs),
@@ -284,8 +287,8 @@ fn goes_both_ways(trees: &[Tree], signs: &mut HashMap<(Name, Name), bool>) -> bo
     })
 }
 
-/// Whether two indices may be those of one element, for some values of the iterators that vary, each
-/// index with its own; other iterators have one value.
+/// Whether two indices may refer to the same element. Iterators in `varying` may have different
+/// values in the two indices; all others have the same value.
 fn may_meet(a: &[Affine], b: &[Affine], varying: &[&Name]) -> bool {
     let varies = |name: &Name| varying.contains(&name);
     a.iter().zip(b).all(|(a, b)| {
@@ -302,7 +305,7 @@ fn may_meet(a: &[Affine], b: &[Affine], varying: &[&Name]) -> bool {
     })
 }
 
-/// Whether an operation that commutes takes several elements of one tensor.
+/// Whether a commutative operation takes several elements of one tensor.
 fn exchanges(value: &Expr) -> bool {
     let own = match value.node() {
         Value::Binary { op, .. } if op.commutes() => {
@@ -319,8 +322,8 @@ fn exchanges(value: &Expr) -> bool {
     own || value.children().iter().any(|child| exchanges(child))
 }
 
-/// Whether two statements add to one element, the second one of what comes before what the first
-/// one reads.
+/// Whether two statements add to one element, and the second reads an element before the one that
+/// the first reads.
 fn reduce_backwards(first: &Stmt, second: &Stmt) -> bool {
     let same = first.target == second.target && first.index == second.index;
     if !same || first.update.is_none() || second.update.is_none() {

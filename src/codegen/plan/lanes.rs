@@ -1,4 +1,8 @@
-//! Questions about vector lanes: which loops and values have some, and what is the same in all.
+//! Questions about vector lanes: which loops and values can be vectors, and which values are
+//! uniform.
+//!
+//! In loops over `f32`, lanes of 64-bit integers are left to compilers. Comparisons of two indices
+//! are an exception: their difference is a constant plus a step per lane.
 
 use crate::ir::{
     Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Loop, Name, Node, Stmt, Tensor, Tree,
@@ -17,7 +21,7 @@ pub(crate) fn may_be_registers(tensor: &Tensor, target: &Target) -> bool {
     bytes <= target.register_bytes() && tensor.elem().is_float()
 }
 
-/// The number of iterations, where it is the same whatever the outer iterators are.
+/// The trip count, if it is the same for all outer iterations.
 pub(crate) fn trips(l: &Loop) -> Option<i64> {
     match (
         l.range.lower.as_slice(),
@@ -29,7 +33,7 @@ pub(crate) fn trips(l: &Loop) -> Option<i64> {
     }
 }
 
-/// The type of the elements that a loop treats as vectors, if it can.
+/// The element type of a loop's vectors; `None` if it cannot run in vectors.
 pub(crate) fn elem_of(l: &Loop, target: &Target) -> Option<Elem> {
     let mut elem = None;
     let plain = l.range.step == 1 && l.hints.prefetch.is_empty() && !l.body.is_empty();
@@ -46,12 +50,12 @@ pub(crate) fn elem_of(l: &Loop, target: &Target) -> Option<Elem> {
             _ => false,
         });
     let elem = elem.filter(|e| fits && e.is_float())?;
-    // No vector is longer than the longest register.
+    // Vectors are no longer than the longest register.
     let longest = widest(target) / elem.size() as i64;
     l.lanes.is_none_or(|n| n <= longest).then_some(elem)
 }
 
-/// Why a loop has no vectors of the target, for readers.
+/// Why a loop does not run in vectors of the target, for readers.
 pub(crate) fn why_not(l: &Loop, target: &Target) -> String {
     let elems = || {
         l.body.iter().filter_map(|tree| match tree {
@@ -95,7 +99,7 @@ pub(crate) fn why_not(l: &Loop, target: &Target) -> String {
     )
 }
 
-/// Why a statement has no vectors.
+/// Why a statement cannot run in vectors.
 fn reason(s: &Stmt, lane: &Name) -> String {
     let element = |tensor: &Tensor, index: &[Affine]| {
         let index: String = index.iter().map(|a| format!("[{a}]")).collect();
@@ -129,8 +133,9 @@ fn is_vector_statement(s: &Stmt, lane: &Name) -> bool {
     neighbors(&s.index, lane) == Some(true) && is_vector_value(&s.value, lane, s.target.elem())
 }
 
-/// Whether a value has vectors where vectors of `of` are set. Compilers know more of the values of
-/// indices than their type says: what would be vectors of `i64` beside shorter ones is left to them.
+/// Whether a value can be a vector next to vectors of `of`. Vectors of `i64` next to shorter
+/// elements are left to compilers, which know more about the values of indices than their type
+/// says.
 fn is_vector_value(e: &Expr, lane: &Name, of: Elem) -> bool {
     if is_uniform(e, lane) {
         return true;
@@ -165,7 +170,7 @@ fn is_vector_value(e: &Expr, lane: &Name, of: Elem) -> bool {
             }
             let has_vectors = match function {
                 Function::Neg | Function::Select(_) => true,
-                // Processors say nothing of integers that are too large.
+                // Vector instructions do not saturate numbers beyond the range of integers.
                 Function::Cast(_) => is_float || args.iter().all(|a| !a.elem().is_float()),
                 _ => is_float,
             };
@@ -175,7 +180,7 @@ fn is_vector_value(e: &Expr, lane: &Name, of: Elem) -> bool {
     }
 }
 
-/// The bits of a remainder, where the divisor is a power of two.
+/// The bit mask that computes a remainder, if the divisor is a power of two.
 pub(crate) fn mask(divisor: &Expr) -> Option<Constant> {
     let is_power = |x: i64| x > 0 && x & (x - 1) == 0;
     match divisor.node() {
@@ -185,7 +190,7 @@ pub(crate) fn mask(divisor: &Expr) -> Option<Constant> {
     }
 }
 
-/// The index expression that a value is, if it is one.
+/// The index expression of a value, if it is one.
 pub(crate) fn affine(value: &Expr) -> Option<Affine> {
     let found = match value.node() {
         Node::Index(index) => index.clone(),
@@ -207,7 +212,7 @@ pub(crate) fn affine(value: &Expr) -> Option<Affine> {
     found.is_in_limits().then_some(found)
 }
 
-/// Whether lanes are neighbors (true) or the same element (false); `None` where they are neither.
+/// Whether an index is unit-stride in the lane (true) or invariant to it (false); otherwise `None`.
 fn neighbors(index: &[Affine], lane: &Name) -> Option<bool> {
     let (last, outer) = match index.split_last() {
         Some(split) => split,
@@ -223,7 +228,7 @@ fn neighbors(index: &[Affine], lane: &Name) -> Option<bool> {
     }
 }
 
-/// Whether the value of a vector statement is the same in all lanes.
+/// Whether a value of a vector statement is the same in all lanes.
 pub(crate) fn is_uniform(value: &Expr, lane: &Name) -> bool {
     !value.mentions(lane)
 }

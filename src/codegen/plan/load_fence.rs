@@ -1,4 +1,4 @@
-//! Stops compilers from loading what an epilogue reads, such as a bias, before the sum above it.
+//! Stops compilers from hoisting epilogue loads, such as a bias, above the reduction.
 //!
 //! ```rhai
 //! nest(`
@@ -50,8 +50,9 @@
 //!     C[i][j_4] = T[j_4]
 //! ```
 //!
-//! What is the same for the next tile they load once, before the loop over tiles, and keep it in
-//! registers that the sum then lacks: they move it from and to memory with each term.
+//! Compilers hoist loads that are the same for the next tile out of the loop over tiles. They keep
+//! the values in registers that the sum then lacks, so that the sum is spilled and reloaded with
+//! each term.
 
 use super::lanes::may_be_registers;
 use super::tree::{Context, Loop as PlannedLoop, Node, Plan};
@@ -59,7 +60,7 @@ use crate::ir::{Index, Name, Stmt, Tensor};
 use crate::target::Target;
 use std::sync::Arc;
 
-/// The plan with fences before such loads.
+/// The plan with fences before epilogue loads.
 pub(super) fn load_fence(plan: &Plan, context: &Context<'_>) -> Plan {
     plan.each(|part| part.with(fenced(&part.nodes, None, context.target)))
 }
@@ -81,7 +82,8 @@ fn fenced(nodes: &[Node], around: Option<&Name>, target: &Target) -> Vec<Node> {
     result
 }
 
-/// Whether a node reads what could be loaded before `earlier` ones of the same body.
+/// Whether a node is an epilogue, with loads that could be hoisted above the sums in `earlier`
+/// nodes of the same body.
 fn is_late(earlier: &[Node], node: &Node, around: &Name, target: &Target) -> bool {
     let tiles = earlier.iter().filter_map(|node| match node {
         Node::Local(local) if may_be_registers(&local.tensor, target) => Some(&local.tensor),
@@ -104,7 +106,7 @@ fn is_late(earlier: &[Node], node: &Node, around: &Name, target: &Target) -> boo
     late && !sums(node) && earlier.iter().any(sums)
 }
 
-/// Whether a statement in a loop is like that.
+/// Whether any statement in a loop satisfies `like`.
 fn some(l: &PlannedLoop, like: &dyn Fn(&Stmt) -> bool) -> bool {
     l.body.iter().any(|node| match node {
         Node::Loop(l) => some(l, like),
@@ -113,7 +115,7 @@ fn some(l: &PlannedLoop, like: &dyn Fn(&Stmt) -> bool) -> bool {
     })
 }
 
-/// Whether a statement reads elements of other tensors that all iterations of `around` read.
+/// Whether a statement reads elements of other tensors that are invariant to the loop `around`.
 fn reads_the_same(s: &Stmt, around: &Name, tiles: &[&Tensor]) -> bool {
     let mut found = false;
     s.value.for_each_access(&mut |tensor, index| {

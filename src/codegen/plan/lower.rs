@@ -1,4 +1,4 @@
-//! The first plan of a nest: loops run as they are marked, and nothing else is decided.
+//! Makes the first plan of a nest: loops run as they are marked, and everything else is undecided.
 
 use super::tree::{Entry, Local, Loop, Mode, Node, Part, Space, Statement};
 use crate::ir::{Nest, Tree};
@@ -13,7 +13,7 @@ pub(crate) fn lower(nest: &Nest) -> Part {
     }
 }
 
-/// `band` more loops share their iterations with a parallel one around.
+/// The nodes of trees; `band` more loops share their iterations with a parallel one around.
 fn nodes(trees: &[Tree], band: usize) -> Vec<Node> {
     let node = |tree: &Tree| match tree {
         Tree::Loop(l) => {

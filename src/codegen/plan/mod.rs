@@ -1,7 +1,8 @@
-//! The plan of a kernel: what it does, with all decisions about it.
+//! The plan of a kernel: all decisions about its code.
 //!
-//! A plan is an immutable tree, which prints as pseudo-code. Passes make one from another; each is one
-//! file with one function, and a line in the table below.
+//! A plan is an immutable tree, which prints as pseudo-code. Passes transform plans. Each pass is
+//! one file with one pure function, and a line in the table below; later passes read the decisions
+//! of earlier ones from the nodes.
 
 mod allocate;
 mod choose_vectors;
@@ -32,7 +33,7 @@ use tree::Context;
 struct Pass {
     /// The name of its function and of its file.
     name: &'static str,
-    /// Its file, whose header says what it does.
+    /// Its file; the header is its documentation.
     file: &'static str,
     run: fn(&Plan, &Context<'_>) -> Plan,
     /// Whether it only gives hints to compilers and processors. The cost model ignores these, so
@@ -40,7 +41,7 @@ struct Pass {
     hints: bool,
 }
 
-/// What [`Pass::hints`] says.
+/// The values of [`Pass::hints`].
 const DECIDES: bool = false;
 const HINTS: bool = true;
 
@@ -71,10 +72,10 @@ static PASSES: &[Pass] = passes![
     allocate: DECIDES,
 ];
 
-/// A plan on its way.
+/// The plan before and after a pass.
 #[derive(Clone, Debug)]
 pub struct Stage {
-    /// The pass that comes next.
+    /// The name of the pass.
     pub name: &'static str,
     /// The file of that pass.
     pub file: &'static str,
@@ -90,12 +91,12 @@ fn first(nests: &[Nest]) -> Plan {
     }
 }
 
-/// The plan of nests that run in order; `None` if somebody stopped it.
+/// The plan of nests that run in order; `None` if the user stopped it.
 pub(super) fn plan(nests: &[Nest], context: &Context<'_>) -> Option<Plan> {
     planned(PASSES.iter(), nests, context)
 }
 
-/// The same without hints, for predictions.
+/// The plan without hints, for predictions.
 pub(super) fn without_hints(nests: &[Nest], context: &Context<'_>) -> Option<Plan> {
     planned(PASSES.iter().filter(|pass| !pass.hints), nests, context)
 }
@@ -110,7 +111,7 @@ fn planned<'p>(
     })
 }
 
-/// All plans on the way to that one.
+/// The plans before and after each pass.
 pub(super) fn stages(nests: &[Nest], context: &Context<'_>) -> Vec<Stage> {
     let mut before = first(nests);
     let mut stages = Vec::new();

@@ -1,4 +1,4 @@
-//! Makes a C function of what an iteration of a parallel loop executes.
+//! Outlines the iterations of parallel loops as C functions.
 //!
 //! ```rhai
 //! nest(`
@@ -26,7 +26,7 @@
 //!       C[i][j] = A[i][j]
 //! ```
 //!
-//! gcc loses `restrict` in parallel regions, and that of variables; it believes parameters.
+//! gcc loses `restrict` in parallel regions and for variables, but honors it for parameters.
 
 use super::free_names::FreeNames;
 use super::tree::{Context, Loop as PlannedLoop, Mode, Node, Outlined, Plan, Region};
@@ -39,7 +39,7 @@ use std::sync::Arc;
 /// much as a few of them.
 const WORTH_A_CALL: i64 = 32;
 
-/// The plan with functions.
+/// The plan with outlined functions.
 pub(super) fn outline(plan: &Plan, _: &Context<'_>) -> Plan {
     plan.each(|part| {
         part.with(outlined(
@@ -51,8 +51,8 @@ pub(super) fn outline(plan: &Plan, _: &Context<'_>) -> Plan {
     })
 }
 
-/// `band` more loops share their iterations with a parallel one around; `iterators` are those of the
-/// loops around, outermost first.
+/// Outlines the iterations in `nodes`. `band` more loops share their iterations with a parallel one
+/// around; `iterators` belong to the loops around, outermost first.
 fn outlined(
     nodes: &[Node],
     mut band: usize,
@@ -70,7 +70,7 @@ fn outlined(
                 let mut bounds = around.clone();
                 bounds.enter(&l.of);
                 iterators.push(l.of.name.clone());
-                // The lanes of a vector loop are no calls.
+                // Lanes of a vector loop cannot be calls.
                 let is_worth = || executions(&l.of.body, &bounds) >= WORTH_A_CALL;
                 let body = if band == 1 && !l.of.vector && is_worth() {
                     let body = outlined(&l.body, 0, iterators, &bounds);

@@ -1,4 +1,4 @@
-//! Rows of local tensors with room for whole vectors.
+//! Pads the rows of local tensors to whole vectors.
 //!
 //! ```rhai
 //! nest(`
@@ -31,14 +31,14 @@
 //!   y[j_2] = T[j_2] * T[j_2]
 //! ```
 //!
-//! The iterations of a vector loop that fill no register are one vector with fewer lanes that
-//! count. Tensors that others see are read and written under a mask, if they are in the cache: one
-//! that a mask finds elsewhere costs processors more than several shorter vectors. Rows of local
-//! tensors are made longer, so that what lies behind their elements can be overwritten. So tiles
-//! stay in registers, and no load waits for a masked store.
+//! The remainder of a vector loop is one partial vector, some of whose lanes are dead. In global
+//! tensors it is read and written under a mask, if they are in the cache. Outside of the cache, a
+//! mask costs processors more than several shorter vectors. Rows of local tensors are padded, so
+//! that dead lanes can be overwritten. Tiles then stay in registers, and no load waits for a masked
+//! store.
 //!
-//! Where a shorter vector holds just what is left, it is none the less a part of a whole one if all
-//! lanes are in local tensors: that is no more work, and what all lanes share is loaded once.
+//! If all lanes are in local tensors, the remainder is a partial vector even if one shorter vector
+//! would hold it: that costs nothing, and operands that all lanes share are loaded once.
 
 use super::choose_vectors::Chosen;
 use super::lanes::{elem_of, trips, widest};
@@ -50,8 +50,8 @@ use crate::ir::{Affine, Index, Loop, Name, Stmt, Tensor, Tree};
 use crate::target::Target;
 use std::collections::{HashMap, HashSet};
 
-/// The plan whose local tensors have longer rows where a vector loop ends within a vector. It comes
-/// before vectors are chosen, so that all that follows sees these rows.
+/// The plan with padded rows of local tensors, if a vector loop ends within a vector. The pass
+/// comes before vectors are chosen, so that all later passes see the padded rows.
 pub(super) fn pad_rows(plan: &Plan, context: &Context<'_>) -> Plan {
     plan.each(|part| {
         let trees = part.trees();
@@ -85,10 +85,10 @@ pub(super) fn pad_rows(plan: &Plan, context: &Context<'_>) -> Plan {
 pub(super) struct Rows {
     pub(super) target: Target,
     locals: HashSet<Name>,
-    /// For a tensor and a vector loop in its scope: another scope may have a tensor of that name.
+    /// By tensor and vector loop in its scope: another scope may declare a tensor of that name.
     read: HashMap<(Name, Name), i64>,
     fetched: HashSet<Name>,
-    /// Those that are copies in registers, with the loops that copy.
+    /// The register copies, with the loops that copy.
     held: HashSet<(Name, Name)>,
 }
 
@@ -144,8 +144,8 @@ impl Rows {
         bytes <= self.target.near() || tensor.name().is_some_and(known)
     }
 
-    /// Whether lanes from a multiple of their number on, up to the one that iteration `trips` would
-    /// be in, belong to a row of a local tensor.
+    /// Whether a row of a local tensor has room for all lanes of the last vector of `trips`
+    /// iterations.
     pub(super) fn covers(
         &self,
         tensor: &Tensor,
@@ -157,7 +157,7 @@ impl Rows {
         self.is_row(tensor, index, lane) && round_up(trips, lanes) <= row(tensor)
     }
 
-    /// The same, where those from `trips` on are of no use, so that they can be overwritten.
+    /// Whether the row also has dead elements from `trips` on, so that they can be overwritten.
     pub(super) fn may_clobber(
         &self,
         tensor: &Tensor,
@@ -178,7 +178,8 @@ impl Rows {
                 .is_some_and(|last| last.as_iterator() == Some(lane))
     }
 
-    /// Whether a statement copies neighbors to registers, which other statements read as a vector.
+    /// Whether a statement copies contiguous elements to registers, for other statements to read as
+    /// a vector.
     pub(super) fn are_copied(&self, s: &Stmt, lane: &Name) -> bool {
         let key = s.target.name().map(|name| (name.clone(), lane.clone()));
         key.is_some_and(|key| self.held.contains(&key)) && self.is_row(&s.target, &s.index, lane)
@@ -212,7 +213,7 @@ fn for_each_vector<'t>(trees: &'t [Tree], chosen: &Chosen, see: &mut dyn FnMut(&
     }
 }
 
-/// Whether the lanes of a vector loop are neighbors in rows of a tensor.
+/// Whether the lanes of a vector loop are contiguous in rows of a tensor.
 fn touches_row(l: &Loop, tensor: &Name) -> bool {
     let is_row = |index: &[Affine]| {
         index
@@ -245,7 +246,7 @@ fn reads(tree: &Tree, tensor: &Name) -> bool {
     }
 }
 
-/// How many elements of its rows are read of a tensor.
+/// How many leading elements of a tensor's rows are read.
 fn read(tensor: &Name, trees: &[Tree], around: &Bounds) -> i64 {
     let most = |tree: &Tree| match tree {
         Tree::Loop(_) if !reads(tree, tensor) => 0,
@@ -275,8 +276,7 @@ fn inside(l: &Loop, around: &Bounds) -> Bounds {
     inside
 }
 
-/// The iterations of a vector loop that fill no vector, if they are better off as a part of one than
-/// as shorter vectors.
+/// The remainder of a vector loop, if a partial vector is better for it than shorter vectors.
 pub(super) fn rest(l: &Loop, rows: &Rows) -> Option<i64> {
     let lanes = widest(&rows.target)
         / elem_of(l, &rows.target)
@@ -289,8 +289,8 @@ pub(super) fn rest(l: &Loop, rows: &Rows) -> Option<i64> {
     (rest.count_ones() > 1 || local).then_some(rest)
 }
 
-/// Collects the local tensors of which vectors touch more than their rows hold, with the extents
-/// that their rows need. Rows that are copied as one block stay as long as they are.
+/// Collects the local tensors whose rows are too short for the vectors that touch them, with the
+/// padded tensors. Rows that are copied as one block are not padded.
 fn too_short(
     trees: &[Tree],
     (chosen, streams): (&Chosen, &Streams),
@@ -343,7 +343,7 @@ fn row(tensor: &Tensor) -> i64 {
     i64::try_from(extent).unwrap_or(i64::MAX)
 }
 
-/// The least multiple of `by` that is no less than `number`.
+/// The least multiple of `by` that is at least `number`.
 pub(super) fn round_up(number: i64, by: i64) -> i64 {
     number.saturating_add(by - 1) / by * by
 }

@@ -1,4 +1,4 @@
-//! Calls threads once for several parallel loops.
+//! Starts threads once for several parallel loops.
 //!
 //! ```rhai
 //! nest(`
@@ -33,11 +33,11 @@
 //! ```
 //!
 //! Consecutive parallel loops share one region, and so does a serial loop around them, which every
-//! thread then executes. Threads wait for each other where a parallel loop ends, unless the next one
-//! uses other elements. Local tensors that the loops share are declared before the region: there is
-//! one of each.
+//! thread then executes. A barrier follows each parallel loop, unless the next one uses other
+//! elements. Local tensors that the loops share are declared before the region, one of each.
 //!
-//! Loops with a threshold keep a region of their own, since it says who runs them.
+//! A loop with a threshold keeps a region of its own, since the threshold decides how many threads
+//! run it.
 
 use super::tree::{Context, Entry, Local, Loop as PlannedLoop, Mode, Node, Plan, Region};
 use crate::analysis::bounds::Bounds;
@@ -46,12 +46,12 @@ use crate::legality::elidable_barriers;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The plan whose parallel loops are in regions.
+/// The plan with parallel loops in regions.
 pub(super) fn parallel_region(plan: &Plan, _: &Context<'_>) -> Plan {
     plan.each(|part| part.with(outside(&part.nodes, &Bounds::default())))
 }
 
-/// Nodes that one thread executes, outside of regions.
+/// Nodes outside of regions, which one thread executes.
 fn outside(nodes: &[Node], bounds: &Bounds) -> Vec<Node> {
     let mut result = Vec::with_capacity(nodes.len());
     let mut rest = nodes;
@@ -99,7 +99,7 @@ fn outside(nodes: &[Node], bounds: &Bounds) -> Vec<Node> {
     result
 }
 
-/// Nodes that all threads of a region execute, outside of loops that they share.
+/// Nodes in a region but outside of shared loops, which all threads execute.
 fn inside(nodes: &[Node], bounds: &Bounds) -> Vec<Node> {
     let trees: Vec<Tree> = nodes.iter().filter_map(Node::tree).collect();
     let unwaited: HashSet<Name> = elidable_barriers(&trees, bounds);
@@ -142,8 +142,8 @@ fn within(l: &Loop, bounds: &Bounds) -> Bounds {
     inside
 }
 
-/// How many nodes, from the first one on, can be in one region. Of tensors with the same name one is
-/// declared, which has to do for all.
+/// How many leading nodes can share one region. It declares one tensor of each name, so that
+/// tensors of one name have to be equal.
 fn length_of_team(nodes: &[Node]) -> usize {
     if !matches!(nodes.first(), Some(Node::Loop(_) | Node::Local(_))) {
         return 0;
@@ -167,7 +167,7 @@ fn length_of_team(nodes: &[Node]) -> usize {
     count
 }
 
-/// Whether a node can be in a region with others.
+/// Whether a node can share a region with others.
 fn is_for_team(node: &Node) -> bool {
     match node {
         Node::Local(_) | Node::Fetch(_) | Node::Fence | Node::InOrder | Node::LoadFence => true,
@@ -180,7 +180,7 @@ fn is_for_team(node: &Node) -> bool {
     }
 }
 
-/// The local tensors that the loops of a team share.
+/// The local tensors that the loops of a region share.
 fn shared_locals<'n>(node: &'n Node, found: &mut Vec<&'n Local>) {
     match node {
         Node::Loop(l) if !l.of.parallel => l.body.iter().for_each(|n| shared_locals(n, found)),
@@ -189,7 +189,7 @@ fn shared_locals<'n>(node: &'n Node, found: &mut Vec<&'n Local>) {
     }
 }
 
-/// How many parallel loops there are, as many as two where a serial loop is around them.
+/// The number of parallel loops; those in a serial loop count twice.
 fn loops_to_share(node: &Node) -> usize {
     match node {
         Node::Loop(l) if l.of.parallel => 1,

@@ -1,5 +1,5 @@
-//! Where vector loops begin and end: the iterations that fill no vector are a part of a whole one, or
-//! cut into shorter ones.
+//! Decides where vector loops begin and end: the remainder is one partial vector, or several
+//! shorter ones.
 //!
 //! ```rhai
 //! nest(`
@@ -23,11 +23,11 @@
 //!   y[j] = x[j]
 //! ```
 //!
-//! All lanes of a vector are computed with, those that count and the others. In local tensors the
-//! others are elements behind the end of a row. They must have been set, too: what the stack happens
-//! to hold may be subnormal, which takes some processors a hundred times as long. They are zeros, or
-//! what becomes of zeros: where that has no value (`0 / 0`), shorter vectors compute what counts and
-//! nothing else, so that callers who trap exceptions of floating point get none that mean nothing.
+//! A partial vector computes with all of its lanes, live and dead ones. In local tensors the dead
+//! lanes are elements after the end of a row. They must also be set: garbage on the stack may be
+//! subnormal, which is a hundred times as slow on some processors. They are zeros, or results
+//! computed from zeros. If such a result is undefined (`0 / 0`), shorter vectors compute the live
+//! lanes alone. Callers who trap floating-point exceptions then get no spurious ones.
 
 use super::choose_vectors::Chosen;
 use super::lanes::{is_uniform, trips, widest};
@@ -45,7 +45,7 @@ use crate::target::Target;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The plan whose vector loops know where they begin and end.
+/// The plan with the first and last iterations of vector loops decided.
 pub(super) fn partial_vectors(plan: &Plan, context: &Context<'_>) -> Plan {
     plan.each(|part| {
         let chosen = Chosen::planned(part, context.target);
@@ -68,7 +68,7 @@ struct Marks<'a> {
     target: &'a Target,
 }
 
-/// Loops of fewer vectors do not look for a better place to begin.
+/// Loops with fewer vectors do not begin with single iterations to align their stores.
 const MIN_VECTORS: i64 = 8;
 
 impl Marks<'_> {
@@ -122,7 +122,7 @@ impl Marks<'_> {
         }
     }
 
-    /// The accesses in a loop that are like this.
+    /// The accesses in a loop that satisfy a condition.
     fn accesses(
         &self,
         l: &Loop,
@@ -147,8 +147,8 @@ impl Marks<'_> {
         found
     }
 
-    /// The first statement of a vector loop that stores past the caches, if its vectors may begin
-    /// where no such store can, and there are enough of them to look for a better place.
+    /// The first streaming store of a vector loop, if its vectors may be unaligned and the loop is
+    /// long enough to align them.
     fn unaligned(&self, l: &Loop, block: i64, bounds: &Bounds) -> Option<Arc<Stmt>> {
         let extents = l.range.upper.iter().flat_map(|upper| {
             let extents = l.range.lower.iter().map(|lower| upper.minus(lower));
@@ -165,16 +165,16 @@ impl Marks<'_> {
     }
 }
 
-/// How the last vector of a loop is a part of a whole one.
+/// A partial vector at the end of a loop.
 struct End {
-    /// The iterations that it stands for.
+    /// The number of live lanes.
     rest: i64,
-    /// Whether its lanes are stored one by one.
+    /// Whether it is stored lane by lane.
     one_by_one: bool,
 }
 
 impl End {
-    /// `None` where shorter vectors are better, or where nothing is left of the iterations.
+    /// `None` if shorter vectors are better, or if there is no remainder.
     fn of(l: &Loop, rows: &Rows, streams: &Streams) -> Option<End> {
         let (rest, trips) = (rest(l, rows)?, trips(l)?);
         let ending = Ending {
@@ -201,7 +201,7 @@ struct Ending<'a> {
 }
 
 impl Ending<'_> {
-    /// Whether zeros in other lanes may have no value.
+    /// Whether zeros in dead lanes may have undefined results.
     fn has_poles(&self) -> bool {
         self.l.body.iter().any(|tree| match tree {
             Tree::Stmt(s) => {
@@ -223,9 +223,9 @@ impl Ending<'_> {
         })
     }
 
-    /// No store past the caches has a mask, what is loaded after a masked store waits until that is in
-    /// the cache, as sums in memory would, and masks are for what is in the cache, and for what shorter
-    /// vectors do not hold.
+    /// Whether the vector may be stored under a mask. Masks are only for cached data, and only if
+    /// shorter vectors do not fit the remainder. Streaming stores have no mask, and neither do sums
+    /// in memory: a load after a masked store waits until the store is in the cache.
     fn may_be_masked(&self) -> bool {
         let Ending { l, trips, rows, .. } = *self;
         let masks = rows.target.instructions.has_masks() && self.rest.count_ones() > 1;
@@ -246,9 +246,9 @@ impl Ending<'_> {
         fits && self.streams.first_of(l).is_none()
     }
 
-    /// Whether the vector may be computed as a whole and stored lane by lane: what registers hold is
-    /// not worth to be computed again in shorter vectors, and reading parts of what is stored there
-    /// waits for all stores before, those past the caches, too.
+    /// Whether the full vector may be computed and its live lanes stored one by one. Shorter
+    /// vectors would recompute values that registers hold. Their partial loads would wait for all
+    /// earlier stores, including streaming ones.
     fn may_be_put(&self) -> bool {
         let Ending { l, trips, rows, .. } = *self;
         let is_computed = |s: &Stmt| {
@@ -265,7 +265,7 @@ impl Ending<'_> {
     }
 }
 
-/// Whether a value has a quotient, a logarithm or a power of what differs from lane to lane.
+/// Whether a value has a division, a logarithm or a power of lane-dependent values.
 fn has_poles(value: &Expr, lane: &Name) -> bool {
     let own = match value.node() {
         Value::Binary { op, right, .. } => match op {
@@ -282,7 +282,7 @@ fn has_pole(op: BinaryOp) -> bool {
     matches!(op, BinaryOp::Div | BinaryOp::Pow)
 }
 
-/// Whether all that a statement reads in other elements for each lane is like this.
+/// Whether all lane-dependent reads of a statement satisfy a condition.
 fn all_read(s: &Stmt, lane: &Name, is: impl Fn(&Tensor, &[Affine]) -> bool) -> bool {
     let mut all = true;
     s.value.for_each_access(&mut |tensor, index| {
@@ -294,7 +294,7 @@ fn all_read(s: &Stmt, lane: &Name, is: impl Fn(&Tensor, &[Affine]) -> bool) -> b
     all
 }
 
-/// The local tensors that are read in lanes which not all that sets their rows sets, too.
+/// The local tensors with lanes that are read, but that not every setter of their rows sets.
 fn unset_lanes(trees: &[Tree], chosen: &Chosen, rows: &Rows, streams: &Streams) -> HashSet<Name> {
     let lanes = Lanes {
         chosen,
@@ -329,8 +329,8 @@ impl Lanes<'_> {
         }
     }
 
-    /// The iterations of the longest loop whose last vector reaches behind what counts in a row of a
-    /// tensor; 0 if there is none.
+    /// The trip count of the longest loop whose last vector reads dead lanes in a row of a tensor;
+    /// 0 if there is none.
     fn read(&self, tensor: &Tensor, trees: &[Tree]) -> i64 {
         let of_tree = |tree: &Tree| {
             let Tree::Loop(l) = tree else { return 0 };
@@ -362,8 +362,8 @@ impl Lanes<'_> {
         trees.iter().map(of_tree).max().unwrap_or(0)
     }
 
-    /// Whether all that sets elements of a tensor sets the lanes behind the first `read` of their
-    /// rows, too.
+    /// Whether everything that sets elements of a tensor also sets the lanes after the first `read`
+    /// elements of their rows.
     fn all_set(&self, tensor: &Tensor, read: i64, trees: &[Tree], around: Option<&Loop>) -> bool {
         let lanes = widest(&self.rows.target) / tensor.elem().size() as i64;
         let sets = |s: &Stmt| {

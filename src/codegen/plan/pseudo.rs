@@ -1,4 +1,4 @@
-//! Plans as pseudo-code: what each thread executes, and in which lanes.
+//! Prints plans as pseudo-code: what each thread executes, and in which lanes.
 
 use super::tree::{
     Entry, Fetch, Local, Loop, Mode, Node, Outlined, Plan, Region, Space, Statement, Trips,
@@ -22,7 +22,7 @@ fn write(f: &mut Formatter<'_>, nodes: &[Node], depth: usize) -> fmt::Result {
     Ok(())
 }
 
-/// The line of a node, above what is in it.
+/// The line of a node, without its body.
 fn head(node: &Node) -> String {
     match node {
         Node::Loop(l) => of_loop(l),

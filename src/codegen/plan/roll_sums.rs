@@ -1,4 +1,4 @@
-//! Keeps compilers from copying short loops over terms of sums that registers hold.
+//! Keeps compilers from unrolling short loops over the terms of sums in registers.
 //!
 //! ```rhai
 //! nest(`
@@ -50,11 +50,11 @@
 //!       C[e][i_2][j_2] = T[i_2][j_2]
 //! ```
 //!
-//! Compilers copy the body of a short loop for each term. What the terms read then has fixed places, and
-//! what is the same for the next tile is loaded before the loop over tiles: here 32 elements of `A`. The
-//! registers, which the sums need, do not hold so many. So compilers keep them on the stack, and read
-//! vectors of `B` once for each row. In a loop, each is read once. Several sums at a time hide what a loop
-//! costs.
+//! Compilers unroll a short loop over terms. Loads in the terms then have fixed addresses. Loads
+//! that are the same for the next tile are hoisted out of the loop over tiles: here 32 elements of
+//! `A`. The sums need the registers, so that compilers spill these elements to the stack, and read
+//! vectors of `B` once for each row. In a loop, each is read once. Several simultaneous sums hide
+//! the cost of the loop.
 
 use super::keep_order::MAX_UNROLLED;
 use super::lanes::{may_be_registers, trips, widest};
@@ -64,11 +64,11 @@ use crate::target::Target;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The fewest sums at a time that hide what a loop costs: its instructions are executed while the sums
-/// wait for their last terms.
+/// The fewest simultaneous sums that hide the cost of a loop: its instructions execute while the
+/// sums wait for their last terms.
 const ENOUGH: i64 = 4;
 
-/// The plan in which such loops stay loops.
+/// The plan with such loops not unrolled.
 pub(super) fn roll_sums(plan: &Plan, context: &Context<'_>) -> Plan {
     plan.each(|part| {
         let mut locals = HashSet::new();
@@ -81,7 +81,7 @@ pub(super) fn roll_sums(plan: &Plan, context: &Context<'_>) -> Plan {
     })
 }
 
-/// The local tensors.
+/// Collects the local tensors.
 fn declared(nodes: &[Node], locals: &mut HashSet<Name>) {
     for node in nodes {
         if let Node::Local(local) = node {
@@ -97,7 +97,7 @@ struct Rolls<'a> {
 }
 
 impl Rolls<'_> {
-    /// The nodes in a loop whose iterator is `around`; loops of one iteration are none.
+    /// The nodes in a loop with the iterator `around`. Loops of one iteration are ignored.
     fn nodes(&self, nodes: &[Node], around: Option<&Name>) -> Vec<Node> {
         let node = |node: &Node| match node {
             Node::Loop(l) if !l.is_vector() && !l.is_unrolled() => {
@@ -124,7 +124,7 @@ impl Rolls<'_> {
         nodes.iter().map(node).collect()
     }
 
-    /// Whether copies of a loop over terms need more registers than there are.
+    /// Whether the copies of an unrolled loop over terms need more registers than there are.
     fn lacks_registers(&self, l: &PlannedLoop, around: &Name) -> bool {
         let mut tile = Tile {
             rolls: self,
@@ -141,23 +141,23 @@ impl Rolls<'_> {
     }
 }
 
-/// What a loop over terms adds to registers.
+/// The registers that a loop over terms needs.
 struct Tile<'a> {
     rolls: &'a Rolls<'a>,
-    /// The loop, and its iterations.
+    /// The loop's iterator and its trip count.
     terms: (&'a Name, i64),
-    /// The loop over tiles.
+    /// The iterator of the loop over tiles.
     around: &'a Name,
-    /// The loops around, each with the copies that are made of its body.
+    /// The loops around, each with the number of copies of its body.
     copied: Vec<(&'a Name, i64)>,
     /// The vectors of sums.
     sums: i64,
-    /// What is the same for all tiles, and how many values that are for all terms.
+    /// The accesses that are the same for all tiles, each with its number of values in all terms.
     fixed: Vec<(&'a Tensor, &'a [Affine], i64)>,
 }
 
 impl<'a> Tile<'a> {
-    /// Adds what nodes do; false if they do anything else than to add to registers.
+    /// Counts the registers of nodes; false if they do anything but add to register tiles.
     fn see(&mut self, nodes: &'a [Node]) -> bool {
         nodes.iter().all(|node| match node {
             Node::Loop(l) if l.is_unrolled() || l.is_vector() => {
@@ -204,7 +204,7 @@ impl<'a> Tile<'a> {
         true
     }
 
-    /// The registers that hold the elements of an access, for one term.
+    /// The registers for the elements of an access, for one term.
     fn values(&self, index: &[Affine]) -> i64 {
         let of = self.copied.iter().filter(|(name, _)| mention(index, name));
         of.map(|(_, copies)| copies).product()

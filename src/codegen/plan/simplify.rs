@@ -1,5 +1,5 @@
-//! Simplifies a nest: drops redundant bounds, inlines loops that run once, counts loops within blocks
-//! from 0, and sets tiles in registers by loops.
+//! Simplifies a nest: drops redundant bounds, inlines loops that run once, rebases loops within
+//! blocks to 0, and expands fills of register tiles to loops.
 //!
 //! ```rhai
 //! let x = tensor([4, 8]);
@@ -24,8 +24,8 @@
 //!     y[i_i][j] = x[i_i][j]
 //! ```
 //!
-//! Registers have no index, so that loops around a tile are unrolled, and only loops whose numbers
-//! of iterations are known can be.
+//! Registers have no index, so that loops around a register tile are unrolled. This requires
+//! constant trip counts.
 
 use super::lanes::may_be_registers;
 use super::lower::lower;
@@ -62,10 +62,10 @@ struct Simplify<'a> {
     target: &'a Target,
     /// The names of all loops and tensors.
     names: HashSet<Name>,
-    /// The local tensors around that registers may hold.
+    /// The local tensors in scope that may be register tiles.
     locals: HashSet<Name>,
-    /// How many loops, from the next one on, share their iterations with those around among
-    /// threads: OpenMP counts them.
+    /// How many loops, from the next one on, share their iterations among threads with the loops
+    /// around. OpenMP counts them.
     band: usize,
 }
 
@@ -106,7 +106,7 @@ impl Simplify<'_> {
         if let (Some((lower, _)), false) = (once, l.vector) {
             let map = |name: &Name| (*name == l.name).then(|| Affine::constant(lower));
             l.body = l.body.iter().map(|t| t.substitute(&map)).collect();
-            // What is declared in it keeps a scope of its own.
+            // Its local tensors need a scope of their own.
             let scoped = l.body.iter().any(|t| matches!(t, Tree::Local(_)));
             if !shared && !scoped && l.hints == Hints::default() {
                 return self.trees(&l.body, around);
@@ -126,7 +126,7 @@ impl Simplify<'_> {
         !fill.region.is_empty() && name.is_some_and(|name| self.locals.contains(name))
     }
 
-    /// Loops that set a box, the innermost one in vector lanes.
+    /// Loops that fill a box, the innermost one as a vector loop.
     fn fill(&mut self, fill: &Fill) -> Tree {
         let target = fill.target.label();
         let mut index = Vec::new();
@@ -167,7 +167,7 @@ impl Simplify<'_> {
     }
 }
 
-/// The loop that one thread executes, where there is one iteration to share.
+/// Makes a parallel loop serial if it has a single iteration to share.
 fn without_threads(l: &Loop, range: &Range) -> Loop {
     let mut l = l.clone();
     let bounds = range.as_constant();
@@ -179,9 +179,8 @@ fn without_threads(l: &Loop, range: &Range) -> Loop {
     l
 }
 
-/// The loop from 0 on, where its iterator has one lower bound: the indices of buffers that hold what
-/// a block needs are without outer iterators then, and compilers recognize transpositions and
-/// neighbors in them.
+/// Rebases a loop to 0 if its iterator has one lower bound. Indices of buffers for a block then
+/// have no outer iterators, so that compilers recognize transpositions and unit strides in them.
 fn from_zero(l: Loop) -> Loop {
     let [lower] = l.range.lower.as_slice() else {
         return l;

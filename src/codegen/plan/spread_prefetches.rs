@@ -1,4 +1,4 @@
-//! Fetches what later iterations use, where the nest asks for it.
+//! Prefetches elements for later iterations, as the nest demands.
 //!
 //! ```rhai
 //! let x = tensor([100]);
@@ -21,8 +21,9 @@
 //!   y[i] = x[i]
 //! ```
 //!
-//! Where a loop inside fetches for one around it, each of its iterations gets an equal share: many
-//! fetches at once would wait for each other.
+//! If an inner loop prefetches for a loop around it, each of its iterations fetches an equal share:
+//! many fetches at once would wait for each other. A prefetch is a hint: if its loop no longer
+//! exists, nothing is fetched.
 
 use super::tree::{Context, Fetch, Loop as PlannedLoop, Node, Plan};
 use crate::analysis::prefetch_address::prefetch_addresses;
@@ -30,7 +31,7 @@ use crate::analysis::prefetch_plan::prefetch_plan;
 use crate::ir::{Loop, Nest};
 use std::sync::Arc;
 
-/// The plan in which iterations begin with what they fetch.
+/// The plan with prefetches at the start of iterations.
 pub(super) fn spread_prefetches(plan: &Plan, context: &Context<'_>) -> Plan {
     let line = context.target.line.cast_signed();
     plan.each(|part| part.with(fetching(&part.nest, &part.nodes, line)))
@@ -51,7 +52,7 @@ fn fetching(nest: &Nest, nodes: &[Node], line: i64) -> Vec<Node> {
     nodes.iter().map(node).collect()
 }
 
-/// What an iteration of a loop fetches: elements of its own, then its shares.
+/// The prefetches of an iteration: single elements first, then shares.
 fn fetches(nest: &Nest, l: &Loop, line: i64) -> impl Iterator<Item = Fetch> {
     let hints = || l.hints.prefetch.iter();
     let own = hints().filter(|fetch| fetch.of.is_none());

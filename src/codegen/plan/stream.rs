@@ -1,4 +1,4 @@
-//! Stores past the caches: which vector loops make them, and where a fence follows.
+//! Streaming stores, which bypass the caches: which vector loops use them, and where fences follow.
 //!
 //! ```rhai
 //! let x = tensor([4, 1024]);
@@ -23,12 +23,12 @@
 //! fence: other threads see stores past the caches
 //! ```
 //!
-//! Other threads see such stores only after a fence of the thread that made them. So each thread
-//! that shares a parallel loop ends its part with one, before it waits for the others; outside of
-//! parallel loops, one comes before the next of them.
+//! Other threads see streaming stores only after a fence by the thread that made them. Each thread
+//! that shares a parallel loop therefore ends its part with a fence, before the barrier. Outside of
+//! parallel loops, a fence precedes the next parallel loop.
 //!
-//! Rows that lie one behind the other, where they are read and where they are stored, are one block:
-//! only its first and its last line are stored in part, and not those of each row.
+//! Rows that are contiguous, both where they are read and where they are stored, are copied as one
+//! block: it has only two partial lines, instead of two per row.
 
 use super::choose_vectors::Chosen;
 use super::lanes::{trips, widest};
@@ -37,7 +37,7 @@ use crate::ir::{Affine, Index, Loop, Name, Node as Value, Stmt, Tensor, Tree};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// The plan with stores past the caches.
+/// The plan with streaming stores.
 pub(super) fn stream(plan: &Plan, context: &Context<'_>) -> Plan {
     plan.each(|part| {
         let chosen = Chosen::planned(part, context.target);
@@ -72,16 +72,16 @@ fn marked(nodes: &[Node], around: Option<&Name>, streams: &Streams, chosen: &Cho
     result
 }
 
-/// The loops of trees that store past the caches.
+/// The loops with streaming stores.
 #[derive(Default)]
 pub(super) struct Streams {
-    /// The tensors that vector loops store so.
+    /// The tensors that each vector loop streams.
     stored: HashMap<Name, Vec<Name>>,
-    /// The loops after which there is a fence.
+    /// The loops that a fence follows.
     fences: HashSet<Name>,
 }
 
-/// What some trees hold.
+/// Properties of some trees: streaming stores, parallel loops, and fences.
 #[derive(Default)]
 struct Found {
     streams: bool,
@@ -100,7 +100,7 @@ impl Streams {
         streams
     }
 
-    /// Those of a plan.
+    /// The loops of a plan.
     pub(super) fn planned(part: &Part) -> Streams {
         let mut streams = Streams::default();
         let mut see = |l: &PlannedLoop| {
@@ -119,18 +119,18 @@ impl Streams {
         streams
     }
 
-    /// Whether a fence follows a loop; in each thread, if the loop is parallel.
+    /// Whether a fence follows a loop. If the loop is parallel, it is in each thread.
     pub(super) fn is_fenced(&self, l: &Loop) -> bool {
         self.fences.contains(&l.name)
     }
 
-    /// Whether the vector loop of that name stores a statement's value past the caches.
+    /// Whether the vector loop of that name streams a statement's value.
     pub(super) fn stores(&self, vector: &Name, s: &Stmt) -> bool {
         let stored = self.stored.get(vector).zip(s.target.name());
         s.update.is_none() && stored.is_some_and(|(stored, name)| stored.contains(name))
     }
 
-    /// The first statement of a vector loop that stores past the caches.
+    /// The first streaming store of a vector loop.
     pub(super) fn first_of<'l>(&self, l: &'l Loop) -> Option<&'l Arc<Stmt>> {
         let mut statements = l.body.iter().filter_map(|tree| match tree {
             Tree::Stmt(s) => Some(s),
@@ -139,7 +139,8 @@ impl Streams {
         statements.find(|s| self.stores(&l.name, s))
     }
 
-    /// What a loop copies past the caches as one block, if it is worth to look for whole lines.
+    /// The block that a loop copies past the caches, if it is large enough for whole lines to pay
+    /// off.
     pub(super) fn block(&self, l: &Arc<Loop>, chosen: &Chosen) -> Option<Block> {
         let plain = |l: &Loop| !chosen.is_shared(l) && l.hints.prefetch.is_empty();
         let [Tree::Loop(row)] = l.body.as_slice() else {
@@ -215,7 +216,7 @@ impl Streams {
         found
     }
 
-    /// Notes what a vector loop stores past the caches, if anything.
+    /// Records the streaming stores of a vector loop; returns whether it has any.
     fn vector(&mut self, l: &Loop, asked: &[Name]) -> bool {
         let mut stored = Vec::new();
         for tree in &l.body {
@@ -232,10 +233,10 @@ impl Streams {
     }
 }
 
-/// The fewest lines of a block of rows: as many as the two in part are few of.
+/// The fewest lines of a block: its two partial lines should be a small share.
 const MIN_LINES: i64 = 16;
 
-/// How many elements further in memory an iterator's next value is.
+/// The distance in memory, in elements, between consecutive values of an iterator.
 fn stride(tensor: &Tensor, index: &[Affine], iterator: &Name) -> Option<i64> {
     let (mut by, mut row) = (0i64, 1i64);
     for (at, extent) in index.iter().zip(tensor.shape().extents()).rev() {
@@ -245,8 +246,8 @@ fn stride(tensor: &Tensor, index: &[Affine], iterator: &Name) -> Option<i64> {
     Some(by)
 }
 
-/// Whether the vectors that a statement stores begin at multiples of `bytes` in a tensor, where the
-/// iterator of the lanes is a multiple of their number.
+/// Whether the vectors that a statement stores are at multiples of `bytes` from the start of its
+/// tensor. The iterator of the lanes is a multiple of their number.
 pub(crate) fn is_aligned(s: &Stmt, lane: &Name, bytes: i64) -> bool {
     let elements = bytes / s.target.elem().size() as i64;
     let mut stride = 1;

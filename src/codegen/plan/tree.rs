@@ -1,4 +1,4 @@
-//! What a plan is made of.
+//! The nodes of a plan.
 
 use crate::analysis::prefetch_address::Touch;
 use crate::analysis::prefetch_plan::Slice;
@@ -7,63 +7,63 @@ use crate::target::Target;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// What a kernel executes, with all decisions about it: nests that run in order.
+/// The code of a kernel, with all decisions about it: nests that run in order.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub parts: Vec<Part>,
 }
 
-/// One nest.
+/// The plan of one nest.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// What it is a plan of: passes ask it questions that are about meaning.
+    /// The nest itself: passes analyze it to decide questions of meaning.
     pub nest: Nest,
     pub nodes: Vec<Node>,
-    /// Whether a loop walks through a tensor in both directions: compilers mix up addresses there.
+    /// Whether a loop walks through a tensor in both directions: compilers then confuse addresses.
     pub both_ways: bool,
 }
 
-/// What passes know beside the plan.
+/// Facts that passes know in addition to the plan.
 pub struct Context<'a> {
-    /// What the plan is for.
+    /// The machine that the plan is for.
     pub target: &'a Target,
     /// The tensors that the kernel only reads.
     pub inputs: &'a HashSet<Name>,
 }
 
-/// One thing that a kernel does.
+/// A step of a kernel.
 #[derive(Clone, Debug)]
 pub enum Node {
     Loop(Arc<Loop>),
     Stmt(Statement),
     Fill(Arc<Fill>),
     Local(Local),
-    /// All threads execute what is in it.
+    /// A parallel region, whose body all threads execute.
     Region(Region),
-    /// A C function, which is called.
+    /// A call of an outlined C function.
     Outlined(Outlined),
-    /// Copies elements past the caches as one block.
+    /// A copy of one contiguous block past the caches.
     Copy(Block),
-    /// Fetches elements for later iterations.
+    /// Prefetches for later iterations.
     Fetch(Fetch),
-    /// Other threads see stores past the caches after it.
+    /// A fence: other threads then see earlier streaming stores.
     Fence,
-    /// All threads of the region wait for each other.
+    /// A barrier of all threads of the region.
     Barrier,
-    /// Compilers do not combine statements before it with others after it.
+    /// Keeps compilers from combining statements before it with statements after it.
     InOrder,
-    /// What comes after it is loaded there, and not earlier.
+    /// Keeps compilers from hoisting loads above it.
     LoadFence,
 }
 
 #[derive(Clone, Debug)]
 pub struct Loop {
-    /// The loop of the nest; its body is that before planning.
+    /// The loop of the nest, with its body before planning.
     pub of: Arc<ir::Loop>,
     pub mode: Mode,
-    /// Why it does not run in vectors, though the nest asks for it.
+    /// Why a vector loop does not run in vectors.
     pub why: Option<String>,
-    /// Whether readers are told the remark here.
+    /// Whether the remark is shown at this loop.
     pub shows_remark: bool,
     pub body: Vec<Node>,
 }
@@ -71,30 +71,34 @@ pub struct Loop {
 /// How the iterations of a loop run.
 #[derive(Clone, Debug)]
 pub enum Mode {
-    /// One after the other.
+    /// In order.
     Serial,
-    /// One after the other, and compilers make no copies of what they execute.
+    /// In order, and compilers must not unroll the loop.
     Rolled,
-    /// So many copies, so that registers have no index.
+    /// Unrolled, with this number of copies, since registers have no index.
     Unrolled(i64),
     /// On threads, perhaps in lanes that compilers choose.
-    Parallel { entry: Entry, simd: bool },
-    /// On threads, together with those of a parallel loop around.
-    Collapsed { simd: bool },
+    Parallel {
+        entry: Entry,
+        simd: bool,
+    },
+    /// On threads, collapsed with a parallel loop around.
+    Collapsed {
+        simd: bool,
+    },
     /// In lanes that compilers choose.
     Simd,
-    /// In vectors.
     Vector(VectorPlan),
 }
 
-/// How threads come to a parallel loop.
+/// How threads enter a parallel loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// They are called for it.
+    /// It starts them.
     Call,
-    /// They are there.
+    /// The region around has started them.
     Join,
-    /// They are there, and do more after it before they wait.
+    /// The region around has started them, and no barrier follows.
     JoinWithoutWaiting,
 }
 
@@ -102,9 +106,9 @@ pub enum Entry {
 #[derive(Clone, Debug)]
 pub struct VectorPlan {
     pub elem: Elem,
-    /// How many elements; `None` for as many as a register holds.
+    /// The number of lanes; `None` for as many as a register holds.
     pub lanes: Option<i64>,
-    /// Whether it is unrolled, since registers have no index.
+    /// Whether the vectors are unrolled, since registers have no index.
     pub unrolled: bool,
     /// Where its iterations begin and end.
     pub trips: Trips,
@@ -112,26 +116,26 @@ pub struct VectorPlan {
 
 #[derive(Clone, Debug)]
 pub enum Trips {
-    /// From 0 to a number that is known.
+    /// From 0 to a constant.
     Constant {
         count: i64,
-        /// What is left of them is part of a vector; otherwise it is cut into shorter ones.
+        /// A partial vector for the remainder; without it, shorter vectors are used.
         part: Option<PartialVector>,
     },
-    /// Any bounds; with a statement, single iterations run until its stores are aligned.
+    /// Any bounds. With a statement, single iterations run until its stores are aligned.
     Any { align: Option<Arc<Stmt>> },
 }
 
-/// A vector of which not all lanes count.
+/// A vector with dead lanes.
 #[derive(Clone, Debug)]
 pub struct PartialVector {
-    /// The lanes that count.
+    /// The number of live lanes.
     pub rest: i64,
-    /// Whether they are stored one by one, and not under a mask.
+    /// Whether it is stored lane by lane instead of under a mask.
     pub one_by_one: bool,
-    /// The accesses whose rows hold the other lanes, too: they are read as a whole.
+    /// The accesses whose rows have room for the dead lanes, so that whole vectors are read.
     pub reads: Vec<(Tensor, Vec<Affine>)>,
-    /// The same where the other lanes can be overwritten.
+    /// The accesses whose dead lanes can also be overwritten.
     pub writes: Vec<(Tensor, Vec<Affine>)>,
 }
 
@@ -140,7 +144,7 @@ pub struct Statement {
     pub of: Arc<Stmt>,
     /// Whether it copies to registers.
     pub copies: bool,
-    /// Whether what it copies is loaded once, here.
+    /// Whether its register copy is loaded here, once.
     pub held: bool,
     /// Whether it stores past the caches.
     pub past: bool,
@@ -150,49 +154,48 @@ pub struct Statement {
 pub struct Local {
     pub tensor: Tensor,
     pub space: Space,
-    /// Whether it begins with zeros.
+    /// Whether it is initialized with zeros.
     pub zeros: bool,
     /// Whether anything reads it.
     pub is_read: bool,
 }
 
-/// Where the elements of a local tensor are.
+/// The memory space of a local tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
-    /// In registers, as far as compilers see how; otherwise on the stack.
+    /// Registers, if compilers can keep it there; otherwise the stack.
     Register,
-    /// On the stack.
     Stack,
-    /// In one place for each thread.
+    /// One place per thread.
     Thread,
 }
 
 #[derive(Clone, Debug)]
 pub struct Region {
-    /// The loop that decides whether threads are called.
+    /// The loop whose threshold decides whether threads are started.
     pub around: Option<Arc<ir::Loop>>,
     pub body: Vec<Node>,
 }
 
 #[derive(Clone, Debug)]
 pub struct Outlined {
-    /// The loop of which it is an iteration.
+    /// The parallel loop of the iteration.
     pub of: Name,
-    /// The iterators that it mentions.
+    /// The iterators that it uses.
     pub iterators: Vec<Name>,
-    /// The tensors that it mentions and does not declare.
+    /// The tensors that it uses and does not declare.
     pub tensors: Vec<Tensor>,
     pub body: Vec<Node>,
 }
 
-/// Elements that lie one behind the other, and are copied to where they do so, too.
+/// Contiguous elements that are copied to contiguous memory.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// The loop that would copy them.
+    /// The loop that the block replaces.
     pub of: Arc<ir::Loop>,
-    /// A tensor, and where the first element is stored.
+    /// The target, with the index of its first element.
     pub to: (Tensor, Vec<Affine>),
-    /// Where it is read.
+    /// The source, with the index of its first element.
     pub from: (Tensor, Vec<Affine>),
     pub bytes: i64,
 }
@@ -201,17 +204,17 @@ pub struct Block {
 pub enum Fetch {
     /// One element.
     Touch(Touch),
-    /// An equal share of what a later iteration touches.
+    /// An equal share of a later iteration's footprint.
     Slice(Slice),
 }
 
 impl Part {
-    /// What the nodes are made of.
+    /// The trees of the nest.
     pub fn trees(&self) -> &[Tree] {
         self.nest.trees()
     }
 
-    /// The same with other nodes.
+    /// The part with other nodes.
     pub fn with(&self, nodes: Vec<Node>) -> Part {
         Part {
             nodes,
@@ -234,8 +237,8 @@ impl Plan {
         names
     }
 
-    /// The loops that are to run in vectors and have loops inside, and why they do not: compilers, which
-    /// they are left to, vectorize innermost loops.
+    /// The vector loops that have loops inside, and why they do not run in vectors. They are left
+    /// to compilers, which vectorize only innermost loops.
     pub fn outer_vectors(&self) -> Vec<(Name, String)> {
         let mut found = Vec::new();
         for node in self.parts.iter().flat_map(|part| &part.nodes) {
@@ -249,7 +252,7 @@ impl Plan {
         found
     }
 
-    /// The plan in which each part is another one, but for plain loops: these stay as they are.
+    /// The plan with each part replaced, except for plain loops: these stay as they are.
     pub fn each(&self, map: impl Fn(&Part) -> Part) -> Plan {
         Plan {
             parts: self
@@ -268,7 +271,7 @@ impl Plan {
 }
 
 impl Node {
-    /// What it is made of, unless a pass made it.
+    /// The tree of the node; `None` if a pass made it.
     pub fn tree(&self) -> Option<Tree> {
         match self {
             Node::Loop(l) => Some(Tree::Loop(l.of.clone())),
@@ -286,7 +289,7 @@ impl Node {
         }
     }
 
-    /// What is in it.
+    /// The nodes in it.
     pub fn body(&self) -> &[Node] {
         match self {
             Node::Loop(l) => &l.body,

@@ -1,4 +1,7 @@
-//! Bounding boxes: the least and greatest value of each loop iterator; extents of ranges.
+//! Bounding boxes: the least and the greatest value of each loop iterator, and extents of ranges.
+//!
+//! Searches through bounds have a budget. If it is exhausted, the answer is the one that claims
+//! nothing.
 
 use crate::ir::{Affine, Loop, Name, Nest, Range};
 use std::collections::HashSet;
@@ -6,14 +9,14 @@ use std::collections::HashSet;
 /// Inclusive bounds of loop iterators.
 #[derive(Clone, Debug, Default)]
 pub struct Bounds(
-    /// There are few, and they are copied often.
+    /// A short list, which is copied often.
     Vec<(Name, (i64, i64))>,
 );
 
 impl Bounds {
-    /// The bounds of the loops of a chain, outermost first. Bounds that depend on outer
-    /// iterators are widened to a constant interval. A loop that never runs is empty:
-    /// its upper bound lies below its lower one.
+    /// The bounds of a chain of loops, outermost first. Bounds that depend on outer iterators are
+    /// widened to a constant interval. For a loop that never runs, the upper bound is below the
+    /// lower one.
     pub fn of_chain<'a>(chain: impl IntoIterator<Item = &'a Loop>) -> Bounds {
         let mut bounds = Bounds::default();
         for l in chain {
@@ -22,13 +25,13 @@ impl Bounds {
         bounds
     }
 
-    /// The bounds of the loops around a place in `nest`: those of the nest, outermost first, and
-    /// those that the nest itself is inside of.
+    /// The bounds of the loops around a place in `nest`. `chain` are the loops of the nest,
+    /// outermost first. The loops around the nest itself come before them.
     pub fn around<'a>(nest: &'a Nest, chain: impl IntoIterator<Item = &'a Loop>) -> Bounds {
         Bounds::of_chain(nest.context().iter().chain(chain))
     }
 
-    /// Adds a loop inside those already known.
+    /// Adds the next inner loop.
     pub fn enter(&mut self, l: &Loop) {
         let low = l
             .range
@@ -49,7 +52,7 @@ impl Bounds {
         }
     }
 
-    /// The same for an iterator of which more is known.
+    /// The bounds with one iterator narrowed to an interval.
     pub fn within(&self, name: &Name, (low, high): (i64, i64)) -> Bounds {
         let mut bounds = self.clone();
         if let Some((_, range)) = bounds.0.iter_mut().find(|(known, _)| known == name) {
@@ -58,14 +61,13 @@ impl Bounds {
         bounds
     }
 
-    /// The bounds of an iterator.
     pub fn get(&self, name: &Name) -> Option<(i64, i64)> {
         let mut all = self.0.iter();
         all.find(|(known, _)| known == name)
             .map(|(_, range)| *range)
     }
 
-    /// [`extent`] of a range, also where only the iterators around it make it one number.
+    /// The [`extent`] of a range, also if it is constant only within these bounds.
     pub fn extent(&self, range: &Range) -> Option<(Affine, i64)> {
         extent(range).or_else(|| {
             let ([lower], [upper]) = (&range.lower[..], &range.upper[..]) else {
@@ -76,13 +78,13 @@ impl Bounds {
         })
     }
 
-    /// The least and greatest value of an index; `None` where it uses an unknown iterator.
+    /// The least and the greatest value of an index. `None` if it uses an unknown iterator.
     pub fn interval(&self, index: &Affine) -> Option<(i64, i64)> {
         index.interval(&|n| self.get(n))
     }
 
-    /// A range inside without the bounds that another one is at least as tight as, wherever the
-    /// iterators are; those that are at one place only are numbers in it.
+    /// Drops the bounds of an inner range that another bound always implies. Iterators with a
+    /// single value are replaced by it.
     pub fn needed(&self, range: &Range) -> Range {
         Range {
             lower: self.tightest(&range.lower, |a, b| a >= b),
@@ -117,8 +119,8 @@ impl Bounds {
     }
 }
 
-/// The lower bound of a range and how far the upper one lies above it, at least 0, where that
-/// is the same whatever the outer iterators are.
+/// The lower bound of a range and its extent, at least 0, if the extent does not depend on outer
+/// iterators.
 pub fn extent(range: &Range) -> Option<(Affine, i64)> {
     let greatest = |bounds: &[Affine], sign: i64| -> Option<Affine> {
         let (first, rest) = bounds.split_first()?;
@@ -136,12 +138,12 @@ pub fn extent(range: &Range) -> Option<(Affine, i64)> {
     Some((lower, extent.max(0)))
 }
 
-/// How many bounds are tried to show that an index is at least 0.
+/// The budget of bounds for a proof that an index is nonnegative.
 const MAX_TRIED: usize = 2048;
 
-/// Whether an index is shown to be at least 0 in all iterations of the loops of a chain, outermost
-/// first: its iterators are replaced by bounds, the innermost one first, so that it may compare a
-/// loop within a block with the end of the block. `false` says nothing.
+/// Whether an index is provably nonnegative in all iterations of a chain of loops, outermost first.
+/// The search replaces iterators by bounds, innermost first, so that it can compare an iterator
+/// within a block with the end of the block. `false` is not a disproof.
 pub fn is_nonnegative(index: &Affine, chain: &[&Loop]) -> bool {
     let mut search = Replacing {
         left: MAX_TRIED,
@@ -150,11 +152,11 @@ pub fn is_nonnegative(index: &Affine, chain: &[&Loop]) -> bool {
     search.shows(index, chain)
 }
 
-/// A search through the bounds that take the place of iterators. Loops with several bounds each
-/// have more combinations than anybody can try, and most lead to the same few indices.
+/// A search through the bounds that replace iterators. Loops with several bounds each have very
+/// many combinations. Most combinations lead to the same few indices.
 struct Replacing {
     left: usize,
-    /// What was not shown, with the number of loops around.
+    /// The failed indices, each with the number of loops around.
     failed: HashSet<(usize, Affine)>,
 }
 
@@ -199,8 +201,8 @@ mod tests {
     use super::*;
     use crate::ir::parse_nest;
 
-    /// Each loop is bounded by the two around it: a nest of so many loops has as many
-    /// combinations of bounds as the Fibonacci number says.
+    /// Each loop is bounded by the two around it. The number of combinations of bounds is a
+    /// Fibonacci number of the depth.
     #[test]
     fn many_bounds_take_no_longer_than_few() {
         let depth = 100;

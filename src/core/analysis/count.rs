@@ -1,14 +1,15 @@
-//! How often the statements of a nest are executed, exactly, in loops of any bounds.
+//! Counts exactly how often the statements of a nest are executed. Bounds may depend on other
+//! loops.
 
 use crate::ir::{Affine, Loop, Name, Tree};
 
-/// More iterations of loops than this are not gone through.
+/// The budget of iterations to enumerate.
 const TRIALS: u64 = 8_000_000;
 
-/// The sum of `weight` over all executions of all statements; `None` if too many iterations would
-/// have to be gone through, or a bound depends on an iterator that no loop has.
+/// The sum of `weight` over all executions of all statements. `None` if too many iterations would
+/// have to be enumerated, or if a bound depends on an unknown iterator.
 ///
-/// A loop is gone through only where the bounds of loops inside depend on its iterator.
+/// A loop is enumerated only if bounds of inner loops depend on its iterator.
 pub fn total(trees: &[Tree], weight: &dyn Fn(&Tree) -> f64) -> Option<f64> {
     let mut count = Count {
         weight,
@@ -21,7 +22,7 @@ pub fn total(trees: &[Tree], weight: &dyn Fn(&Tree) -> f64) -> Option<f64> {
 struct Count<'a> {
     weight: &'a dyn Fn(&Tree) -> f64,
     left: u64,
-    /// The iterators around that bounds depend on.
+    /// The outer iterators that bounds depend on.
     point: Vec<(&'a Name, i64)>,
 }
 

@@ -1,8 +1,8 @@
-//! Whether what is read was set before, in the same iteration of the loops around.
+//! Whether each element is set before it is read, in the same iteration of the loops around.
 //!
-//! A use is certainly set by a fill or an assignment further up in the text, if that runs through
-//! a box without holes that holds all of what the use touches. What several statements set
-//! together is not seen, so the answer "yes" is a proof, and "no" can be too careful.
+//! A use is defined if a fill or an assignment further up in the text covers it. The iterations of
+//! that statement must cover a dense box that contains everything the use touches. The analysis
+//! does not combine several statements. So "yes" is a proof, and "no" can be conservative.
 
 use super::bounds::Bounds;
 use super::footprint::{Access, Ends, Use, least, touched};
@@ -10,8 +10,8 @@ use crate::ir::{Affine, Loop, Name, Nest};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The first of `uses`, which have the `depth` outermost loops in common, that may read an
-/// element before it is set in the same iteration of those loops.
+/// The first of `uses` that may read an element before it is set. Reads and writes must be in the
+/// same iteration of the `depth` outermost loops, which all uses share.
 pub fn first_undefined<'u, 'a>(
     nest: &Nest,
     uses: &'u [Use<'a>],
@@ -23,7 +23,7 @@ pub fn first_undefined<'u, 'a>(
             before.push(used);
             false
         }
-        // What sets a value is likely close.
+        // Search backwards: the statement that sets a value is likely close.
         Access::Read | Access::Update => {
             let mut before = before.iter().rev();
             !before.any(|write| sets(nest, write, used, depth))
@@ -42,11 +42,11 @@ pub fn sets_all(nest: &Nest, uses: &[Use], depth: usize) -> bool {
     })
 }
 
-/// Whether `write` sets all that `read` touches before it does.
+/// Whether `write` sets everything that `read` touches, and comes before it.
 fn sets(nest: &Nest, write: &Use, read: &Use, depth: usize) -> bool {
     let pairs = write.position.iter().zip(&read.position);
     let common = pairs.take_while(|(a, b)| a == b).count();
-    // What a statement sets comes after what it reads.
+    // A statement writes after it reads.
     if common >= write.position.len() || common < depth {
         return false;
     }
@@ -54,7 +54,8 @@ fn sets(nest: &Nest, write: &Use, read: &Use, depth: usize) -> bool {
     set.is_some_and(|set| covers(nest, &set, read, common))
 }
 
-/// Whether all that `used` touches in one iteration of the `depth` outermost loops lies in `set`.
+/// Whether the elements that `used` touches in one iteration of the `depth` outermost loops lie in
+/// `set`.
 fn covers(nest: &Nest, set: &[Ends], used: &Use, depth: usize) -> bool {
     let around = Bounds::around(nest, used.loops[..depth].iter().map(|l| &***l));
     let at_least = |a: &Affine, b: &Affine| least(&a.minus(b), &around).is_some_and(|d| d >= 0);
@@ -67,8 +68,8 @@ fn covers(nest: &Nest, set: &[Ends], used: &Use, depth: usize) -> bool {
     })
 }
 
-/// The box that a use sets in one iteration of the `depth` outermost loops: every element of it,
-/// whatever the iterators of those are. `None` if there may be holes.
+/// The dense box that a use sets in one iteration of the `depth` outermost loops. It holds for all
+/// values of their iterators. `None` if there may be holes.
 fn set_by(nest: &Nest, write: &Use, depth: usize) -> Option<Vec<Ends>> {
     if !matches!(write.access, Access::Set | Access::Fill) {
         return None;
@@ -83,7 +84,7 @@ fn set_by(nest: &Nest, write: &Use, depth: usize) -> Option<Vec<Ends>> {
             if c == 0 {
                 continue;
             }
-            // A loop that moves two dimensions runs along a diagonal.
+            // A loop that moves two dimensions follows a diagonal.
             let again = moves.insert(&l.name, dimension).is_some();
             let by = c.checked_abs()?;
             if again || l.range.step != 1 || by > extent {
@@ -97,7 +98,7 @@ fn set_by(nest: &Nest, write: &Use, depth: usize) -> Option<Vec<Ends>> {
             extent = extent.checked_add(by.checked_mul(count - 1)?)?;
         }
     }
-    // A loop that moves nothing has to run, and so do the statements in it.
+    // A loop that moves nothing must run, or the statements in it do not.
     let idle = |l: &&&Arc<Loop>| !moves.contains_key(&l.name);
     if !inner.iter().filter(idle).all(|l| runs(l, &bounds)) {
         return None;
@@ -106,12 +107,12 @@ fn set_by(nest: &Nest, write: &Use, depth: usize) -> Option<Vec<Ends>> {
     set.iter().all(|ends| ends.complete).then_some(set)
 }
 
-/// Where a loop begins and how many iterations follow each other from there on, for an index that
-/// consists of its iterator and a `rest`. `Some(None)` where no other loop of `inner` moves the
-/// index, so that nothing has to follow on; `None` where that cannot be told.
+/// The start and the number of consecutive iterations of a loop, for an index that is its iterator
+/// plus `rest`. `Some(None)` if no other loop of `inner` moves the index, so that nothing has to be
+/// contiguous. `None` if it is unknown.
 ///
-/// Blocks may be cut off by a bound that is the same for all of them, which leaves no holes
-/// unless something else moves the blocks.
+/// A bound common to all blocks may cut blocks off. That leaves no holes, unless something else
+/// moves the blocks.
 fn run(
     l: &Loop,
     rest: &Affine,

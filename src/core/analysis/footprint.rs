@@ -1,24 +1,25 @@
-//! The part of a tensor that a subnest touches: a box that moves with the loops around it.
+//! Footprints: the part of a tensor that a subnest touches, as a box that moves with the loops
+//! around it.
 //!
-//! Each dimension of the box begins at an index that is affine in the iterators of the loops
-//! around the subnest, and has a constant extent. Where tails make the touched part smaller, the
-//! offsets from that beginning say so exactly: block `4*o..min(4*o + 4, 10)` of a dimension is 4
-//! elements from `4*o` on, at the offsets `0..min(4, 10 - 4*o)`.
+//! Each dimension of the box starts at an index that is affine in the iterators of the outer loops.
+//! Its extent is constant. If tails make the touched part smaller, the offsets from the start are
+//! exact. The block `4*o..min(4*o + 4, 10)` of a dimension is 4 elements from `4*o` on, at the
+//! offsets `0..min(4, 10 - 4*o)`.
 //!
-//! A box is never too small and never leaves the tensor. It can be too large: it has no holes
-//! and no slanted sides.
+//! A box is never too small and never leaves the tensor. It can be too large: it has no holes and
+//! no slanted sides. Buffers hold such boxes, and copies to and from them cover the box exactly.
 
 use super::bounds::{Bounds, is_nonnegative};
 use super::position::{Position, walk};
 use crate::ir::{Affine, Index, Loop, Nest, Range, Tensor, Tree};
 use std::sync::Arc;
 
-/// What is done with the elements that a [`Use`] is of.
+/// The kind of a [`Use`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// A statement reads them.
     Read,
-    /// A statement sets them, whatever they were.
+    /// A statement sets them, regardless of their old values.
     Set,
     /// A statement reads and changes them: `+=`.
     Update,
@@ -29,20 +30,18 @@ pub enum Access {
 /// A use of a tensor in a statement or a fill.
 #[derive(Clone, Debug)]
 pub struct Use<'a> {
-    /// Where the statement is.
+    /// The position of the statement.
     pub position: Position,
     /// The loops around it, outermost first.
     pub loops: Vec<&'a Arc<Loop>>,
-    /// The tensor.
     pub tensor: &'a Tensor,
-    /// For each dimension the first index and the number of elements; 1 in statements.
+    /// For each dimension the first index and the number of elements, which is 1 in statements.
     pub region: Vec<(Affine, u64)>,
-    /// What is done with them.
     pub access: Access,
 }
 
-/// All uses of the tensor that is called `name`, in the order of the text; what a statement
-/// reads comes before what it writes.
+/// All uses of the tensor named `name`, in the order of the text. The reads of a statement come
+/// before its write.
 pub fn uses<'a>(nest: &'a Nest, name: &str) -> Vec<Use<'a>> {
     let mut found = Vec::new();
     walk(nest.trees(), &mut |position, loops, tree| {
@@ -80,16 +79,16 @@ pub fn uses<'a>(nest: &'a Nest, name: &str) -> Vec<Use<'a>> {
 /// One dimension of a box.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Side {
-    /// Where the box begins.
+    /// The start of the box.
     pub low: Affine,
-    /// How many elements it has, at most.
+    /// The most elements of the box.
     pub extent: u64,
-    /// Which elements it has, counted from `low`.
+    /// The elements of the box, relative to `low`.
     pub offsets: Range,
 }
 
-/// The box that `uses` touch in one iteration of the `depth` outermost loops, which they have in
-/// common; `None` if there are no uses.
+/// The box that `uses` touch in one iteration of the `depth` outermost loops, which they share.
+/// `None` if there are no uses.
 pub fn footprint(nest: &Nest, uses: &[Use], depth: usize) -> Option<Vec<Side>> {
     let first = uses.first()?;
     let outer = first.loops[..depth].iter().map(|l| &***l);
@@ -116,8 +115,7 @@ pub fn footprint(nest: &Nest, uses: &[Use], depth: usize) -> Option<Vec<Side>> {
     )
 }
 
-/// Whether two uses touch no element in common in one iteration of the `depth` outermost loops, as
-/// far as boxes tell.
+/// Whether two uses provably touch disjoint boxes in one iteration of the `depth` outermost loops.
 pub fn are_disjoint(nest: &Nest, one: &Use, other: &Use, depth: usize) -> bool {
     let around = one.loops[..depth].iter().map(|l| &***l);
     let chain: Vec<&Loop> = nest.context().iter().chain(around).collect();
@@ -131,7 +129,7 @@ pub fn are_disjoint(nest: &Nest, one: &Use, other: &Use, depth: usize) -> bool {
     dimensions.any(|(a, b)| behind(&a.lower, &b.upper) || behind(&b.lower, &a.upper))
 }
 
-/// The ranges of indices that a use is of in one iteration of the outermost loops.
+/// The index ranges of a use in one iteration of the outermost loops.
 pub(super) fn touched(nest: &Nest, used: &Use, depth: usize) -> Vec<Ends> {
     let bounds = Bounds::around(nest, used.loops.iter().map(|l| &***l));
     let region = used.region.iter();
@@ -145,15 +143,15 @@ pub(super) fn touched(nest: &Nest, used: &Use, depth: usize) -> Vec<Ends> {
 pub(super) struct Ends {
     pub(super) lower: Vec<Affine>,
     pub(super) upper: Vec<Affine>,
-    /// Whether no bound was left out.
+    /// Whether all bounds were kept.
     pub(super) complete: bool,
 }
 
-/// The most bounds that are kept of one end.
+/// The most bounds to keep for one end.
 const MAX_BOUNDS: usize = 16;
 
 impl Ends {
-    /// Of `extent` indices from `low` on, in all iterations of the loops `inner`.
+    /// The bounds of `extent` indices from `low` on, in all iterations of the loops `inner`.
     fn of(low: &Affine, extent: u64, inner: &[&Arc<Loop>], bounds: &Bounds) -> Ends {
         let end = low.plus_constant(i64::try_from(extent).unwrap_or(i64::MAX));
         let mut ends = Ends {
@@ -183,7 +181,7 @@ impl Ends {
         ends
     }
 
-    /// Drops bounds that others imply.
+    /// Drops implied bounds.
     fn prune(&mut self, bounds: &Bounds) {
         let at_least = |a: &Affine, b: &Affine| least(&a.minus(b), bounds).is_some_and(|d| d >= 0);
         keep_tightest(&mut self.lower, &at_least);
@@ -194,9 +192,9 @@ impl Ends {
         }
     }
 
-    /// What holds both.
+    /// Bounds that contain both.
     fn union(&self, other: &Ends, around: &Bounds) -> Ends {
-        // The bound `a` of one holds for the other, too, if lowered to the best bound of that.
+        // The bound `a` of one also holds for the other if it is lowered to the best bound there.
         let lowered = |a: &Affine, others: &[Affine], sign: i64| {
             let above = others
                 .iter()
@@ -223,7 +221,8 @@ impl Ends {
         self.lower.push(Affine::constant(0));
         self.upper.push(Affine::constant(extent));
         self.prune(around);
-        // Where intervals do not tell, relations between iterators may: the index stays inside.
+        // If intervals do not suffice, relations between iterators may prove that the index stays
+        // inside.
         let (first, end) = (Affine::constant(0), Affine::constant(extent));
         if self
             .lower
@@ -256,7 +255,7 @@ impl Ends {
             upper: from_low(&self.upper),
             complete: true,
         };
-        // A box of elements that are never touched still has one.
+        // A box that is never touched has a range all the same.
         offsets.lower.push(Affine::constant(0));
         offsets.upper.push(Affine::constant(size));
         offsets.prune(around);
@@ -272,13 +271,13 @@ impl Ends {
     }
 }
 
-/// The least value of an index where it is known.
+/// The least value of an index, if known.
 pub(super) fn least(index: &Affine, bounds: &Bounds) -> Option<i64> {
     Some(bounds.interval(index)?.0)
 }
 
-/// Keeps one of those that say the same, a constant if there is one, and none that another one
-/// implies.
+/// Drops every bound that another one implies. Of equivalent bounds it keeps one, a constant if
+/// possible.
 fn keep_tightest(bounds: &mut Vec<Affine>, implies: &dyn Fn(&Affine, &Affine) -> bool) {
     let mut kept: Vec<Affine> = Vec::with_capacity(bounds.len());
     for bound in bounds.drain(..) {
@@ -294,7 +293,7 @@ fn keep_tightest(bounds: &mut Vec<Affine>, implies: &dyn Fn(&Affine, &Affine) ->
     *bounds = kept;
 }
 
-/// Bounds of the last value of an iterator, from above.
+/// Upper bounds of the last value of an iterator.
 fn last_values(range: &Range) -> Vec<Affine> {
     let before = |u: &Affine| {
         let to_here = |low: &Affine| u.minus(low).as_constant();

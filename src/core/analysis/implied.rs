@@ -1,11 +1,12 @@
-//! Bounds that follow from others, in relations between iterators that boxes do not see: in the
-//! tiles `j_o < i_o` below the diagonal of a triangle, `8*j_o + 8 <= 8*i_o` always holds.
+//! Bounds implied by others, through relations between iterators that boxes cannot express. In the
+//! tiles `j_o < i_o` below the diagonal of a triangle, `8*j_o + 8 <= 8*i_o` always holds. `peel`
+//! drops such bounds, so that tiles beside the diagonal are full.
 
 use super::bounds::is_nonnegative;
 use crate::ir::{Affine, Loop, Range, Tree};
 use std::sync::Arc;
 
-/// The trees without the bounds that others imply; `around` are the loops around, outermost first.
+/// The trees without implied bounds. `around` are the loops around them, outermost first.
 pub fn simplified(trees: &[Tree], around: &[&Loop]) -> Vec<Tree> {
     let one = |tree: &Tree| match tree {
         Tree::Loop(l) => {
@@ -22,7 +23,7 @@ pub fn simplified(trees: &[Tree], around: &[&Loop]) -> Vec<Tree> {
     trees.iter().map(one).collect()
 }
 
-/// The ranges of the loops of a chain, outermost first, without the bounds that others imply.
+/// The ranges of a chain of loops, outermost first, without implied bounds.
 pub fn simplified_chain(loops: &[&Arc<Loop>], ranges: Vec<Range>) -> Vec<Range> {
     let mut done: Vec<Loop> = Vec::with_capacity(loops.len());
     for (l, range) in loops.iter().zip(ranges) {
@@ -45,7 +46,7 @@ fn needed(range: &Range, around: &[&Loop]) -> Range {
     }
 }
 
-/// The bounds but for those that another one is at least as tight as.
+/// Drops each bound that another one always implies.
 fn tightest(bounds: &[Affine], tighter: &dyn Fn(&Affine, &Affine) -> bool) -> Vec<Affine> {
     let mut left = bounds.to_vec();
     let mut at = 0;

@@ -1,13 +1,13 @@
-//! Whether an index stays inside of its dimension for all iterations of loops whose bounds depend
-//! on each other, and an iteration for which it does not.
+//! Decides whether an index stays inside of its dimension, in loops whose bounds depend on each
+//! other. If not, it finds an iteration as a witness.
 //!
 //! The greatest and the least value follow from the bounds, from the innermost loop outwards. That
-//! is exact where every loop runs. Where some do not, values of the outer loops are tried one after
-//! the other, as long as it is open whether the index leaves the dimension.
+//! is exact if every loop runs. Otherwise the search enumerates values of the outer loops while the
+//! answer is open. Iterations and bounds have budgets. Beyond them the answer is [`Stays::Open`].
 
 use crate::poly::is_stopped;
 
-/// A sum of variables, which are numbered, with factors.
+/// A sum of numbered variables with factors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Form {
     pub(super) offset: i64,
@@ -22,28 +22,28 @@ pub(super) struct Span {
     pub(super) step: i64,
 }
 
-/// More iterations than this are not tried.
+/// The budget of iterations.
 const TRIALS: u64 = 2_000_000;
 
-/// Nor more bounds of loops with several: these have very many combinations.
+/// The budget of bounds, for loops with several, which have very many combinations.
 const BOUNDS: u64 = 1_000_000;
 
-/// After so many iterations or bounds it is asked whether somebody wants to stop.
+/// The search polls for a stop request after this many iterations or bounds.
 const ASKED: u64 = 4096;
 
-/// What is known of an index.
+/// The answer about an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stays {
     /// It stays inside.
     Inside,
-    /// It leaves the dimension: its value, and those of the loops, outermost first.
+    /// It leaves the dimension, with its value and the values of the loops, outermost first.
     Leaves(i64, Vec<i64>),
-    /// Too many iterations or bounds would have to be tried.
+    /// A budget is exhausted.
     Open,
 }
 
-/// Whether `index` is in `0..extent` in all iterations of `loops`, variables with their values,
-/// each after those that its bounds depend on.
+/// Whether `index` is in `0..extent` in all iterations of `loops`. A loop is a variable with its
+/// values, and comes after the loops that its bounds depend on.
 pub(super) fn stays(index: &Form, extent: u64, loops: &[(usize, Span)]) -> Stays {
     let mut search = Search {
         index,
@@ -68,13 +68,13 @@ struct Search<'a> {
     last: i64,
     loops: &'a [(usize, Span)],
     left: u64,
-    /// How many bounds of loops with several may still be put in place of variables.
+    /// The remaining budget of bounds, for loops with several.
     bounds: u64,
 }
 
 impl Search<'_> {
-    /// Whether an iteration with these values of the outer loops leaves the dimension; its values
-    /// are then in `values`. `None` where that is open.
+    /// Whether an iteration with these values of the outer loops leaves the dimension. Its values
+    /// are then in `values`. `None` if that is open.
     fn visit(&mut self, values: &mut Vec<i64>) -> Option<bool> {
         let known = self.known(values);
         let index = self.index.plus(&[], &known);
@@ -108,14 +108,14 @@ impl Search<'_> {
     }
 }
 
-/// What is left of a budget; `None` where nothing is, or somebody stops the search.
+/// Takes one from a budget. `None` if it is exhausted or the search is stopped.
 fn one_less(budget: u64) -> Option<u64> {
     let left = budget.checked_sub(1)?;
     (left % ASKED != 0 || !is_stopped()).then_some(left)
 }
 
-/// A bound of the greatest value (`sign` 1) or of the least one (`sign` -1) that `form` takes over
-/// the `loops`; `None` where it takes more than `left` bounds, or somebody stops it.
+/// A bound of the greatest value (`sign` 1) or of the least one (`sign` -1) of `form` over the
+/// `loops`. `None` if it needs more than `left` bounds, or the search is stopped.
 fn extreme(
     form: &Form,
     loops: &[(usize, Span)],
@@ -144,7 +144,7 @@ fn extreme(
         bound.offset += shift;
         let rest = form.without(*v).plus(&[(bound, c)], &[]);
         let value = extreme(&rest, outer, known, sign, left)?;
-        // Each bound holds, so the tightest one does.
+        // All bounds hold, so take the tightest one.
         found = Some(match (found, sign > 0) {
             (None, _) => value,
             (Some(other), true) => value.min(other),
@@ -166,7 +166,7 @@ impl Form {
         form
     }
 
-    /// The form with multiples of others added, and variables replaced whose values are known.
+    /// The form plus multiples of others, with known variables replaced.
     fn plus(&self, others: &[(Form, i64)], known: &[(usize, i64)]) -> Form {
         let mut sum = self.clone();
         for (other, factor) in others {
@@ -191,7 +191,7 @@ impl Form {
 }
 
 impl Span {
-    /// The first value, and one past the last, where the variables in the bounds are known.
+    /// The first value, and one past the last, if the variables in the bounds are known.
     fn values(&self, known: &[(usize, i64)]) -> (i64, i64) {
         let value = |bound: &Form| bound.plus(&[], known).offset;
         let low = self.lower.iter().map(value).max().unwrap_or(0);

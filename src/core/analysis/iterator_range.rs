@@ -1,4 +1,4 @@
-//! Which values an iterator takes.
+//! The values of an iterator.
 
 use crate::ir::{Name, Range};
 
@@ -11,14 +11,14 @@ pub struct IteratorRange {
     pub low: i64,
     /// One past the last value.
     pub high: i64,
-    /// The least extent of the dimensions in which the iterator is alone, if it is in any.
+    /// The least extent among the dimensions that the iterator indexes alone, if there are any.
     pub alone: Option<u64>,
-    /// The range that the definition gives to it; `low` and `high` are a box around it.
+    /// The range that the definition gives. `low` and `high` are then a box around it.
     pub given: Option<Range>,
 }
 
 impl IteratorRange {
-    /// The range, as a loop has it.
+    /// The range for a loop.
     pub fn range(&self) -> Range {
         let whole = || Range::constant(self.low, self.high);
         self.given.clone().unwrap_or_else(whole)
@@ -40,7 +40,7 @@ impl IteratorRange {
         Some(values.div_ceil(range.step.unsigned_abs()))
     }
 
-    /// The number of values, or of those in the box around them.
+    /// The number of values in the box.
     pub fn extent(&self) -> u64 {
         (self.high - self.low).unsigned_abs()
     }

@@ -1,4 +1,4 @@
-//! What each loop of a nest executes and touches.
+//! The trip count, the operations and the footprint of each loop of a nest.
 
 use super::bounds::Bounds;
 use super::footprint::{Use, footprint, uses};
@@ -9,19 +9,18 @@ use crate::ir::{Loop, Nest, Tree};
 /// A loop of a nest.
 #[derive(Clone, Debug)]
 pub struct Level<'a> {
-    /// How many loops are around it.
+    /// The number of loops around it.
     pub depth: usize,
-    /// The loop.
     pub of: &'a Loop,
-    /// How many iterations it has; the most, where that depends on the loops around it.
+    /// The trip count, or the greatest one if it depends on outer loops.
     pub trips: Option<i64>,
-    /// The arithmetic operations of all its iterations, each time that it runs, at most.
+    /// An upper bound of the arithmetic operations of one run of the loop.
     pub operations: f64,
-    /// The bytes that these iterations touch: the size of a box for each tensor.
+    /// The footprint of one run in bytes: the size of a box for each tensor.
     pub bytes: u64,
 }
 
-/// The loops of a nest in the order in which they are printed.
+/// The loops of a nest, in printing order.
 pub fn levels(nest: &Nest) -> Vec<Level<'_>> {
     let mut tensors = nest.tensors();
     tensors.extend(nest.locals().into_iter().cloned());
@@ -53,7 +52,7 @@ pub fn levels(nest: &Nest) -> Vec<Level<'_>> {
     found
 }
 
-/// The most iterations of a loop.
+/// The greatest trip count of a loop.
 pub fn trips(l: &Loop, around: &Bounds) -> Option<i64> {
     offset_form(l, around).map(|(_, rest)| rest / l.range.step + 1)
 }
@@ -69,8 +68,7 @@ fn loop_operations(l: &Loop, around: &Bounds) -> f64 {
     trips(l, around).unwrap_or(1) as f64 * each.sum::<f64>()
 }
 
-/// How much all iterations of a loop compute each time that it runs, at most: so many products that are
-/// added, or elements that are moved.
+/// An upper bound of the work of one run of a loop, in multiply-adds or moved elements.
 pub fn work(l: &Loop, around: &Bounds) -> f64 {
     let mut inside = around.clone();
     inside.enter(l);

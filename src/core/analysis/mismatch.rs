@@ -1,9 +1,9 @@
-//! What is wrong with shapes, ranks, ranges and element types, as values.
+//! Errors of shapes, ranks, ranges and element types, as values.
 
 use crate::ir::{Affine, Elem, Name};
 use std::fmt;
 
-/// A dimension of a tensor, as messages name it.
+/// A dimension of a tensor, as messages show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The tensor's name.
@@ -25,10 +25,9 @@ impl fmt::Display for Place {
     }
 }
 
-/// What an index allows its iterator.
+/// The iterator values that an index allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allowed {
-    /// The index.
     pub index: Affine,
     /// Its dimension.
     pub place: Place,
@@ -55,7 +54,6 @@ pub enum Mismatch {
     Rank {
         /// The tensor's name.
         tensor: String,
-        /// Its rank.
         rank: usize,
         /// The number of iterators.
         given: usize,
@@ -65,17 +63,15 @@ pub enum Mismatch {
     /// One index in dimensions of different extents.
     #[error("`{index}` indexes {first} and {second}")]
     Extents {
-        /// The index.
         index: Affine,
-        /// Where it was met first.
+        /// Its first occurrence.
         first: Place,
-        /// Where the extent differs.
+        /// The occurrence with another extent.
         second: Place,
     },
     /// An index leaves its dimension.
     #[error("index `{index}` takes the values {low}..={high}, outside of {place}")]
     OutOfBounds {
-        /// The index.
         index: Affine,
         /// Its least value.
         low: i64,
@@ -87,92 +83,75 @@ pub enum Mismatch {
     /// An index leaves its dimension in an iteration of given ranges.
     #[error("index `{index}` is {value} {}, outside of {place}", iteration(.at))]
     Leaves {
-        /// The index.
         index: Affine,
-        /// Its value.
         value: i64,
         /// The values of iterators, outermost first.
         at: Vec<(Name, i64)>,
         /// The dimension.
         place: Place,
     },
-    /// Too many iterations would have to be tried to see whether an index stays inside.
+    /// The search whether an index stays inside exceeds its budget.
     #[error("it is not clear whether `{index}` stays inside {place} for all iterations")]
     Unclear {
-        /// The index.
         index: Affine,
         /// The dimension.
         place: Place,
     },
-    /// Nothing says which values an iterator takes.
+    /// No access determines the values of an iterator.
     #[error("`{iterator}` indexes no tensor, so its range is unknown")]
-    Unlimited {
-        /// The iterator.
-        iterator: Name,
-    },
+    Unlimited { iterator: Name },
     /// The bounds of a range depend on its own iterator.
     #[error("the range of `{iterator}` depends on `{iterator}` itself")]
-    Circle {
-        /// The iterator.
-        iterator: Name,
-    },
-    /// An iterator appears nowhere alone, so nothing bounds it.
+    Circle { iterator: Name },
+    /// An iterator is nowhere the only one of an index, so nothing bounds it.
     #[error(
         "the range of iterator `{iterator}` cannot be inferred: it indexes no dimension alone and appears only in `{index}` in {place}"
     )]
     NoRange {
-        /// The iterator.
         iterator: Name,
         /// An index that uses it.
         index: Affine,
         /// The dimension of that index.
         place: Place,
     },
-    /// An iterator of a target that the value does not have.
+    /// An iterator of the target does not occur in the value.
     #[error("`{iterator}` indexes the target but not the value, so its range is unknown")]
-    Unbound {
-        /// The iterator.
-        iterator: Name,
-    },
+    Unbound { iterator: Name },
     /// No value of an iterator keeps all indices inside.
     #[error("no value of iterator `{iterator}` keeps `{index}` inside {place}")]
     Empty {
-        /// The iterator.
         iterator: Name,
-        /// The index that rules the last value out.
+        /// The index that excludes the last value.
         index: Affine,
         /// Its dimension.
         place: Place,
     },
-    /// Accesses would leave out terms of a reduction.
+    /// Accesses would omit terms of a reduction.
     #[error(
         "the reduction over `{iterator}` would take only {}: {} and {}",
         values(*.range), .by[0], .by[1]
     )]
     Cut {
-        /// The iterator.
         iterator: Name,
         /// The range that it would get.
         range: (i64, i64),
-        /// What its first and its last value are because of.
+        /// The accesses that limit its first and its last value.
         by: Box<[Allowed; 2]>,
     },
-    /// A window would leave out terms of a reduction.
+    /// A window would omit terms of a reduction.
     #[error(
         "the reduction over `{iterator}` would take only {}: `{index}` has to stay inside {place} \
          for all values of its other iterators", values(*.range)
     )]
     Window {
-        /// The iterator.
         iterator: Name,
         /// The range that it would get.
         range: (i64, i64),
-        /// The index.
         index: Affine,
         /// Its dimension.
         place: Place,
     },
-    /// Operands of different element types.
+    /// The operands have different element types.
     #[error("{left} has elements of type {left_elem}, but {right} has {right_elem}")]
     Elems {
         /// Left operand.
@@ -187,7 +166,6 @@ pub enum Mismatch {
     /// A coefficient or constant of an index is too large to compute with.
     #[error("index `{index}` in {place} has a coefficient or constant beyond 2^40")]
     TooLarge {
-        /// The index.
         index: Affine,
         /// Its dimension.
         place: Place,

@@ -1,13 +1,16 @@
-//! Indices of several iterators that count like digits: `4*g + f` with `f` in 0..4.
+//! Indices of several iterators in mixed radix: `4*g + f` with `f` in 0..4.
 //!
-//! Sorted by their coefficients, the least first, iterators count like digits when each
-//! coefficient exceeds all that the ones before it can add up to. Different values then give
-//! different indices. If no coefficient exceeds that by more than 1, indices have no holes.
+//! Take the iterators in ascending order of their coefficients. They are digits if each coefficient
+//! exceeds the greatest sum of the ones before it. Then different values give different indices. If
+//! no coefficient exceeds that sum by more than 1, the indices have no holes.
+//!
+//! `build` requires this of targets: iterations assign different elements, and initialized boxes
+//! are dense.
 
 use super::iterator_range::IteratorRange;
 use crate::ir::Name;
 
-/// Whether different values of the iterators of `terms` give different sums of them.
+/// Whether different values of the iterators of `terms` give different sums.
 pub fn is_injective(terms: &[(Name, i64)], ranges: &[IteratorRange]) -> bool {
     let mut reach = Some(0u64);
     sorted(terms, ranges).into_iter().all(|(c, extent)| {
@@ -17,7 +20,7 @@ pub fn is_injective(terms: &[(Name, i64)], ranges: &[IteratorRange]) -> bool {
     })
 }
 
-/// The number of values that the sums of `terms` take, if these have no holes.
+/// The number of different sums of `terms`, if they have no holes.
 pub fn dense_extent(terms: &[(Name, i64)], ranges: &[IteratorRange]) -> Option<u64> {
     let has_holes = |name: &Name| ranges.iter().any(|r| r.name == *name && !r.is_whole());
     if terms.iter().any(|(name, _)| has_holes(name)) {
@@ -33,7 +36,7 @@ pub fn dense_extent(terms: &[(Name, i64)], ranges: &[IteratorRange]) -> Option<u
     reach?.checked_add(1)
 }
 
-/// The absolute coefficients, the least first, with the extents of their iterators.
+/// The absolute coefficients in ascending order, with the extents of their iterators.
 fn sorted(terms: &[(Name, i64)], ranges: &[IteratorRange]) -> Vec<(u64, u64)> {
     let extent = |name: &Name| {
         let range = ranges.iter().find(|r| r.name == *name);
@@ -47,7 +50,7 @@ fn sorted(terms: &[(Name, i64)], ranges: &[IteratorRange]) -> Vec<(u64, u64)> {
     digits
 }
 
-/// The most that digits add up to with one more; `None` where that is beyond counting.
+/// The greatest sum with one more digit. `None` on overflow.
 fn extended(reach: Option<u64>, c: u64, extent: u64) -> Option<u64> {
     reach?.checked_add(c.checked_mul(extent.saturating_sub(1))?)
 }

@@ -1,6 +1,6 @@
-//! Questions about trees, each answered in one place: shapes and ranges, positions, bounds,
-//! what a nest computes, what comes later, what is touched, whether that is inside and what is set before it is read,
-//! well-formedness, counted work. Trees are only read here.
+//! Analyses of trees, one per question. They cover shapes and ranges, positions, bounds,
+//! computations, prefetches, footprints, accesses outside of tensors, definedness, well-formedness
+//! and work counts. Analyses only read trees.
 
 mod iterator_range;
 mod mismatch;

@@ -1,5 +1,5 @@
-//! Whether all accesses of trees stay inside their tensors, and the first one that does not, with
-//! an iteration in which it leaves.
+//! Checks that all accesses of trees stay inside their tensors. The first one that does not is
+//! returned with the iteration as a witness.
 
 use super::inside::{Form, Span, Stays, stays};
 use super::mismatch::{Mismatch, Place};
@@ -8,14 +8,14 @@ use crate::ir::{Affine, Fill, Index, Loop, Name, Stmt, Tensor, Tree};
 /// An access that leaves its tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outside {
-    /// The statement or fill that it is in.
+    /// The statement or fill.
     pub text: String,
-    /// Which index leaves, and when.
+    /// The index that leaves, and the iteration.
     pub why: Mismatch,
 }
 
-/// The first access of `trees`, in the order of the text, that leaves its tensor in an iteration
-/// of the loops around it, or of which that is not clear.
+/// The first access of `trees`, in the order of the text, that leaves its tensor or cannot be
+/// decided.
 pub fn first_outside(trees: &[Tree]) -> Option<Outside> {
     sequence(trees, &mut Vec::new())
 }
@@ -32,8 +32,8 @@ fn sequence<'a>(trees: &'a [Tree], around: &mut Vec<&'a Loop>) -> Option<Outside
     })
 }
 
-/// The first access of a statement or fill in the loops `around` that leaves its tensor, or of which
-/// that is not clear.
+/// The first access of a statement or fill in the loops `around` that leaves its tensor or cannot
+/// be decided.
 pub fn outside(tree: &Tree, around: &[&Loop]) -> Option<Outside> {
     let (why, text): (_, &dyn ToString) = match tree {
         Tree::Stmt(s) => (of_stmt(s, around)?, s),
@@ -100,8 +100,8 @@ fn access(tensor: &Tensor, index: &[Affine], around: &[&Loop]) -> Option<Mismatc
     })
 }
 
-/// The loops that decide which values an index takes: those of its iterators, those that may not
-/// run, and those that their bounds depend on.
+/// The loops that determine the values of an index: its iterators, the loops that may not run, and
+/// the loops that the bounds of either depend on.
 fn needed(index: &Affine, around: &[&Loop]) -> Vec<usize> {
     let runs = |l: &Loop| l.range.as_constant().is_some_and(|(low, high)| low < high);
     let mut counts = vec![false; around.len()];
@@ -115,7 +115,7 @@ fn needed(index: &Affine, around: &[&Loop]) -> Vec<usize> {
     (0..around.len()).filter(|k| counts[*k]).collect()
 }
 
-/// The iteration that was found, with the first one of all other loops.
+/// The iteration found, with the first value of each other loop.
 fn at(loops: &[usize], values: &[i64], around: &[&Loop]) -> Vec<(Name, i64)> {
     let found = |k: usize| {
         let place = loops.iter().position(|l| *l == k)?;

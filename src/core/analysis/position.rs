@@ -1,12 +1,12 @@
-//! Where a loop is: levels counted from 1, or names.
+//! Positions of loops, by level counted from 1 or by name.
 //!
 //! A level is a position on the path from the root through loops that have no sibling loop.
-//! Statements and fills beside a loop make no branch.
+//! Statements and fills beside a loop are not branches.
 
 use crate::ir::{Loop, Name, Nest, Tree};
 use std::sync::Arc;
 
-/// The children to follow from the root to a loop.
+/// The child numbers from the root to a loop.
 pub type Position = Vec<usize>;
 
 /// Why a loop was not found.
@@ -14,14 +14,10 @@ pub type Position = Vec<usize>;
 pub enum NoLoop {
     /// Levels count from 1.
     #[error("there is no level {level}: levels count from 1")]
-    NoLevel {
-        /// The level asked for.
-        level: i64,
-    },
+    NoLevel { level: i64 },
     /// The nest is not that deep.
     #[error("there is no level {level}: the nest has {depth} level{}", if *.depth == 1 { "" } else { "s" })]
     TooDeep {
-        /// The level asked for.
         level: i64,
         /// The number of levels.
         depth: usize,
@@ -29,7 +25,6 @@ pub enum NoLoop {
     /// Several loops are at this level.
     #[error("level {level} is ambiguous: the nest branches into {}", quoted(.candidates))]
     Ambiguous {
-        /// The level asked for.
         level: i64,
         /// The loops at the first branch.
         candidates: Vec<Name>,
@@ -37,9 +32,8 @@ pub enum NoLoop {
     /// No loop has this name.
     #[error("no loop is named `{name}`: the nest has {}", quoted(.have))]
     NoName {
-        /// The name asked for.
         name: String,
-        /// The names that exist.
+        /// The existing names.
         have: Vec<Name>,
     },
 }
@@ -85,7 +79,7 @@ pub fn at_level(nest: &Nest, level: i64) -> Result<Position, NoLoop> {
     Ok(position)
 }
 
-/// The loop at the last level before the nest branches or ends; empty if there is none.
+/// The loop at the last level before the nest branches or ends. Empty if there is no loop.
 pub fn deepest_level(nest: &Nest) -> Position {
     let mut position = Position::new();
     let mut trees = nest.trees();
@@ -120,7 +114,7 @@ pub fn named(nest: &Nest, name: &str) -> Result<Position, NoLoop> {
     Err(NoLoop::NoName { name, have })
 }
 
-/// The loops from the root down to `position`, the last one being the loop there.
+/// The loops from the root down to `position`, ending with the loop there.
 pub fn chain<'a>(nest: &'a Nest, position: &[usize]) -> Vec<&'a Arc<Loop>> {
     let mut chain = Vec::with_capacity(position.len());
     let mut trees = nest.trees();
@@ -134,8 +128,8 @@ pub fn chain<'a>(nest: &'a Nest, position: &[usize]) -> Vec<&'a Arc<Loop>> {
     chain
 }
 
-/// The trees with the one at `position` replaced by `with`, spliced in. Loops that lose their
-/// whole body this way disappear.
+/// The trees with the tree at `position` replaced by `with`. A loop disappears if its whole body
+/// does.
 pub fn splice(trees: &[Tree], position: &[usize], with: Vec<Tree>) -> Vec<Tree> {
     let [k, rest @ ..] = position else {
         return trees.to_vec();

@@ -1,21 +1,20 @@
-//! What later iterations of a loop touch.
+//! Addresses for prefetching: the elements that later iterations of a loop touch.
 
 use crate::ir::{Affine, Index, Loop, Name, Tensor, Tree};
 
 /// An element that a later iteration touches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Touch {
-    /// The tensor.
     pub tensor: Tensor,
-    /// The element, which may lie outside of the tensor when there is no such iteration.
+    /// The element. It may lie outside of the tensor if there is no such iteration.
     pub index: Vec<Affine>,
-    /// Whether it is written there.
+    /// Whether the iteration writes it.
     pub write: bool,
 }
 
-/// For each access to `tensor` in `l` whose element moves with it the one that it touches first
-/// `distance` iterations later; loops inside start at the first of their lower bounds. A local
-/// tensor of the loop's body is another one in each iteration, so none of it is known before.
+/// The prefetch addresses for `tensor` in `l`. Each access that moves with `l` has the element that
+/// it touches first `distance` iterations later. Inner loops start at the first of their lower
+/// bounds. A local tensor of the body has no prefetch addresses, since each iteration has its own.
 pub fn prefetch_addresses(l: &Loop, tensor: &Name, distance: i64, line: i64) -> Vec<Touch> {
     let is_own = |own: &Tensor| own.name() == Some(tensor);
     if l.body.iter().flat_map(Tree::locals).any(is_own) {
@@ -37,8 +36,8 @@ pub fn prefetch_addresses(l: &Loop, tensor: &Name, distance: i64, line: i64) -> 
 }
 
 impl Touch {
-    /// Whether an element is this one, or so near to it in its row that one line may hold both: what
-    /// is beyond, later iterations fetch.
+    /// Whether an element is this one, or so near in its row that one cache line may contain both.
+    /// Later iterations prefetch elements further away.
     fn is_beside(&self, tensor: &Tensor, index: &[Affine], line: i64) -> bool {
         let (Some((last, outer)), Some((other, others))) =
             (self.index.split_last(), index.split_last())
@@ -53,9 +52,9 @@ impl Touch {
 
 struct Walk<'a> {
     tensor: &'a Name,
-    /// The bytes of a cache line.
+    /// The size of a cache line in bytes.
     line: i64,
-    /// The values of the iterators at the start of that iteration.
+    /// The iterators at the start of that iteration.
     start: Vec<(Name, Affine)>,
     found: Vec<Touch>,
 }

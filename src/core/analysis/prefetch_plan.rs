@@ -1,4 +1,8 @@
-//! What an iteration of a loop touches, in equal shares for the iterations of a loop inside of it.
+//! Splits the footprint of a later iteration evenly among inner iterations, to spread prefetches
+//! over time.
+//!
+//! Hardware prefetchers lose track between blocks, and many prefetches at once would wait for each
+//! other. A prefetch is a hint: if its loop is gone, nothing is prefetched.
 
 use super::bounds::Bounds;
 use super::footprint::{Access, Side, Use, footprint, uses};
@@ -6,71 +10,70 @@ use super::position;
 use crate::ir::{Affine, Loop, Name, Nest, Prefetch, Tensor, Tree};
 use std::sync::Arc;
 
-/// Elements that lie one behind the other in memory, in one or several rows, and who fetches which
-/// part of them.
+/// Contiguous elements, in one or several rows, and the share of them that each iteration
+/// prefetches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slice {
-    /// The tensor.
     pub tensor: Tensor,
-    /// The first element, which may lie outside of the tensor when there is no such iteration.
+    /// The first element. It may lie outside of the tensor if there is no such iteration.
     pub first: Vec<Affine>,
-    /// What comes next where there is none.
+    /// The slice to prefetch after the last iteration.
     pub next: Option<WrapAround>,
-    /// Where it lies at most, so that all elements are those of the tensor.
+    /// The greatest valid position of the first element, so that all elements are inside the
+    /// tensor.
     pub last: Vec<i64>,
-    /// How many elements lie one behind the other.
+    /// The number of contiguous elements.
     pub elements: u64,
-    /// How many such rows there are, and the dimension in which one is next to the other.
+    /// The number of such rows, and the dimension in which they are neighbors.
     pub rows: Rows,
-    /// The number of the share that an iteration fetches, from 0.
+    /// The share of the current iteration, counted from 0.
     pub number: Affine,
-    /// How many shares there are.
+    /// The number of shares.
     pub shares: i64,
-    /// Whether some of the elements are written there.
+    /// Whether the iteration writes some of the elements.
     pub write: bool,
 }
 
-/// What is touched after the last iteration of a loop: by its first ones, in the next iteration of
-/// the loop around it.
+/// The elements after the last iteration of a loop: its first ones in the next iteration of the
+/// loop around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrapAround {
-    /// The loop that has ended.
+    /// The loop that ends.
     pub of: Name,
-    /// Its later iteration.
+    /// The later iteration of that loop.
     pub later: Affine,
-    /// Where that loop ends.
+    /// The upper bound of that loop.
     pub end: i64,
-    /// The first element then.
+    /// The first element after the wrap-around.
     pub first: Vec<Affine>,
 }
 
-/// Neighbors in one dimension.
+/// Neighboring indices in one dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rows {
-    /// The dimension, from 0.
+    /// The dimension, counted from 0.
     pub dimension: usize,
-    /// How many.
     pub count: u64,
 }
 
-/// Why there are no shares.
+/// Why there is no slice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoSlice {
-    /// The one loop is not inside of the other.
+    /// The inner loop is not inside of the outer one.
     NotInside,
     /// No access moves with the loop, or each iteration has a tensor of its own.
     Invariant,
-    /// The loop may have any number of iterations.
+    /// The trip count of the loop is unbounded.
     Unknown(Name),
-    /// What an iteration of the outer loop touches lies here and there in memory, and so does what
-    /// one of the inner loop, or of the loop around it, touches.
+    /// The footprint of an iteration of the outer loop is scattered in memory. So is the footprint
+    /// of the inner loop, and that of the loop around it.
     Scattered,
 }
 
-/// What a later iteration of the loop `fetch.of` touches, shared by the iterations of `inner` and of
-/// the loops between the two. Where that lies here and there, each of them gets what it touches
-/// itself then; where that is nothing, the innermost loop around it that touches some has its rows
-/// shared.
+/// The footprint of a later iteration of the loop `fetch.of`, shared by the iterations of `inner`
+/// and of the loops between the two. If that footprint is scattered, each of them prefetches its
+/// own footprint in that later iteration. If its own is empty, it gets a share of the rows of the
+/// innermost loop around it that touches some.
 ///
 /// # Errors
 /// [`NoSlice`].
@@ -120,7 +123,7 @@ pub fn prefetch_plan(
     Ok(share)
 }
 
-/// What comes after the last iteration of the innermost loop of `chain`.
+/// The wrap-around after the last iteration of the innermost loop of `chain`.
 fn next(chain: &[&Arc<Loop>], later: Affine, share: &Slice) -> Option<WrapAround> {
     let [.., around, of] = chain else { return None };
     let (begin, end) = of.range.as_constant().filter(|_| of.range.step == 1)?;
@@ -147,10 +150,10 @@ fn next(chain: &[&Arc<Loop>], later: Affine, share: &Slice) -> Option<WrapAround
     })
 }
 
-/// What one iteration of the innermost loop of `chain` touches of a tensor when the loop before
-/// `depth` has the iterator `later`: all of it, one element behind the other, but for what the
-/// iterations before that one fetch. If that is nothing, its share of the rows that an iteration of a
-/// loop around it touches.
+/// The footprint of one iteration of the innermost loop of `chain`, if the loop before `depth` has
+/// the iterator `later`. It must be contiguous. Lines that earlier iterations prefetch are omitted.
+/// If the footprint is empty, the result is a share of the rows that an iteration of an outer loop
+/// touches.
 fn own_part(
     nest: &Nest,
     chain: &[&Arc<Loop>],
@@ -188,8 +191,8 @@ fn own_part(
     Err(NoSlice::Scattered)
 }
 
-/// The number of an iteration of the innermost loop of `chain` among those of all loops from
-/// `depth` on, and how many there are.
+/// The number of an iteration of the innermost loop of `chain`, among the iterations of all loops
+/// from `depth` on. Also the number of these iterations.
 fn numbered(nest: &Nest, chain: &[&Arc<Loop>], depth: usize) -> Result<(Affine, i64), NoSlice> {
     let bounds = Bounds::around(nest, chain.iter().map(|l| &***l));
     let (mut number, mut shares) = (Affine::constant(0), 1i64);
@@ -203,8 +206,8 @@ fn numbered(nest: &Nest, chain: &[&Arc<Loop>], depth: usize) -> Result<(Affine, 
     Ok((number, shares))
 }
 
-/// The rows of a box of a tensor, of which each has its elements one behind the other: one dimension
-/// may be touched in part, one before it at neighboring indices, and others at one index.
+/// The contiguous rows of a box of a tensor. One dimension may be touched in part, one before it at
+/// neighboring indices, and others at one index.
 fn rows(sides: &[Side], tensor: &Tensor) -> Option<Rows> {
     let is_full = |(side, extent): &(&Side, &u64)| side.extent == **extent;
     let sized = sides.iter().zip(tensor.shape().extents());
@@ -221,8 +224,9 @@ fn rows(sides: &[Side], tensor: &Tensor) -> Option<Rows> {
         .then_some(Rows { dimension, count })
 }
 
-/// The sides of a box whose neighbors move on with each iteration of `of`, by no more than there are:
-/// those in the last lines, as many as it moves on by. The iterations before have fetched the others.
+/// Shrinks a box whose last dimension moves with each iteration of `of`, by at most its extent.
+/// Only the last lines remain, as many as it moves by. Earlier iterations have prefetched the
+/// others.
 fn new_lines(found: &[Use], mut sides: Vec<Side>, of: &Loop, line: i64) -> Vec<Side> {
     let (Some(used), Some((neighbors, others))) = (found.first(), sides.split_last_mut()) else {
         return sides;
@@ -245,7 +249,8 @@ fn new_lines(found: &[Use], mut sides: Vec<Side>, of: &Loop, line: i64) -> Vec<S
     sides
 }
 
-/// Shares of the box that `found` touch when the iterator `of` is `later`, if it has rows.
+/// Shares of the box that `found` touch if the iterator `of` is `later`. `None` if the box has no
+/// rows.
 fn shared(
     found: &[Use],
     sides: &[Side],
@@ -278,7 +283,7 @@ fn shared(
     })
 }
 
-/// Where a loop of step 1 begins, and how many iterations it has at most.
+/// The lower bound of a loop of step 1, and its greatest trip count.
 fn most_trips<'l>(l: &'l Loop, bounds: &Bounds) -> Option<(&'l Affine, i64)> {
     let ([lower], 1) = (l.range.lower.as_slice(), l.range.step) else {
         return None;

@@ -1,15 +1,15 @@
-//! What the tensors of a program are for, and which assignments matter.
+//! The roles of the tensors of a program, and its live assignments.
 //!
-//! Where no variable is qualified, what is read before it is assigned is an input, and everything
-//! that is assigned is an output. An output says that other tensors are temporaries, unless they are
-//! inputs.
+//! If no variable is qualified, tensors that are read before they are assigned are inputs, and all
+//! assigned tensors are outputs. If an output is qualified, all other tensors are temporaries,
+//! except inputs. Only the program itself needs a temporary.
 //!
 //! Source: the model language, §5: input and output qualifiers, reaching definitions, dead code.
 
 use crate::ir::{Expr, Name, Node, Program, Variable};
 
-/// The names of the tensors that an assignment reads, its target excluded unless its value reads it
-/// or it keeps old elements.
+/// The names of the tensors that an assignment reads. The target counts only if the value reads it
+/// or some elements keep their values.
 pub fn reads(assignment: &Expr) -> Vec<Name> {
     let mut found = Vec::new();
     match assignment.node() {
@@ -29,7 +29,7 @@ pub fn target(assignment: &Expr) -> Option<&Name> {
     assignment.tensor()?.name()
 }
 
-/// Whether an assignment sets all elements of its target, whatever these held.
+/// Whether an assignment sets all elements of its target, regardless of their old values.
 fn sets_all(assignment: &Expr) -> bool {
     match assignment.node() {
         Node::Assign {
@@ -45,7 +45,7 @@ fn sets_all(assignment: &Expr) -> bool {
             let plain = names.len() == tensor.shape().rank();
             elsewhere.is_some() || (plain && within.is_empty())
         }
-        // Holes are refused, and what is left keeps its elements only where the target says so.
+        // Holes are refused, so pieces keep old elements only if the target says so.
         Node::Pieces { .. } => true,
         _ => false,
     }
@@ -66,7 +66,7 @@ fn named(program: &Program, keep: impl Fn(&Variable, &Name) -> bool) -> Vec<Name
     kept.map(|(_, name)| name.clone()).collect()
 }
 
-/// Whether something reads a tensor before anything assigns it.
+/// Whether an assignment reads a tensor before any assigns it.
 fn is_read_first(program: &Program, name: &Name) -> bool {
     for assignment in program.assignments() {
         let keeps = target(assignment) == Some(name) && !sets_all(assignment);
@@ -87,14 +87,14 @@ fn is_assigned(program: &Program, name: &Name) -> bool {
         .any(|a| target(a) == Some(name))
 }
 
-/// The tensors whose contents the program needs.
+/// The tensors whose initial contents the program needs.
 pub fn inputs(program: &Program) -> Vec<Name> {
     named(program, |v, name| {
         v.is_input || is_read_first(program, name)
     })
 }
 
-/// The tensors whose contents are the result.
+/// The tensors whose final contents are the result.
 pub fn outputs(program: &Program) -> Vec<Name> {
     let (_, outputs) = is_qualified(program);
     named(program, |v, name| {
@@ -106,7 +106,7 @@ pub fn outputs(program: &Program) -> Vec<Name> {
     })
 }
 
-/// The variables, with the outputs qualified as such: what is added to them is a temporary.
+/// The variables with explicit output qualifiers, so that additional variables are temporaries.
 pub fn with_outputs(program: &Program) -> Vec<Variable> {
     let outputs = outputs(program);
     let mut variables = program.variables().to_vec();
@@ -137,7 +137,7 @@ pub fn unused(program: &Program) -> Vec<Name> {
     })
 }
 
-/// Whether each assignment matters for an output, by a walk from the last one back.
+/// Whether each assignment is live: an output depends on it. Walks backwards from the last one.
 pub fn live(program: &Program) -> Vec<bool> {
     let mut needed = outputs(program);
     let mut live = vec![false; program.assignments().len()];

@@ -1,44 +1,46 @@
 //! Bounds of loops in another order, by Fourier–Motzkin elimination.
 //!
-//! The bounds of a perfect band of loops are affine inequalities, and its iterations the integer
-//! points that satisfy all of them, in whatever order the loops stand. A loop is bounded by the
-//! inequalities that mention no loop further in; eliminating a loop leaves what they imply for
-//! those further out. Each inequality of the band is kept as a bound of the innermost loop in it,
-//! so the iterations are exactly the same; what elimination adds only spares empty iterations
-//! outside, and may be left out where it is not affine.
+//! The bounds of a perfect band of loops are affine inequalities. Its iterations are the integer
+//! points that satisfy all of them, in any loop order. A loop is bounded by the inequalities that
+//! mention no inner loop. Eliminating it leaves the inequalities that they imply for the outer
+//! loops.
+//!
+//! Each inequality of the band remains a bound of its innermost loop, so the iterations are exactly
+//! the same. Inequalities from elimination only skip empty outer iterations. They are dropped if
+//! they are not affine, or beyond a budget. A bound that would need division is refused.
 
 use super::bounds::Bounds;
 use crate::ir::{Affine, Loop, Name, Range, gcd};
 
-/// Where a bound would need division.
+/// A bound that would need division.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Division {
-    /// The loop whose bound it is.
+    /// The loop with the bound.
     pub of: Name,
-    /// The loop that the bound holds a multiple of, which would be bounded by it.
+    /// The loop that it would bound, which has a factor in the bound.
     pub by: Name,
-    /// Its factor.
+    /// That factor.
     pub factor: i64,
 }
 
-/// What a value that is at least 0 says about loops.
+/// A value that is nonnegative in all iterations.
 struct Inequality {
     value: Affine,
-    /// The loop that it bounds in the order that is given up; `None` for what elimination adds.
+    /// The loop that it bounds in the old order. `None` for inequalities from elimination.
     of: Option<Name>,
 }
 
-/// The most inequalities that elimination adds; those beyond are left out.
+/// The budget of inequalities from elimination.
 const MAX_ADDED: usize = 256;
 
-/// The most pairs of inequalities from which elimination of a loop makes others.
+/// The budget of pairs of inequalities that one elimination combines.
 const MAX_PAIRS: usize = 4096;
 
-/// The ranges of the loops `order`, outermost first, each of which has the step 1 and its range
-/// from another order. `boxes` bounds them and all loops around.
+/// The ranges of the loops in the given `order`, outermost first. The loops have step 1, and ranges
+/// for another order. `boxes` bounds them and all loops around.
 ///
 /// # Errors
-/// A bound that would need division.
+/// A bound would need division.
 pub fn ranges(order: &[&Loop], boxes: &Bounds) -> Result<Vec<Range>, Division> {
     let mut known: Vec<Inequality> = order.iter().flat_map(|l| inequalities(l)).collect();
     let mut ranges = Vec::with_capacity(order.len());
@@ -67,7 +69,7 @@ fn inequalities(l: &Loop) -> Vec<Inequality> {
     .collect()
 }
 
-/// The range that the inequalities `about` a loop give it.
+/// The range that the inequalities `about` a loop imply.
 fn range(name: &Name, about: &[Inequality], boxes: &Bounds) -> Result<Range, Division> {
     let iterator = Affine::iterator(name.clone());
     let (mut lower, mut upper) = (Vec::new(), Vec::new());
@@ -102,7 +104,7 @@ fn range(name: &Name, about: &[Inequality], boxes: &Bounds) -> Result<Range, Div
     })
 }
 
-/// Removes bounds than which another one is always at least as tight, later ones first.
+/// Removes implied bounds, later ones first.
 fn keep_tightest(bounds: &mut Vec<Affine>, tighter: &dyn Fn(&Affine, &Affine) -> bool) {
     for k in (0..bounds.len()).rev() {
         let others = bounds.iter().enumerate().filter(|(m, _)| *m != k);
@@ -112,7 +114,8 @@ fn keep_tightest(bounds: &mut Vec<Affine>, tighter: &dyn Fn(&Affine, &Affine) ->
     }
 }
 
-/// Adds what the inequalities `about` a loop imply for the others, and `boxes` does not.
+/// Adds the inequalities that those `about` a loop imply for the others, unless `boxes` implies
+/// them.
 fn eliminate(name: &Name, about: &[Inequality], boxes: &Bounds, known: &mut Vec<Inequality>) {
     let from = |sign: i64| {
         let all = about.iter().map(|q| (&q.value, q.value.coefficient(name)));
@@ -137,8 +140,8 @@ fn eliminate(name: &Name, about: &[Inequality], boxes: &Bounds, known: &mut Vec<
     known.extend(added.map(|value| Inequality { value, of: None }));
 }
 
-/// The inequality divided by what divides its coefficients; the constant is rounded down, which
-/// loses no integer point.
+/// The inequality divided by the gcd of its coefficients. The constant is rounded down, which loses
+/// no integer point.
 fn reduced(value: &Affine) -> Affine {
     let divisor = value.terms().iter().fold(0, |d, (_, c)| gcd(d, c.abs()));
     if divisor <= 1 {

@@ -1,37 +1,36 @@
-//! Indices inside of loops, relative to iterators further out.
+//! Indices in loops, relative to outer iterators.
 //!
-//! An inner iterator stands as its lower bound plus a bounded rest, so that an index becomes
-//! affine in outer iterators plus an interval: `i` in a block `4*o..min(4*o + 4, 10)` is
+//! An inner iterator is replaced by its lower bound plus a bounded rest. So an index becomes affine
+//! in outer iterators plus an interval. For example, `i` in a block `4*o..min(4*o + 4, 10)` is
 //! `4*o + [0, 3]`. Intervals may be too wide, never too narrow.
 
 use super::bounds::Bounds;
 use crate::ir::{Affine, Loop, Name};
 
-/// An index: affine in iterators that are not inner ones, plus an interval.
+/// An index: affine in outer iterators, plus an interval.
 #[derive(Clone, Debug)]
 pub struct Relative {
-    /// The affine part.
     pub base: Affine,
-    /// The least that is added to it.
+    /// The least value added to it.
     pub low: i64,
-    /// The most that is added to it.
+    /// The greatest value added to it.
     pub high: i64,
 }
 
-/// An iterator that is to be replaced.
+/// An iterator to replace.
 #[derive(Debug)]
 pub struct Inner {
     name: Name,
-    /// A lower bound and the most that it lies above it; `None` where that is not known.
+    /// A lower bound, and the greatest distance from it. `None` if unknown.
     form: Option<(Affine, i64)>,
-    /// The least and the most that it lies above the base of that lower bound. All bounds count
-    /// here, so that a block within a block stays within the outer one.
+    /// The least and the greatest distance from the base of that lower bound. It respects all
+    /// bounds, so that a block within a block stays within the outer one.
     limits: (i64, i64),
 }
 
 impl Inner {
-    /// The iterator of `l`, which is inside the loops `inner`; `around` knows the bounds of all
-    /// loops around `l`.
+    /// The iterator of `l`, which is inside the loops `inner`. `around` has the bounds of all loops
+    /// around `l`.
     pub fn new(l: &Loop, inner: &[Inner], around: &Bounds) -> Inner {
         let (name, form) = (l.name.clone(), offset_form(l, around));
         let (mut floor, mut cap) = (i64::MIN, i64::MAX);
@@ -53,16 +52,17 @@ impl Inner {
     }
 }
 
-/// A lower bound of the loop's iterator and the most that it lies above that.
+/// A lower bound of the loop's iterator, and the greatest distance from it.
 pub fn offset_form(l: &Loop, around: &Bounds) -> Option<(Affine, i64)> {
-    // The iterator lies above each of its lower bounds; the one with the least rest says most.
+    // The iterator is at least each of its lower bounds. The bound with the least rest is the
+    // tightest.
     let forms = l.range.lower.iter().filter_map(|lower| {
         let extents = l.range.upper.iter().map(|u| u.minus(lower));
         let extent = extents.filter_map(|e| Some(around.interval(&e)?.1)).min()?;
         Some((lower, (extent - 1).max(0)))
     });
     let (lower, rest) = forms.min_by_key(|(_, rest)| *rest)?;
-    // Only from a single bound on is it known where the steps lead.
+    // The values of a loop with a step are known only if it has a single lower bound.
     let beyond = match l.range.lower.len() {
         1 => rest % l.range.step,
         _ => 0,

@@ -1,41 +1,40 @@
-//! Shape and range inference: which values each iterator takes, and why not.
+//! Shape and range inference: the values of each iterator, or why there are none.
 //!
 //! TeML infers the range of an iterator "from how it is used in the tensor expression" (§2,
-//! eq. 19). The same rules hold however an expression is written: by operators, by `v…` and their
-//! lists, by `vat`, by `eq`.
+//! eq. 19). The same rules hold in all notations: operators, `v…` and their lists, `vat`, `eq`.
 //!
 //! 1. **Alone.** An iterator that is alone in a dimension of extent N takes the values 0..N.
 //! 2. **Inside.** In an index with one iterator (`x - 1`, `2*i`), the iterator takes the values
-//!    that keep the index inside of its dimension. Where several indices have an iterator, it takes
-//!    the values that all of them allow: a stencil so gets the interior as its range.
+//!    that keep the index inside of its dimension. If several indices have an iterator, it takes
+//!    the values that all of them allow. So a stencil gets the interior as its range.
 //! 3. **One index, one extent.** Dimensions with the same index (`i` and `i`, `i - 1` and `i - 1`)
-//!    have the same extent, or the other indices of the iterator leave the same values in both.
-//!    `A[i] + B[i]`, `A[i - 1] + B[i - 1]` and `X[i][i]` need equal extents. In
-//!    `u[i + 1] - u[i] + v[i]`, `u` may have one element more than `v`: `u[i + 1]` ends `i` where
-//!    `v` does.
-//! 4. **Windows that fit.** In an index of several iterators (`h + kh`) of which a single one has
-//!    no range from the rules above, that one takes the values that stay inside whatever the
-//!    others are. Otherwise such an index narrows nothing and must stay inside.
-//! 5. **Reductions are whole.** An iterator that is reduced over takes all values that every access
-//!    to it allows, or all values of a dimension that it indexes alone. If accesses would leave out
-//!    some of them, or if rule 4 would, the expression is refused: nothing in the result would show
-//!    which terms are missing.
-//! 6. **Elsewhere.** A target that is set elsewhere, too, may be larger than the value: there an
+//!    have the same extent. Otherwise the other indices of the iterator must leave the same values
+//!    in both. `A[i] + B[i]`, `A[i - 1] + B[i - 1]` and `X[i][i]` need equal extents. In
+//!    `u[i + 1] - u[i] + v[i]`, `u` may have one element more than `v`: `u[i + 1]` ends `i` at the
+//!    end of `v`.
+//! 4. **Windows that fit.** An index of several iterators (`h + kh`) may have a single one without
+//!    a range from the rules above. That iterator takes the values that stay inside for all values
+//!    of the others. Otherwise such an index narrows nothing and must stay inside.
+//! 5. **Reductions are whole.** A reduction iterator takes all values that every access to it
+//!    allows, or all values of a dimension that it indexes alone. If accesses would omit some of
+//!    them, or if rule 4 would, the expression is refused. Nothing in the result would show which
+//!    terms are missing.
+//! 6. **Elsewhere.** A target with a value `elsewhere` may be larger than the value. In it, an
 //!    iterator that is alone is narrowed, as in rule 2, and takes its range from the value.
-//! 7. **Given.** A range that the definition gives wins: rules 1 to 5 do not narrow it, and every
-//!    index has to stay inside of its dimension in every iteration. Its bounds may depend on other
-//!    iterators. So an expression is judged where it is assigned, when all ranges are known: before,
-//!    only what no range can mend is refused (see [`ranges_so_far`]).
+//! 7. **Given.** A range that the definition gives wins. Rules 1 to 5 do not narrow it, and every
+//!    index must stay inside of its dimension in every iteration. Its bounds may depend on other
+//!    iterators. So an expression is judged at its assignment, when all ranges are known. Before,
+//!    it is refused only if no range can repair it (see [`ranges_so_far`]).
 //!
-//! What these rules accept never reads or writes out of bounds.
+//! Accepted expressions never read or write out of bounds.
 
 pub use super::iterator_range::IteratorRange;
 pub use super::mismatch::{Allowed, Mismatch, Place};
 use super::solver::Solver;
 use crate::ir::{Affine, Domain, Expr, Shape};
 
-/// The ranges of the free iterators of `expr` (formals of a virtual tensor count as free), in
-/// order of first appearance.
+/// The ranges of the free iterators of `expr`, in order of first appearance. The formals of a
+/// virtual tensor are free.
 ///
 /// # Errors
 /// [`Mismatch`] names the iterator, dimension and tensor that do not fit.
@@ -43,7 +42,7 @@ pub fn ranges(expr: &Expr) -> Result<Vec<IteratorRange>, Mismatch> {
     Solver::of(expr).solve()
 }
 
-/// The ranges of all iterators of `expr`, also of those that are reduced over.
+/// The ranges of all iterators of `expr`, including reduction iterators.
 ///
 /// # Errors
 /// As [`ranges`].
@@ -59,17 +58,17 @@ pub fn ranges_within(expr: &Expr, domain: &Domain) -> Result<Vec<IteratorRange>,
     Solver::of(expr).within(domain).solve()
 }
 
-/// The ranges of the free iterators of an expression to which an assignment may still give ranges:
-/// those that follow now, and no values where none follow.
+/// The ranges of the free iterators of an expression to which an assignment may still give ranges.
+/// These are the ranges inferred so far. An iterator without one has no values.
 ///
 /// # Errors
-/// What no range of a free iterator can mend: indices without iterators that leave their dimension,
-/// reductions that are not whole.
+/// Errors that no range of a free iterator can repair: indices without iterators that leave their
+/// dimension, and incomplete reductions.
 pub fn ranges_so_far(expr: &Expr) -> Result<Vec<IteratorRange>, Mismatch> {
     Solver::of(expr).so_far().solve()
 }
 
-/// The same of all iterators, also of those that are reduced over.
+/// Like [`ranges_so_far`], including reduction iterators.
 ///
 /// # Errors
 /// As [`ranges_so_far`].
@@ -77,8 +76,8 @@ pub fn all_ranges_so_far(expr: &Expr) -> Result<Vec<IteratorRange>, Mismatch> {
     Solver::of(expr).so_far().solve_for_all()
 }
 
-/// The extents of the free iterators of `expr`, in order of first appearance: the shape S' that
-/// TeML eq. 15 infers, as far as it is known before ranges are given.
+/// The extents of the free iterators of `expr`, in order of first appearance. This is the shape S'
+/// of TeML eq. 15, as far as it is known before ranges are given.
 ///
 /// # Errors
 /// As [`ranges_so_far`].
@@ -249,7 +248,7 @@ mod tests {
             of(&uses)
         };
         assert_eq!(range(&[(&v, vec![i.clone()])]), Ok(vec![(0, 5)]));
-        // `u[i + 1]` leaves 0..5 of `u[i]`, and `v[i]` would leave less of it.
+        // `u[i + 1]` leaves 0..5 of `u[i]`, and `v[i]` would leave fewer values.
         let short = tensor("w", &[4]);
         let error = range(&[(&short, vec![i.clone()])]);
         assert!(matches!(error, Err(Mismatch::Extents { .. })), "{error:?}");
@@ -327,7 +326,7 @@ mod tests {
             matches!(error, Mismatch::Window { range: (0, 1), .. }),
             "{error}"
         );
-        // A window at a single place leaves out nothing.
+        // A window at a single place omits nothing.
         let one = tensor("one", &[1, 5]);
         let fits = [(&one, vec![h.clone(), h.plus(&k)])];
         assert_eq!(sum(&fits), Ok(vec![(0, 1)]));

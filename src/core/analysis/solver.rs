@@ -8,29 +8,29 @@ use super::mismatch::{Allowed, Mismatch, Place};
 use crate::ir::{Affine, Domain, Expr, Index, Name, Node, Range, Tensor, ceil_div};
 use std::collections::{BTreeMap, HashMap};
 
-/// The iterators of an expression and the indices that they are in.
+/// The iterators of an expression and their indices.
 #[derive(Default)]
 pub struct Solver {
     vars: Vec<Var>,
     uses: Vec<Use>,
     accesses: usize,
-    /// How many uses, the first ones, are those of the assignment's target.
+    /// The number of uses that belong to the target. They come first.
     of_target: usize,
-    /// Whether all ranges are known that there will be: those of an assignment.
+    /// Whether no further ranges can be given, as in an assignment.
     complete: bool,
-    /// Whether ranges may still be given to free iterators, so that nothing about them is wrong yet.
+    /// Whether free iterators may still get ranges, so that errors about them are deferred.
     open: bool,
 }
 
 struct Var {
     name: Name,
-    /// Whether it is an iterator of the whole expression rather than of a reduction in it.
+    /// Whether it is free in the whole expression, not bound by a reduction.
     free: bool,
     bounded: bool,
     /// The values allowed so far, from `low` to before `high`.
     low: i64,
     high: i64,
-    /// The window that gave it its range, and left out some values.
+    /// The window that determined its range by excluding some values.
     window: Option<usize>,
     given: Option<Given>,
 }
@@ -42,23 +42,23 @@ struct Given {
     outer: Vec<(Name, usize)>,
 }
 
-/// An index in a dimension; its iterators are named by their position in `Solver::vars`.
+/// An index of a dimension. Its iterators are positions in `Solver::vars`.
 struct Use {
     index: Affine,
     vars: Vec<usize>,
     place: Place,
-    /// Which access it belongs to.
+    /// The access that it belongs to.
     access: usize,
-    /// Whether the iterator in it takes all values that it allows, if nothing else narrows it.
+    /// Whether its iterator takes all values that it allows, if nothing else narrows it.
     whole: bool,
-    /// The iterators of the reductions that it is in, outermost first.
+    /// The iterators of the reductions around it, outermost first.
     scope: Vec<usize>,
 }
 
 const UNBOUNDED: (i64, i64) = (i64::MIN / 4, i64::MAX / 4);
 
 impl Solver {
-    /// What is to be solved for an expression.
+    /// The solver for an expression.
     pub fn of(expr: &Expr) -> Solver {
         let mut solver = Solver {
             of_target: 0,
@@ -69,7 +69,7 @@ impl Solver {
         solver
     }
 
-    /// The same for the value of an assignment, whose ranges are `domain` and those that follow.
+    /// Like [`Solver::of`], for the value of an assignment with the given ranges `domain`.
     #[must_use]
     pub fn within(mut self, domain: &Domain) -> Solver {
         self.give(domain, &[]);
@@ -77,7 +77,7 @@ impl Solver {
         self
     }
 
-    /// The same before ranges are given to free iterators.
+    /// Defers errors of free iterators that may still get ranges.
     #[must_use]
     pub fn so_far(mut self) -> Solver {
         self.open = !self.complete;
@@ -168,7 +168,7 @@ impl Solver {
                 .iter()
                 .map(|(name, _)| self.lookup(name, scope));
             let vars = vars.collect();
-            // Operands have names, targets can be without.
+            // Operands have names, but a target may lack one.
             let tensor = tensor.name().map_or("the target", Name::as_str).to_owned();
             let dimension = d + 1;
             let place = Place {
@@ -200,15 +200,15 @@ impl Solver {
     /// The ranges of the free iterators, in order of first appearance.
     ///
     /// # Errors
-    /// What does not fit.
+    /// The first mismatch.
     pub fn solve(self) -> Result<Vec<IteratorRange>, Mismatch> {
         self.solve_for(|v| v.free)
     }
 
-    /// The same of all iterators, also of those that are reduced over.
+    /// The ranges of all iterators, including reduction iterators.
     ///
     /// # Errors
-    /// What does not fit.
+    /// The first mismatch.
     pub fn solve_for_all(self) -> Result<Vec<IteratorRange>, Mismatch> {
         self.solve_for(|_| true)
     }
@@ -221,7 +221,7 @@ impl Solver {
             }
         }
         self.agree()?;
-        // The rules read better in messages if what stands alone goes first.
+        // Process single iterators first, for better messages.
         for alone in [true, false] {
             for u in &self.uses {
                 let (Some(v), Some(allowed)) = (u.single(), u.allowed()) else {
@@ -237,7 +237,7 @@ impl Solver {
         }
         while self.enclose() || self.fit_windows()? {}
         self.have_values()?;
-        // A target whose extents were inferred leaves them where the value leaves its tensors.
+        // The value determines a target with inferred extents, so check its uses first.
         let (target, rest) = self.uses.split_at(self.of_target);
         let mut uses = rest.iter().chain(target);
         uses.try_for_each(|u| self.stays_inside(u))?;
@@ -253,13 +253,13 @@ impl Solver {
         Ok(ranges.collect())
     }
 
-    /// The indices with the iterator `v` and no other, and what they allow.
+    /// The indices whose only iterator is `v`, and the values that they allow.
     fn of_one(&self, v: usize) -> impl Iterator<Item = (&Use, (i64, i64))> {
         let uses = self.uses.iter().filter(move |u| u.single() == Some(v));
         uses.filter_map(|u| Some((u, u.allowed()?)))
     }
 
-    /// Whether a range may still be given to an iterator.
+    /// Whether an iterator may still get a range.
     fn is_open(&self, v: usize) -> bool {
         self.open && self.vars[v].free
     }
@@ -300,7 +300,7 @@ impl Solver {
         Ok(())
     }
 
-    /// Rule 4, once around; says whether an iterator got its range.
+    /// Rule 4, one round. Returns whether an iterator got its range.
     fn fit_windows(&mut self) -> Result<bool, Mismatch> {
         let mut fitted: Vec<usize> = Vec::new();
         for (k, u) in self.uses.iter().enumerate() {
@@ -333,7 +333,7 @@ impl Solver {
             if low != high && (var.low, var.high) != before {
                 var.window = Some(k);
             }
-            // It stays open until all its windows were seen.
+            // It stays open until all its windows are processed.
             var.bounded = false;
             fitted.push(v);
         }
@@ -343,7 +343,7 @@ impl Solver {
         Ok(!fitted.is_empty())
     }
 
-    /// The least and the greatest value of `part`, which is part of the index `u`.
+    /// The least and the greatest value of `part`, a part of the index `u`.
     fn interval(&self, u: &Use, part: &Affine) -> (i64, i64) {
         let bounds = |name: &Name| {
             let k = u.index.terms().iter().position(|(n, _)| n == name)?;
@@ -420,7 +420,8 @@ impl Solver {
                 values,
             })
         };
-        // What allows no more, and what would: two accesses, or the two ends.
+        // The access that cuts the range and one that would not, or the accesses that cut its two
+        // ends.
         let both_ends = (cutting(&|a| a.0 == range.0), cutting(&|a| a.1 == range.1));
         let by = match (cutting(&|a| a == range), cutting(&|a| a != range)) {
             (Some(narrow), Some(wide)) => (Some(narrow), Some(wide)),
@@ -437,8 +438,8 @@ impl Solver {
         }
     }
 
-    /// The iterator for which a range is missing, if `v` has no values: `v`, or one that the bounds
-    /// of its range need.
+    /// The iterator without a range that leaves `v` without values. It is `v` itself, or an
+    /// iterator in the bounds of its range.
     fn unlimited(&self, v: usize) -> usize {
         let outer = self.vars[v].given.iter().flat_map(|given| &given.outer);
         let mut missing = outer.filter(|(_, outer)| !self.vars[*outer].bounded);
@@ -466,8 +467,8 @@ impl Use {
         }
     }
 
-    /// The x with 0 <= c*x + offset + rest <= extent - 1 for any `rest` in the given interval,
-    /// from the first one to before the last one.
+    /// The values x with `0 <= c*x + offset + rest <= extent - 1` for any `rest` in the given
+    /// interval. The interval of x is half-open.
     fn allowed_of(&self, c: i64, rest: [i64; 2]) -> (i64, i64) {
         let last = i64::try_from(self.place.extent).unwrap_or(i64::MAX / 4) - 1;
         let offset = self.index.offset();
@@ -482,7 +483,7 @@ impl Use {
 }
 
 impl Var {
-    /// Keeps the values that `u` allows. Without any, that is an error, unless a range may come.
+    /// Keeps the values that `u` allows. It is an error if none remain, unless a range may follow.
     fn narrow(&mut self, allowed: (i64, i64), u: &Use, open: bool) -> Result<(), Mismatch> {
         (self.low, self.high) = both((self.low, self.high), allowed);
         self.bounded = true;

@@ -1,4 +1,4 @@
-//! What every nest satisfies.
+//! Invariants of every nest.
 //!
 //! 1. Loop names are unique.
 //! 2. Bounds mention only iterators of loops further out.
@@ -8,17 +8,17 @@
 //! 5. Lower and upper bounds are not empty lists; steps are at least 1.
 //! 6. Nothing inside a vector loop is parallel or vector (OpenMP forbids it), and neither it nor
 //!    anything inside prefetches (compilers do not vectorize it then).
-//! 7. A loop that collapses n loops is parallel, and the others are nested in it perfectly, with
-//!    bounds that do not depend on each other, and neither parallel nor vector; only the last one
+//! 7. A loop that collapses n loops is parallel. The others are nested in it perfectly, with bounds
+//!    that do not depend on each other. They are neither parallel nor vector. Only the last one
 //!    prefetches.
 //! 8. Nests have at most [`MAX_DEPTH`] levels and [`MAX_TREES`] loops and statements, and
 //!    coefficients stay in the limits of `Affine`.
 //!
-//! 9. A local tensor has a name that nothing else has, is declared once in a sequence and what is
-//!    in it, used only in the rest of the sequence, and has at most [`MAX_LOCAL`] bytes. Sequences
-//!    that are not in each other may declare the same one.
+//! 9. A local tensor has a unique name and at most [`MAX_LOCAL`] bytes. A sequence, with everything
+//!    in it, declares it once and uses it only after that. Sequences that are not in each other may
+//!    declare the same one.
 //!
-//! 6 to 9 depend on what the user asked for and are refused; the others would be bugs.
+//! Rules 6 to 9 depend on the user's requests and are refused. Violations of the others are bugs.
 
 use crate::ir::{Affine, Expr, Index, Loop, Name, Nest, Node, Sharing, Tensor, Tree};
 use std::collections::HashSet;
@@ -30,7 +30,7 @@ pub const MAX_TREES: usize = 65_536;
 /// The most bytes of a local tensor: 1 GiB.
 pub const MAX_LOCAL: u64 = 1 << 30;
 
-/// What a nest violates.
+/// A violated invariant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Invalid {
     /// Invariant 6.
@@ -59,7 +59,7 @@ pub enum Invalid {
     NotCollapsible {
         /// The outermost of the loops.
         name: Name,
-        /// How many there should be.
+        /// The requested number of loops.
         collapse: usize,
     },
     /// Invariant 8: depth.
@@ -73,16 +73,10 @@ pub enum Invalid {
     },
     /// Invariant 8: coefficients.
     #[error("the index `{index}` would have a coefficient or constant beyond 2^40")]
-    IndexTooLarge {
-        /// The index.
-        index: Affine,
-    },
+    IndexTooLarge { index: Affine },
     /// Invariant 9: scope.
     #[error("the local tensor {tensor} would be used where it is not declared")]
-    OutOfScope {
-        /// The tensor.
-        tensor: String,
-    },
+    OutOfScope { tensor: String },
     /// Invariant 9: names.
     #[error("two tensors would be named {tensor}, one of them local")]
     LocalClash {
@@ -92,7 +86,6 @@ pub enum Invalid {
     /// Invariant 9: size.
     #[error("the local tensor {tensor} would have {bytes} bytes; the limit is 1 GiB")]
     LocalTooLarge {
-        /// The tensor.
         tensor: String,
         /// Its size.
         bytes: u64,
@@ -139,12 +132,12 @@ struct Walk<'a> {
     outer: Vec<&'a Loop>,
     /// The names of all local tensors, wherever they are declared.
     local: HashSet<&'a Name>,
-    /// Those that are declared here.
+    /// The local tensors in scope.
     scope: Vec<&'a Tensor>,
 }
 
 impl<'a> Walk<'a> {
-    /// That local tensors of one name are the same and that no other tensor has it.
+    /// Checks that local tensors of one name are the same, and that no other tensor has their name.
     fn check_locals(&self, nest: &Nest, locals: &[&Tensor]) -> Result<(), Invalid> {
         if locals.is_empty() {
             return Ok(());

@@ -1,4 +1,5 @@
-//! Counted work.
+//! Counts the least work of a kernel, exactly, from its definition: arithmetic operations, and
+//! bytes of inputs and results.
 
 use super::bounds::Bounds;
 use super::count::total;
@@ -7,9 +8,9 @@ use super::relative::offset_form;
 use crate::ir::{Expr, Function, Nest, Node, Tree};
 use std::collections::BTreeMap;
 
-/// The arithmetic operations that a nest executes, as it was before any step: each element-wise
-/// operation or function and each update counts one, a conversion or a fill none. `None` where
-/// they are too many to count.
+/// The arithmetic operations of a nest before any step. Each element-wise operation or function and
+/// each update counts as one, a conversion or a fill as none. `None` if the count exceeds its
+/// budget.
 pub fn flops(nest: &Nest) -> Option<f64> {
     total(nest.trees(), &|tree| match tree {
         Tree::Stmt(s) => operations(&s.value) + f64::from(u8::from(s.update.is_some())),
@@ -17,17 +18,15 @@ pub fn flops(nest: &Nest) -> Option<f64> {
     })
 }
 
-/// Bytes from and to memory.
+/// Bytes moved from and to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moved {
-    /// From memory.
     pub read: u64,
-    /// To memory.
     pub written: u64,
 }
 
-/// The bytes that any execution of nests as `build` makes them, one after the other, reads or
-/// writes at least: inputs, and what nothing reads afterwards, each element once.
+/// The least number of bytes that nests, as `build` makes them, read or write in sequence. Counted
+/// are inputs, and results that no later nest reads, each element once.
 pub fn moved(nests: &[Nest]) -> Moved {
     let mut inputs: BTreeMap<String, u64> = BTreeMap::new();
     let mut results: BTreeMap<String, u64> = BTreeMap::new();
@@ -58,7 +57,7 @@ pub fn moved(nests: &[Nest]) -> Moved {
     }
 }
 
-/// How many elements `uses` touch.
+/// The number of elements that `uses` touch.
 fn touched(nest: &Nest, uses: &[Use]) -> u64 {
     let sides = footprint(nest, uses, 0).unwrap_or_default();
     sides.iter().map(|side| side.extent).product()
@@ -68,7 +67,7 @@ fn sets(nest: &Nest, name: &str) -> bool {
     uses(nest, name).iter().any(|u| u.access != Access::Read)
 }
 
-/// How many statements trees execute at most; `around` knows the bounds of all loops around them.
+/// The most statements that trees execute. `around` has the bounds of all loops around them.
 pub fn executions(trees: &[Tree], around: &Bounds) -> i64 {
     let each = trees.iter().map(|tree| match tree {
         Tree::Fill(_) | Tree::Local(_) => 0,
@@ -117,7 +116,7 @@ for i in 0..4
 
     #[test]
     fn inputs_and_results_move_once() {
-        // Of A, one column is not read.
+        // One column of A is not read.
         assert_eq!(moved_by(&[SUM]), (8 * 4 * 5, 8 * 4));
     }
 

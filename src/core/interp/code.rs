@@ -1,17 +1,17 @@
-//! The code of definitions: what evaluates one element.
+//! The compiled code of definitions, which evaluates one element.
 
 use super::Fault;
 use super::domain::{Linear, Span};
 use super::store::{Number, Scalar};
 use crate::ir::{BinaryOp, Comparison, Function};
 
-/// A flat index, and the indices of dimensions that some values of iterators may leave, with their
-/// extents.
+/// A flat index, and the indices to check against their extents, because some iterations may leave
+/// the dimension.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) flat: Linear,
     pub(super) watched: Vec<(Linear, i64)>,
-    /// As messages name it.
+    /// The tensor in messages.
     pub(super) tensor: String,
 }
 
@@ -35,12 +35,12 @@ pub(super) enum Code<'s, T> {
     Binary(BinaryOp, Box<Code<'s, T>>, Box<Code<'s, T>>),
     Apply(Function, Box<Code<'s, T>>),
     Cast(Box<AnyCode<'s>>),
-    /// One of two values, and what is compared.
+    /// A choice between two values, with the compared operands.
     Select(Comparison, Box<[AnyCode<'s>; 2]>, Box<[Code<'s, T>; 2]>),
     Reduce(Reduce<'s, T>),
 }
 
-/// Code of whatever element type.
+/// Code of any element type.
 pub(super) enum AnyCode<'s> {
     F64(Code<'s, f64>),
     F32(Code<'s, f32>),
@@ -48,7 +48,7 @@ pub(super) enum AnyCode<'s> {
     I64(Code<'s, i64>),
 }
 
-/// What a reduction starts from and does, over which values, and what is reduced.
+/// A reduction: its initial value, operation, ranges and body.
 pub(super) struct Reduce<'s, T> {
     pub(super) identity: T,
     pub(super) op: BinaryOp,
@@ -58,7 +58,7 @@ pub(super) struct Reduce<'s, T> {
     pub(super) body: Box<Code<'s, T>>,
 }
 
-/// What asks whether to stop.
+/// Polls whether to stop.
 pub(super) type Stop<'s> = &'s (dyn Fn() -> bool + Sync);
 
 pub(super) fn evaluate<T: Number>(

@@ -1,4 +1,4 @@
-//! Evaluates assignments by definition: every element of the target gets the value of the
+//! Evaluates assignments by definition. Every element of the target gets the value of the
 //! expression over the old store (TeIL Fig. 9, rule St-Stmt).
 
 use super::Fault;
@@ -11,7 +11,8 @@ use crate::ir::{
     Tensor,
 };
 
-/// Evaluates `definition` in order, each assignment over the store that the ones before left.
+/// Evaluates the assignments of `definition` in order, each over the store that the previous ones
+/// left.
 ///
 /// # Errors
 /// [`Fault`].
@@ -50,10 +51,10 @@ fn assigned<T: Number>(
 pub struct Statement<'s, T> {
     /// The target.
     pub name: Name,
-    /// The values of each iterator of the target, which may depend on those before it.
+    /// The values of each iterator of the target. They may depend on earlier iterators.
     domain: Vec<Span>,
     old: &'s [T],
-    /// What elements are set to that no point of the domain assigns.
+    /// The value of elements that no point of the domain assigns.
     elsewhere: Option<T>,
     target: Place,
     fold: Option<(BinaryOp, Vec<Span>)>,
@@ -65,7 +66,7 @@ impl<'s, T: Number> Statement<'s, T> {
     /// Prepares `assignment` for evaluation over `store`.
     ///
     /// # Errors
-    /// Tensors without data, indices that leave their tensor, or no assignment at all.
+    /// A tensor has no data, an index leaves its tensor, or the expression is not an assignment.
     pub fn new(assignment: &Expr, store: &'s Store<'_>) -> Result<Statement<'s, T>, Fault> {
         let meaningless = || Fault::Meaningless(Infix(assignment).to_string());
         let Node::Assign {
@@ -91,7 +92,7 @@ impl<'s, T: Number> Statement<'s, T> {
             .filter(|n| !own.contains(n))
             .collect();
         let extra = within.nested(&extra).ok_or_else(meaningless)?;
-        // An iterator that the target lacks folds its values onto the old element.
+        // Iterators that the target lacks fold their values onto the old element.
         let (fold, value) = match (extra.is_empty(), value.node()) {
             (true, _) => (None, value),
             (
@@ -152,19 +153,20 @@ impl<'s, T: Number> Statement<'s, T> {
         Ok((k, value))
     }
 
-    /// The statement, whose evaluation ends with [`Fault::Stopped`] once `stop` says so.
+    /// The statement with a stop request. Once `stop` returns true, evaluation ends with
+    /// [`Fault::Stopped`].
     #[must_use]
     pub fn stopped_by(self, stop: Stop<'s>) -> Statement<'s, T> {
         Statement { stop, ..self }
     }
 
-    /// The number of leaves visited to evaluate one element.
+    /// The number of leaf evaluations per element.
     pub fn cost(&self) -> f64 {
         let folded = self.fold.iter().flat_map(|(_, ranges)| ranges);
         cost(&self.value) * folded.map(Span::most).product::<f64>()
     }
 
-    /// The number of elements assigned, if their iterators were independent.
+    /// The number of assigned elements, as if the iterators were independent.
     pub fn count(&self) -> f64 {
         self.domain.iter().map(Span::most).product()
     }
@@ -197,7 +199,7 @@ impl<'s, T: Number> Statement<'s, T> {
     }
 }
 
-/// The first point with these values of the first iterators.
+/// The first point with the given values of the outer iterators.
 fn first(rest: &[Span], point: &mut Vec<i64>) -> Option<Vec<i64>> {
     let [span, inner @ ..] = rest else {
         return Some(point.clone());
@@ -252,7 +254,7 @@ impl<'s> Compiler<'s, '_> {
                 Ok(Code::Number(value.ok_or_else(meaningless)?))
             }
             Node::Index(index) => {
-                // It has values of this type only.
+                // Only `i64` has index values.
                 T::constant(Constant::I64(0)).ok_or_else(meaningless)?;
                 Ok(Code::Index(self.linear(index)?))
             }
@@ -301,7 +303,7 @@ impl<'s> Compiler<'s, '_> {
         })
     }
 
-    /// Iterators come into scope, each after those that its range depends on.
+    /// Brings iterators into scope, each after the iterators that its range depends on.
     fn enter(
         &mut self,
         names: &[Name],
@@ -336,7 +338,7 @@ impl<'s> Compiler<'s, '_> {
         })
     }
 
-    /// The least and greatest value of an index.
+    /// The least and the greatest value of an index.
     fn interval(&self, index: &Affine) -> (i64, i64) {
         let (mut low, mut high) = (index.offset(), index.offset());
         for (name, c) in index.terms() {
@@ -362,8 +364,8 @@ impl<'s> Compiler<'s, '_> {
         })
     }
 
-    /// The place of an element. Where ranges are inferred, no value of the iterators in scope may
-    /// leave a dimension; where they are given, that is seen as elements are read.
+    /// The place of an element. With inferred ranges, no iteration in scope may leave a dimension.
+    /// With given ranges, that is checked at each access.
     fn place(&self, tensor: &Tensor, index: &[Affine]) -> Result<Place, Fault> {
         let mut flat = Linear::default();
         let mut watched = Vec::new();

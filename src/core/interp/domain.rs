@@ -1,7 +1,7 @@
-//! The domain of each iterator, found once more, without the inference of `analysis`: an iterator
-//! takes the values for which no index leaves its dimension. Indices of a single iterator decide
-//! first. An iterator that is in none of those takes the values for which its other indices stay
-//! inside, whatever the other iterators are. Ranges that the definition gives are taken as they are.
+//! The domain of each iterator, computed independently of `analysis`. An iterator takes the values
+//! for which no index leaves its dimension. Indices with a single iterator decide first. An
+//! iterator without such an index takes the values for which its other indices stay inside, for all
+//! values of the other iterators. Given ranges are taken as they are.
 
 use super::Fault;
 use crate::ir::{Affine, Domain, Expr, Index, Name, Node, Range};
@@ -11,7 +11,7 @@ use std::ops;
 
 type Ranges = HashMap<Name, (i64, i64)>;
 
-/// A sum of the values in slots, each with a factor.
+/// A linear form over slots.
 #[derive(Clone, Debug, Default)]
 pub struct Linear {
     pub(super) offset: i64,
@@ -31,7 +31,7 @@ pub struct Span {
     pub(super) lower: Vec<Linear>,
     pub(super) upper: Vec<Linear>,
     pub(super) step: i64,
-    /// A half-open range around all values, whatever those of other iterators are.
+    /// A half-open range around all values, for any values of other iterators.
     pub(super) around: (i64, i64),
 }
 
@@ -49,13 +49,13 @@ impl Span {
         }
     }
 
-    /// The values, where those of iterators around are in `slots`.
+    /// The values. `slots` has the values of outer iterators.
     pub fn values(&self, slots: &[i64]) -> StepBy<ops::Range<i64>> {
         let (low, high) = self.ends(slots);
         (low..high).step_by(usize::try_from(self.step).unwrap_or(1))
     }
 
-    /// Value number `fraction` of all of them, from 0 to before 1.
+    /// The value at `fraction` of the way through all values, with `fraction` in 0..1.
     pub fn value(&self, slots: &[i64], fraction: f64) -> Option<i64> {
         let (low, high) = self.ends(slots);
         let values = (high - low).max(0).unsigned_abs();
@@ -64,25 +64,24 @@ impl Span {
         (values > 0).then(|| low + at * self.step)
     }
 
-    /// The first value, and one that all are below.
+    /// The first value, and an exclusive upper bound of all values.
     pub(super) fn ends(&self, slots: &[i64]) -> (i64, i64) {
         let low = self.lower.iter().map(|l| l.at(slots)).max().unwrap_or(0);
         let high = self.upper.iter().map(|l| l.at(slots)).min().unwrap_or(0);
         (low, high)
     }
 
-    /// The most values that there are.
+    /// The greatest number of values.
     pub(super) fn most(&self) -> f64 {
         let (low, high) = self.around;
         ((high - low) as f64 / self.step as f64).ceil()
     }
 }
 
-/// The values that iterators take.
 pub(super) struct Domains(Ranges);
 
 impl Domains {
-    /// Of the free iterators.
+    /// The domains of the free iterators.
     pub(super) fn of(expr: &Expr) -> Result<Domains, Fault> {
         let none = Domain::default();
         let within = match expr.node() {
@@ -92,8 +91,8 @@ impl Domains {
         Domains::under(expr, &expr.iterators(), within, &[])
     }
 
-    /// Of the iterators `wanted`, which are free in `expr`, below others with the ranges `scope`,
-    /// the innermost one last. Some of those wanted have their ranges `within` a domain.
+    /// The domains of the iterators `wanted`, which are free in `expr`, inside others with the
+    /// ranges `scope`, innermost last. `within` gives ranges to some of them.
     pub(super) fn under(
         expr: &Expr,
         wanted: &[Name],
@@ -142,8 +141,7 @@ impl Domains {
     }
 }
 
-/// Intersects the ranges with what each index allows of which one iterator is wanted and the
-/// others are known.
+/// Narrows each wanted iterator by the indices in which it is the only unknown.
 fn narrow(expr: &Expr, wanted: &[Name], known: &Ranges, found: &mut Ranges) {
     match expr.node() {
         Node::Access {
@@ -186,7 +184,7 @@ fn narrow(expr: &Expr, wanted: &[Name], known: &Ranges, found: &mut Ranges) {
     }
 }
 
-/// The box around a given range, if those of the iterators in its bounds are known.
+/// The box around a given range, if the boxes of the iterators in its bounds are known.
 fn around_of(range: &Range, known: &Ranges) -> Option<(i64, i64)> {
     let interval = |bound: &Affine| {
         bound
@@ -204,7 +202,7 @@ fn around_of(range: &Range, known: &Ranges) -> Option<(i64, i64)> {
     Some((low, high?.into_iter().min()?.max(low)))
 }
 
-/// The values of an iterator for which `index` lies in 0..extent, found from the end points.
+/// The values of an iterator for which `index` lies in 0..extent, computed from the end points.
 fn values_inside(
     index: &Affine,
     (name, c): (&Name, i64),

@@ -1,4 +1,4 @@
-//! Executes nests in order, one iteration after the other.
+//! Executes nests serially, in the order of the loops.
 
 use super::Fault;
 use super::store::{Data, Number, Scalar, Store, elements};
@@ -10,7 +10,7 @@ use crate::ir::{
 /// Runs `nest` on `store`.
 ///
 /// # Errors
-/// [`Fault`]; the store then holds what was computed so far.
+/// [`Fault`]. The store then contains the partial results.
 pub fn run(nest: &Nest, store: &mut Store<'_>) -> Result<(), Fault> {
     let mut machine = Machine {
         store,
@@ -25,8 +25,8 @@ struct Machine<'m, 'a> {
 }
 
 impl<'a> Machine<'_, 'a> {
-    /// Runs siblings in order. Local tensors end with them; what another nest keeps under the
-    /// same name is there again.
+    /// Runs siblings in order. Their local tensors end afterwards. A tensor with the same name that
+    /// they hid is restored.
     fn sequence(&mut self, trees: &[Tree]) -> Result<(), Fault> {
         let mut hidden = Vec::new();
         let result = trees.iter().try_for_each(|tree| match tree {
@@ -45,8 +45,8 @@ impl<'a> Machine<'_, 'a> {
         result
     }
 
-    /// Nothing depends on what a local tensor holds at first: conspicuous numbers, so that what
-    /// does is found. Returns what had its name.
+    /// Declares a local tensor. Its initial elements are conspicuous numbers, so that results that
+    /// depend on them are noticed. Returns the tensor that it hides.
     fn declare(&mut self, tensor: &Tensor) -> Result<(Name, Option<Data<'a>>), Fault> {
         let name = tensor.name();
         let name = name.ok_or_else(|| Fault::Meaningless(tensor.to_string()))?;
@@ -155,7 +155,7 @@ impl<'a> Machine<'_, 'a> {
         }
     }
 
-    /// The value of an expression of whatever type.
+    /// The value of an expression of any element type.
     fn scalar(&self, expr: &Expr) -> Result<Scalar, Fault> {
         Ok(match expr.elem() {
             Elem::F64 => self.value::<f64>(expr)?.scalar(),

@@ -1,25 +1,21 @@
-//! Numbers and where they are kept.
+//! Numbers, and the tensors that contain them.
 
 use super::Fault;
 use crate::ir::{BinaryOp, Constant, Elem, Function, Name, Tensor};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The elements of a tensor, row-major; borrowed where they live elsewhere.
+/// The elements of a tensor, row-major. Borrowed if another owner has them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data<'a> {
-    /// Of `f64`.
     F64(Cow<'a, [f64]>),
-    /// Of `f32`.
     F32(Cow<'a, [f32]>),
-    /// Of `i32`.
     I32(Cow<'a, [i32]>),
-    /// Of `i64`.
     I64(Cow<'a, [i64]>),
 }
 
 impl<'a> Data<'a> {
-    /// Elements computed from their flat index; values are converted to the element type.
+    /// Computes elements from their flat index. Values are converted to the element type.
     pub fn generate(tensor: &Tensor, value: impl Fn(u64) -> f64) -> Data<'a> {
         let indices = 0..tensor.shape().elements();
         match tensor.elem() {
@@ -40,7 +36,6 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -52,47 +47,44 @@ pub type Store<'a> = HashMap<Name, Data<'a>>;
 /// A number of any element type.
 #[derive(Clone, Copy, Debug)]
 pub enum Scalar {
-    /// Of `f64`.
     F64(f64),
-    /// Of `f32`.
     F32(f32),
-    /// Of `i32`.
     I32(i32),
-    /// Of `i64`.
     I64(i64),
 }
 
-/// Arithmetic of an element type: IEEE for floating point, wrapping for integers.
+/// The arithmetic of an element type: IEEE 754 for floating point, wrapping for integers.
 pub trait Number: Copy + Default + PartialOrd + Send + Sync + 'static {
     /// The elements, if they are of this type.
     fn slice<'d>(data: &'d Data<'_>) -> Option<&'d [Self]>;
     /// The elements for writing, if they are of this type.
     fn slice_mut<'d>(data: &'d mut Data<'_>) -> Option<&'d mut [Self]>;
-    /// Elements as data.
+    /// Wraps elements as data.
     fn data<'a>(elements: Vec<Self>) -> Data<'a>;
-    /// The number, if it is of this type.
+    /// The constant, if it is of this type.
     fn constant(constant: Constant) -> Option<Self>;
-    /// The number as one of any type.
+    /// The number with its type as a tag.
     fn scalar(self) -> Scalar;
-    /// The number, converted to this type as the header of [`Function`]'s module says.
+    /// Converts a number to this type, as the header of [`Function`]'s module defines.
     fn converted(from: Scalar) -> Self;
     /// `self op other`.
     ///
     /// # Errors
-    /// Division of an integer by zero; powers of integers, and remainders of anything else.
+    /// Division of an integer by zero, a power of integers, or a remainder of floating-point
+    /// numbers.
     fn apply(self, op: BinaryOp, other: Self) -> Result<Self, Fault>;
-    /// The function of one argument of this type; `None` where there is no such function, and for
-    /// those whose arguments may be of other types.
+    /// Applies a function of one argument of this type. `None` if this type lacks the function, or
+    /// its arguments may have other types.
     fn call(function: Function, arg: Self) -> Option<Self>;
 }
 
-/// The lesser; a NaN only where both are one.
+/// The lesser number. A NaN only if both are.
 fn lesser<T: PartialOrd>(a: T, b: T) -> T {
     let is_number = b.partial_cmp(&b).is_some();
     if a < b || !is_number { a } else { b }
 }
 
-/// The greater; a NaN only where both are one.
+/// The greater number. A NaN only if both are.
 fn greater<T: PartialOrd>(a: T, b: T) -> T {
     let is_number = b.partial_cmp(&b).is_some();
     if a > b || !is_number { a } else { b }
@@ -209,7 +201,7 @@ number!(f32, F32, ieee!(f32), real!(f32));
 number!(i32, I32, wrapping!(i32), integral!(i32));
 number!(i64, I64, wrapping!(i64), integral!(i64));
 
-/// The elements of `tensor`, if they are of type `T` and as many as its shape says.
+/// The elements of `tensor`, if their type is `T` and their number fits its shape.
 pub(super) fn elements<'s, T: Number>(
     store: &'s Store<'_>,
     tensor: &Tensor,

@@ -1,14 +1,17 @@
-//! Translation validation: executes what `build` made for a definition, and nests that should
-//! compute the same, over symbolic values, and compares what they leave behind.
+//! Translation validation: symbolic execution of a definition and of nests that should compute the
+//! same.
 //!
-//! Nothing is proved in general: every instance is executed, one after the other, at the sizes
-//! that the nests have. Two tensors are equal if each of their elements was made by the same
-//! expression of the elements that there were in the beginning; operands of reductions may come
-//! in another order where [`Policy`] allows it. Compared is every tensor that the definition
-//! assigns and does not read later, and every one that the nests write, but those that nobody
-//! needs afterwards. Meanwhile, no element of a local tensor may be read before it is set, but by
-//! a copy to another one, and no two iterations of a parallel or vector loop may touch one element
-//! that either of them writes.
+//! This proves nothing in general: it executes every instance, one after the other, at the sizes of
+//! the nests. It shares no code with `legality`, which is tested against it.
+//!
+//! Two tensors are equal if the same expression of the initial elements made each of their
+//! elements. Operands of reductions may come in another order if [`Policy`] allows it. The
+//! comparison covers every tensor that the definition assigns and does not read later. It also
+//! covers every tensor that the nests write, except donated and local ones.
+//!
+//! The execution checks two more rules. An element of a local tensor may be read only after it is
+//! set, except by a copy to another local tensor. Two iterations of a parallel or vector loop may
+//! not touch the same element if either of them writes it.
 //!
 //! Source: Necula, Translation Validation for an Optimizing Compiler, 2000.
 
@@ -25,16 +28,16 @@ use crate::ir::{Expr, Name, Nest, Tensor, Tree};
 use machine::{Machine, Stopped, Tensors};
 use std::collections::BTreeSet;
 
-/// Compares what `nests` do, in order, with what their definition says.
+/// Compares the results of `nests`, in order, with their definition.
 ///
 /// # Errors
-/// An index that leaves its tensor; a nest of which it is not known what it should compute;
-/// [`Fault::Stopped`] once `stop` says so.
+/// An index leaves its tensor, or a nest has no definition. [`Fault::Stopped`] once `stop` returns
+/// true.
 pub fn compare(nests: &[Nest], policy: Policy, stop: &dyn Fn() -> bool) -> Result<Answer, Fault> {
     compare_with(nests, nests, policy, stop)
 }
 
-/// Compares what `nests` do, in order, with what the definition of `others` says.
+/// Compares the results of `nests`, in order, with the definition of `others`.
 ///
 /// # Errors
 /// As [`compare`].
@@ -105,7 +108,7 @@ fn difference(compared: &BTreeSet<Name>, meant: &Tensors, found: &Tensors) -> An
         for k in meant.set(name).union(&found.set(name)) {
             let (original, nests) = (meant.element(name, *k), found.element(name, *k));
             if original.value != nests.value {
-                // Whoever sets the element knows the tensor's shape.
+                // The statement that sets the element has the tensor's shape.
                 let known = if original.writer.is_some() {
                     &original
                 } else {

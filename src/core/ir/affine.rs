@@ -5,17 +5,17 @@ use std::fmt;
 
 /// A sum of iterators with integer coefficients and a constant.
 ///
-/// Terms are sorted by name and have non-zero coefficients, so equality is structural.
-/// Arithmetic saturates; [`Affine::is_in_limits`] tells whether a value can be trusted, and
-/// everything that enters an expression or a nest is checked for it.
+/// Terms are sorted by name and have non-zero coefficients, so equality is structural. Arithmetic
+/// saturates. [`Affine::is_in_limits`] tells whether a value is exact, and every index that enters
+/// an expression or a nest is checked with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Affine {
     terms: Vec<(Name, i64)>,
     constant: i64,
 }
 
-/// Coefficients and constants stay below this in absolute value, so that no index computed
-/// from them overflows 64 bits.
+/// Coefficients and constants stay below this in absolute value, so that no index computed from
+/// them overflows 64 bits.
 const LIMIT: u64 = 1 << 40;
 
 impl Affine {
@@ -45,7 +45,7 @@ impl Affine {
         self.constant
     }
 
-    /// The coefficient of `name`, 0 where it does not occur.
+    /// The coefficient of `name`, 0 if it does not occur.
     pub fn coefficient(&self, name: &Name) -> i64 {
         self.terms
             .binary_search_by(|(n, _)| n.cmp(name))
@@ -57,12 +57,12 @@ impl Affine {
         self.coefficient(name) != 0
     }
 
-    /// The value, when no iterator occurs.
+    /// The value, if no iterator occurs.
     pub fn as_constant(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)
     }
 
-    /// The iterator, when the expression is one iterator and nothing else.
+    /// The iterator, if the expression is a single iterator.
     pub fn as_iterator(&self) -> Option<&Name> {
         match (self.terms.as_slice(), self.constant) {
             ([(name, 1)], 0) => Some(name),
@@ -109,7 +109,7 @@ impl Affine {
         sum
     }
 
-    /// The index divided by a number, if all of its coefficients and its constant are multiples.
+    /// The index divided by a number, if all its coefficients and its constant are multiples.
     pub fn divided(&self, by: i64) -> Option<Affine> {
         let exact = |x: i64| (by != 0 && x % by == 0).then(|| x / by);
         let terms = self.terms().iter();
@@ -120,7 +120,7 @@ impl Affine {
         Some(terms?.iter().fold(offset, |sum, term| sum.plus(term)))
     }
 
-    /// The expression with every iterator for which `map` has a value replaced, all at once.
+    /// The expression with every iterator that `map` has a value for replaced, all at once.
     #[must_use]
     pub fn substitute(&self, map: &dyn Fn(&Name) -> Option<Affine>) -> Affine {
         let mut result = Affine::constant(self.constant);
@@ -131,15 +131,15 @@ impl Affine {
         result
     }
 
-    /// The value at a point, `None` where an iterator has no value or 64 bits do not suffice.
+    /// The value at a point. `None` if an iterator has no value or 64 bits do not suffice.
     pub fn evaluate(&self, point: &dyn Fn(&Name) -> Option<i64>) -> Option<i64> {
         self.terms.iter().try_fold(self.constant, |sum, (name, c)| {
             sum.checked_add(c.checked_mul(point(name)?)?)
         })
     }
 
-    /// The least and greatest value over a box, given each iterator's inclusive bounds.
-    /// `None` where an iterator has no bounds.
+    /// The least and the greatest value over a box, given each iterator's inclusive bounds. `None`
+    /// if an iterator has no bounds.
     pub fn interval(&self, bounds: &dyn Fn(&Name) -> Option<(i64, i64)>) -> Option<(i64, i64)> {
         let mut result = (self.constant, self.constant);
         for (name, c) in &self.terms {
@@ -151,7 +151,7 @@ impl Affine {
         Some(result)
     }
 
-    /// Whether coefficients and constant are small enough to be computed with.
+    /// Whether coefficients and constant are small enough for exact arithmetic.
     pub fn is_in_limits(&self) -> bool {
         self.constant.unsigned_abs() < LIMIT
             && self.terms.iter().all(|(_, c)| c.unsigned_abs() < LIMIT)

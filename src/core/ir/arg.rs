@@ -1,15 +1,15 @@
-//! Arguments of operations, as values: what a step of a path remembers.
+//! Arguments of operations, as values that a step of a path keeps.
 
 use super::affine::Affine;
 use super::history::{Arg, Nest, Path};
 use super::literal::{Iters, LoopRef};
 
-/// Nests in arguments remember the steps that made them up to this depth, so that walks over
-/// paths can recurse.
+/// Nests in arguments keep the steps that made them up to this depth, so that walks over paths can
+/// recurse.
 const MAX_PATH_DEPTH: usize = 100;
 
 impl Arg {
-    /// The nest, if it is one.
+    /// The argument as a nest.
     pub fn as_nest(&self) -> Option<&Nest> {
         match self {
             Arg::Nest(nest) => Some(nest),
@@ -17,7 +17,7 @@ impl Arg {
         }
     }
 
-    /// The path that the argument brings with it.
+    /// The path of a nest argument, or an argument's list of steps.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Arg::Nest(nest) => Some(nest.path()),
@@ -26,7 +26,7 @@ impl Arg {
         }
     }
 
-    /// The argument as a step remembers it.
+    /// The argument as a step keeps it: a nest at the depth limit loses its path.
     #[must_use]
     pub fn within_limits(&self) -> Arg {
         match self {
@@ -37,7 +37,7 @@ impl Arg {
         }
     }
 
-    /// The argument in a few words: trees by name, no text of several lines.
+    /// The argument in a few words: trees by name, without texts of several lines.
     pub fn short(&self) -> String {
         match self {
             Arg::Nest(nest) => nest.label().map_or("…".to_owned(), |l| l.to_string()),
@@ -47,7 +47,7 @@ impl Arg {
         }
     }
 
-    /// The argument as a script writes it; trees have no short form.
+    /// The argument as a script writes it. Trees have no short form.
     pub fn script(&self) -> String {
         match self {
             Arg::Nest(_) | Arg::Expr(_) => self.short(),

@@ -1,23 +1,22 @@
-//! Numbers in expressions: exact, and of the element type of what they stand beside.
+//! Numbers in expressions. They are exact and have the element type of the operand beside them.
+//!
+//! A script's number converts when it becomes an operand, or the call is an error. No tree holds a
+//! NaN.
 
 use super::elem::Elem;
 use std::fmt;
 
-/// A number of an element type; never a NaN. Equal by bits, so that 0 and -0 differ.
+/// A number of an element type, never a NaN. Equal by bits, so that 0 and -0 differ.
 #[derive(Clone, Copy, Debug)]
 pub enum Constant {
-    /// Of `f64`.
     F64(f64),
-    /// Of `f32`.
     F32(f32),
-    /// Of `i32`.
     I32(i32),
-    /// Of `i64`.
     I64(i64),
 }
 
 impl Constant {
-    /// An integer of few digits, which every element type has.
+    /// A small integer, which every element type represents.
     pub fn small(elem: Elem, value: i8) -> Constant {
         match elem {
             Elem::F64 => Constant::F64(value.into()),
@@ -47,9 +46,10 @@ impl Constant {
         }
     }
 
-    /// The integer `value`; `None` if the type does not hold it exactly.
+    /// The integer `value`. `None` if the type does not represent it exactly.
     pub fn of_integer(elem: Elem, value: i64) -> Option<Constant> {
-        // Back in 128 bits, where a value that was rounded to 2^63 differs from the greatest one.
+        // Compare in 128 bits: there a value that was rounded to 2^63 differs from the greatest
+        // `i64`.
         let exact = |rounded: f64| rounded as i128 == i128::from(value);
         match elem {
             Elem::F64 => exact(value as f64).then_some(Constant::F64(value as f64)),
@@ -59,8 +59,8 @@ impl Constant {
         }
     }
 
-    /// The number `value`, which `f32` rounds to the nearest; `None` for a NaN, for what is
-    /// beyond the type, and for a fraction of an integer.
+    /// The number `value`, which `f32` rounds to nearest. `None` for a NaN, for a value out of
+    /// range, and for a fraction if the type is an integer.
     pub fn of_float(elem: Elem, value: f64) -> Option<Constant> {
         let integer = || {
             let in_range = (-(2f64.powi(63))..2f64.powi(63)).contains(&value);
@@ -76,7 +76,7 @@ impl Constant {
         }
     }
 
-    /// The number that `text` stands for, as `Display` writes it.
+    /// Parses the text that `Display` writes.
     pub(super) fn parse(elem: Elem, text: &str) -> Option<Constant> {
         let infinite = match text {
             "∞" => Some(Constant::greatest(elem)),
@@ -112,12 +112,12 @@ impl Constant {
         }
     }
 
-    /// Whether all its bits are 0.
+    /// Whether all bits are 0.
     pub fn is_zero(self) -> bool {
         self == Constant::small(self.elem(), 0)
     }
 
-    /// Whether it is written with a minus.
+    /// Whether it is printed with a minus.
     pub fn is_negative(self) -> bool {
         match self {
             Constant::F64(x) => x.is_sign_negative(),
@@ -151,7 +151,7 @@ impl PartialEq for Constant {
 
 impl Eq for Constant {}
 
-/// The shortest text that is read back exactly; a whole number has no decimals.
+/// The shortest text that parses back exactly. A whole number has no decimals.
 impl fmt::Display for Constant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {

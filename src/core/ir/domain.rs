@@ -1,11 +1,12 @@
-//! The ranges that a definition gives to iterators.
+//! The iterator ranges that a definition gives.
 
 use super::affine::Affine;
 use super::name::Name;
 use super::range::Range;
 
-/// Given ranges of iterators, each at most once; an iterator without one takes the range that is
-/// inferred. Bounds may depend on iterators around, and on others of the same domain.
+/// Given ranges of iterators, each at most once. An iterator without one takes the inferred range.
+/// Bounds may depend on outer iterators, and on others of the same domain. A domain belongs to the
+/// assignment or the reduction that it was given to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Domain(Vec<(Name, Range)>);
 
@@ -20,7 +21,7 @@ impl Domain {
         self.0.is_empty()
     }
 
-    /// The iterators and their ranges, as they were given.
+    /// The iterators and their ranges, in the given order.
     pub fn iter(&self) -> impl Iterator<Item = &(Name, Range)> {
         self.0.iter()
     }
@@ -31,14 +32,14 @@ impl Domain {
         found.map(|(_, range)| range)
     }
 
-    /// The domain, and the ranges that another one gives to other iterators.
+    /// The domain, extended by the ranges of `other` for iterators without one.
     #[must_use]
     pub fn with(&self, other: &Domain) -> Domain {
         let new = other.0.iter().filter(|(name, _)| self.get(name).is_none());
         Domain(self.0.iter().chain(new).cloned().collect())
     }
 
-    /// The ranges of some of the iterators.
+    /// The domain restricted to `names`.
     #[must_use]
     pub fn of(&self, names: &[Name]) -> Domain {
         let kept = self.0.iter().filter(|(name, _)| names.contains(name));
@@ -64,13 +65,13 @@ impl Domain {
         format!("#{{{}}}", entries.join(", "))
     }
 
-    /// The iterators in bounds.
+    /// The iterators that occur in bounds.
     pub fn mentioned(&self) -> impl Iterator<Item = &Name> {
         let bounds = self.0.iter().flat_map(|(_, range)| range.bounds());
         bounds.flat_map(|bound| bound.terms().iter().map(|(name, _)| name))
     }
 
-    /// The domain with iterators in bounds replaced, all at once.
+    /// The domain with iterators in its bounds replaced, all at once.
     #[must_use]
     pub fn substitute(&self, map: &dyn Fn(&Name) -> Option<Affine>) -> Domain {
         let ranges = self.0.iter();
@@ -81,7 +82,7 @@ impl Domain {
         )
     }
 
-    /// The domain with its iterators renamed, where they have ranges and in bounds.
+    /// The domain with iterators renamed, as keys and in bounds.
     #[must_use]
     pub fn renamed(&self, rename: &dyn Fn(&Name) -> Option<Name>) -> Domain {
         let ranges = self.substitute(&|name| rename(name).map(Affine::iterator));
@@ -92,8 +93,8 @@ impl Domain {
         Domain(new.collect())
     }
 
-    /// The names, each after those that the bounds of its range depend on, and otherwise in the
-    /// order given: as loops are nested. `None` where ranges depend on each other in a circle.
+    /// The names in nesting order: each comes after the names that its bounds depend on, otherwise
+    /// in the given order. `None` if ranges depend on each other in a cycle.
     pub fn nested(&self, names: &[Name]) -> Option<Vec<Name>> {
         let mut open = names.to_vec();
         let mut order = Vec::with_capacity(names.len());

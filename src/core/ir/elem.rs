@@ -30,7 +30,7 @@ impl Elem {
         }
     }
 
-    /// The element type of this script or C name (`double` is `f64`, as TeML §5.3 writes it).
+    /// Parses a script name or a C name (`double` is `f64`, as in TeML §5.3).
     pub fn from_name(name: &str) -> Option<Elem> {
         Elem::ALL
             .into_iter()
@@ -55,7 +55,6 @@ impl Elem {
         }
     }
 
-    /// Whether the type is a floating-point type.
     pub fn is_float(self) -> bool {
         matches!(self, Elem::F64 | Elem::F32)
     }

@@ -1,9 +1,11 @@
 //! Tensor expressions: the trees of TeML eq. 1.
 //!
-//! A node of the paper is a triple (op, shape, iterators). Here a leaf is an access to a
-//! tensor, whose iterators may be not given yet (ε), forbidden (•) or a list; inner nodes are
-//! operations. An expression without memory behind it is *virtual*; an assignment makes it
-//! *real*.
+//! A node of the paper is a triple (op, shape, iterators). Here a leaf is an access to a tensor.
+//! Its iterators are not given yet (ε), forbidden (•) or a list. Inner nodes are operations. An
+//! expression without memory behind it is *virtual*. An assignment makes it *real*.
+//!
+//! Expressions are immutable and shared. An operation returns a new one and never changes its
+//! argument.
 
 use super::affine::Affine;
 use super::constant::Constant;
@@ -14,12 +16,12 @@ use super::name::Name;
 use super::tensor::{Shape, Tensor};
 use std::sync::{Arc, LazyLock};
 
-/// A tensor expression; immutable, shared, equal by structure.
+/// A tensor expression. Immutable, shared, equal by structure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expr(Arc<Cell>);
 
 impl Expr {
-    /// Whether both are one expression in memory, and not only equal.
+    /// Whether both are the same object in memory, not only equal.
     pub fn is(&self, other: &Expr) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -47,15 +49,12 @@ pub enum Index {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Node {
     /// An access to a tensor.
-    Access {
-        /// The tensor.
-        tensor: Tensor,
-        /// Its iterators.
-        index: Index,
-    },
+    Access { tensor: Tensor, index: Index },
     /// A number: the same value at every element.
     Constant(Constant),
-    /// The value of an index expression, an `i64`.
+    /// The value of an affine index expression, an `i64`. Transformations replace its iterators
+    /// like those of accesses, so that it keeps the value of the definition. It reads nothing and
+    /// limits no iterator.
     Index(Affine),
     /// An element-wise operation.
     Binary {
@@ -70,27 +69,24 @@ pub enum Node {
     },
     /// An element-wise function.
     Apply {
-        /// The function.
         function: Function,
         /// The extents of the iterators, in order of first appearance.
         shape: Shape,
-        /// As many as the function takes.
+        /// As many arguments as the function takes.
         args: Vec<Expr>,
     },
     /// The sum, product … of `body` over all values of the iterators `over`, which it binds.
     Reduce {
-        /// Which.
         reduction: Reduction,
         /// The iterators, outermost first.
         over: Vec<Name>,
-        /// The ranges that are given to some of them.
+        /// The ranges given to some of them.
         within: Domain,
         /// The extents of the iterators that stay free.
         shape: Shape,
-        /// What is reduced.
         body: Expr,
     },
-    /// A virtual tensor whose iterators are not given yet (ε): `formals` stand for them.
+    /// A virtual tensor whose iterators are not given yet (ε). `formals` are placeholders for them.
     Virtual {
         /// One iterator per dimension.
         formals: Vec<Name>,
@@ -103,21 +99,20 @@ pub enum Node {
     Assign {
         /// An access with a list of iterators.
         target: Expr,
-        /// The value of every element, over the store before the assignment.
+        /// The value of every element, computed from the contents before the assignment.
         value: Expr,
-        /// The ranges that are given to some iterators of the target and the value.
+        /// The ranges given to some iterators of the target and the value.
         within: Domain,
-        /// The value of the elements that the target's indices do not reach. Without it, they
-        /// keep what they hold.
+        /// The value of the elements that the target's indices do not reach. If `None`, these keep
+        /// their contents.
         elsewhere: Option<Constant>,
     },
     /// One assignment in pieces: a real tensor.
     Pieces {
-        /// Assignments to one tensor, which no two assign the same element of. All of their values
-        /// are over the store before the first one; at least one.
+        /// Assignments to one tensor, at least one. No two assign the same element. All values are
+        /// computed from the contents before the first one.
         pieces: Vec<Expr>,
-        /// An assignment to all elements of the tensor, each by an iterator of its own per
-        /// dimension, for those that no piece assigns.
+        /// An assignment to all remaining elements of the tensor, with one iterator per dimension.
         otherwise: Option<Expr>,
     },
 }
@@ -125,9 +120,9 @@ pub enum Node {
 /// The shape of a number.
 static NO_EXTENTS: LazyLock<Shape> = LazyLock::new(|| Shape::of_extents([]));
 
-/// Expressions deeper than this are refused, so that walks can recurse.
+/// Deeper expressions are refused, so that walks can recurse.
 pub const MAX_DEPTH: u32 = 500;
-/// Expressions of more nodes than this (shared parts counted every time) are refused.
+/// Expressions with more nodes are refused. Shared parts count every time.
 pub const MAX_SIZE: u64 = 100_000;
 
 impl Expr {
@@ -141,12 +136,11 @@ impl Expr {
         Expr(Arc::new(Cell { depth, size, node }))
     }
 
-    /// A leaf.
     pub fn access(tensor: Tensor, index: Index) -> Expr {
         Expr::new(Node::Access { tensor, index })
     }
 
-    /// The element of a tensor at an index; a scalar has one at no index.
+    /// The element of a tensor at an index. A scalar has the empty index.
     pub fn element(tensor: &Tensor, index: Vec<Affine>) -> Expr {
         let index = if tensor.is_scalar() {
             Index::Forbidden
@@ -156,7 +150,7 @@ impl Expr {
         Expr::access(tensor.clone(), index)
     }
 
-    /// A tensor as scripts introduce it: its iterators are ε, or • for a scalar.
+    /// A tensor as scripts introduce it. Its iterators are ε, or • for a scalar.
     pub fn of_tensor(tensor: Tensor) -> Expr {
         let index = if tensor.is_scalar() {
             Index::Forbidden
@@ -166,7 +160,7 @@ impl Expr {
         Expr::access(tensor, index)
     }
 
-    /// The root.
+    /// The root node.
     pub fn node(&self) -> &Node {
         &self.0.node
     }
@@ -176,12 +170,12 @@ impl Expr {
         children(&self.0.node)
     }
 
-    /// The number of nodes, shared parts counted every time.
+    /// The number of nodes. Shared parts count every time.
     pub fn size(&self) -> u64 {
         self.0.size
     }
 
-    /// Whether walks over the expression stay within bounds of stack and time.
+    /// Whether walks over the expression stay within the limits of stack and time.
     pub fn is_in_limits(&self) -> bool {
         self.0.depth <= MAX_DEPTH && self.0.size <= MAX_SIZE
     }
@@ -199,8 +193,8 @@ impl Expr {
         }
     }
 
-    /// The element type: that of the leftmost leaf, since operands agree, unless it is converted or
-    /// only compared.
+    /// The element type. Operands agree, so it is that of the leftmost leaf, except under a
+    /// conversion and in the operands of a comparison.
     pub fn elem(&self) -> Elem {
         match self.node() {
             Node::Access { tensor, .. } => tensor.elem(),
@@ -218,12 +212,12 @@ impl Expr {
             }
             Node::Reduce { body, .. } | Node::Virtual { body, .. } => body.elem(),
             Node::Assign { target, .. } => target.elem(),
-            // There is at least one.
+            // `pieces` is not empty.
             Node::Pieces { pieces, .. } => pieces.first().map_or_else(Elem::default, Expr::elem),
         }
     }
 
-    /// The tensor that a plain access or an assignment stands for.
+    /// The tensor of a plain access or an assignment.
     pub fn tensor(&self) -> Option<&Tensor> {
         match self.node() {
             Node::Access { tensor, .. } => Some(tensor),
@@ -233,12 +227,12 @@ impl Expr {
         }
     }
 
-    /// Whether this is an assignment, perhaps in pieces.
+    /// Whether this is an assignment, possibly in pieces.
     pub fn is_assignment(&self) -> bool {
         matches!(self.node(), Node::Assign { .. } | Node::Pieces { .. })
     }
 
-    /// Calls `visit` for every access, from left to right, the target of an assignment first.
+    /// Calls `visit` for every access, left to right, starting with the target of an assignment.
     pub fn for_each_access<'a>(&'a self, visit: &mut dyn FnMut(&'a Tensor, &'a Index)) {
         if let Node::Access { tensor, index } = self.node() {
             visit(tensor, index);
@@ -248,8 +242,8 @@ impl Expr {
         }
     }
 
-    /// Calls `visit` for every index expression, from left to right: those of accesses, and those
-    /// whose value is taken.
+    /// Calls `visit` for every index expression, left to right: indices of accesses, and indices
+    /// used as values.
     pub fn for_each_index<'a>(&'a self, visit: &mut dyn FnMut(&'a Affine)) {
         match self.node() {
             Node::Access {

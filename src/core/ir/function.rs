@@ -1,17 +1,18 @@
-//! Element-wise functions and reductions, and what each is called.
+//! Element-wise functions, reductions and their names. Both interpreters and the C agree on these
+//! definitions to the last bit, except for the rounding of the C library.
 //!
-//! Arithmetic is IEEE 754 for floating point and wraps for integers; the division of integers
-//! truncates. `min(a, b)` is `a` where `a < b`, and else `b`, unless `b` is no number: a NaN
-//! comes out only where both operands are one. Comparisons with a NaN do not hold, but for `!=`.
+//! Arithmetic is IEEE 754 for floating point and wraps for integers. Integer division truncates.
+//! `min(a, b)` is `a` if `a < b`. Otherwise it is `b`, unless `b` is a NaN: the result is a NaN
+//! only if both operands are. Comparisons with a NaN are false, except `!=`.
 //!
-//! `mod(a, b)` is Euclid's remainder: the number from 0 to before |b| that differs from `a` by a
-//! multiple of `b`, also where `a` is negative, so that `mod(i - 1, n)` is the index before `i` in a
-//! circle of `n`. It does not go with the division, which truncates.
+//! `mod(a, b)` is Euclid's remainder: the number in 0..|b| that differs from `a` by a multiple of
+//! `b`. So `mod(i - 1, n)` is the index before `i` in a ring of `n`, also where `i - 1` is
+//! negative. It does not match the division, which truncates.
 //!
-//! A conversion to another element type rounds to the nearest number that the type has, ties to
-//! even; a number beyond the greatest one becomes ∞. From floating point to an integer it
-//! truncates towards 0; beyond the type it gives the least or the greatest integer, and 0 for a
-//! NaN. From `i64` to `i32` it wraps, like arithmetic.
+//! Only conversions and comparisons mix element types. A conversion to floating point rounds to the
+//! nearest representable number, ties to even. A number beyond the greatest one becomes ∞. From
+//! floating point to an integer, a conversion truncates towards 0 and saturates. A NaN becomes 0.
+//! From `i64` to `i32` it wraps, like arithmetic.
 
 use super::constant::Constant;
 use super::elem::Elem;
@@ -27,13 +28,13 @@ pub enum BinaryOp {
     Mul,
     /// `/`
     Div,
-    /// The lesser.
+    /// The lesser operand.
     Min,
-    /// The greater.
+    /// The greater operand.
     Max,
-    /// The left operand to the power of the right one; of floating-point numbers only.
+    /// The left operand to the power of the right one. Floating point only.
     Pow,
-    /// The remainder of a division, never negative; of integers only.
+    /// The remainder of a division, never negative. Integers only.
     Mod,
 }
 
@@ -50,7 +51,8 @@ impl BinaryOp {
         BinaryOp::Mod,
     ];
 
-    /// The operator in C and in the canonical text, where what binds no operands is a function.
+    /// The operator in C and in the canonical text. Operations without an operator have a function
+    /// name.
     pub const fn symbol(self) -> &'static str {
         match self {
             BinaryOp::Add => "+",
@@ -79,7 +81,7 @@ impl BinaryOp {
         }
     }
 
-    /// How tightly the operator binds; `None` for what is written as a function.
+    /// How tightly the operator binds. `None` if it is written as a function.
     pub fn precedence(self) -> Option<u8> {
         match self {
             BinaryOp::Add | BinaryOp::Sub => Some(1),
@@ -88,7 +90,7 @@ impl BinaryOp {
         }
     }
 
-    /// Whether `a op b` equals `b op a`, as 0 equals -0.
+    /// Whether `a op b` equals `b op a`, where 0 equals -0.
     pub fn commutes(self) -> bool {
         !matches!(
             self,
@@ -96,7 +98,7 @@ impl BinaryOp {
         )
     }
 
-    /// Whether it has values in this element type.
+    /// Whether the operation is defined for this element type.
     pub fn takes(self, elem: Elem) -> bool {
         match self {
             BinaryOp::Pow => elem.is_float(),
@@ -106,7 +108,7 @@ impl BinaryOp {
     }
 }
 
-/// Any other element-wise function.
+/// An element-wise function that is not a binary operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Function {
     /// The opposite number.
@@ -125,7 +127,7 @@ pub enum Function {
     Sin,
     /// The cosine of radians.
     Cos,
-    /// The third argument where the first two compare like this, and else the fourth.
+    /// The third argument if the first two compare like this, otherwise the fourth.
     Select(Comparison),
     /// The argument, converted to this element type.
     Cast(Elem),
@@ -168,7 +170,7 @@ impl Function {
         }
     }
 
-    /// Whether it has values in this element type.
+    /// Whether the function is defined for this element type.
     pub fn takes(self, elem: Elem) -> bool {
         elem.is_float()
             || matches!(
@@ -196,7 +198,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// All of them; what starts like another one stands before it, so that it is read first.
+    /// All of them. An operator comes before its own prefixes, so that the parser matches it first.
     pub const ALL: [Comparison; 6] = [
         Comparison::LessEqual,
         Comparison::Less,
@@ -231,16 +233,16 @@ impl Comparison {
     }
 }
 
-/// What a reduction makes of all values.
+/// A reduction, by its combining operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reduction {
     /// The sum.
     Sum,
     /// The product.
     Prod,
-    /// The least value; ∞, or the greatest integer, where there is no number.
+    /// The least value. ∞, or the greatest integer, if there is no number.
     Min,
-    /// The greatest value; -∞, or the least integer, where there is no number.
+    /// The greatest value. -∞, or the least integer, if there is no number.
     Max,
 }
 
@@ -263,7 +265,7 @@ impl Reduction {
         }
     }
 
-    /// The operation that adds a value to what is there.
+    /// The operation that combines a value with the accumulator.
     pub fn op(self) -> BinaryOp {
         match self {
             Reduction::Sum => BinaryOp::Add,
@@ -273,7 +275,7 @@ impl Reduction {
         }
     }
 
-    /// What it starts from: the value that changes none.
+    /// The initial value: the identity of the operation.
     pub fn identity(self, elem: Elem) -> Constant {
         match self {
             Reduction::Sum => Constant::small(elem, 0),

@@ -1,15 +1,17 @@
 //! A nest, its loops, and the steps that made both: types that hold each other.
 //!
-//! A nest has trees and a path; a path has steps, which remember their arguments; an argument may
-//! be a nest; and each loop of a tree remembers the step that it was born of. So these types are
-//! defined in one file. What can be done with each is in the file of its name, and none of those
-//! files needs another one's.
+//! A nest has trees and a path. A path has steps, which keep their arguments. An argument may be a
+//! nest. Each loop of a tree keeps the step that made it. So these types share one file. The
+//! methods of each type are in the file of its name, and none of those files needs another.
 //!
 //! Trees are TeML's eqs. 2 and 3. A tree is a loop over further trees, a statement, a fill, or a
-//! local tensor. A local tensor lives from its declaration to the end of the sequence that it stands
-//! in: each iteration of the loop around it has one of its own, whose elements are undefined until
-//! they are set. A nest is a sequence of trees: `⟨•, xs⟩` of eq. 3; one tree for a nest with one
-//! outermost loop.
+//! local tensor. A local tensor lives from its declaration to the end of its sequence. Each
+//! iteration of the loop around it has its own copy, whose elements are undefined until they are
+//! set. A local tensor is not an argument of the kernel. A nest is a sequence of trees: `⟨•, xs⟩`
+//! of eq. 3. A nest with one outermost loop is one tree.
+//!
+//! Trees are immutable and shared. A nest carries its definition and its path. Neither is part of
+//! equality.
 
 use super::affine::Affine;
 use super::domain::Domain;
@@ -24,14 +26,14 @@ use super::statement::{Fill, Stmt};
 use super::tensor::Tensor;
 use std::sync::{Arc, OnceLock};
 
-/// A loop nest together with what it computes and how it came about; cheap to clone.
+/// A loop nest, its definition and its path. Cheap to clone.
 ///
 /// Two nests are equal when their trees are.
 #[derive(Clone, Debug)]
 pub struct Nest(pub(super) Arc<Data>);
 
 impl Nest {
-    /// Whether both are one nest in memory, with one path, and not only equal.
+    /// Whether both are the same object in memory, with one path, not only equal.
     pub fn is(&self, other: &Nest) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -45,32 +47,31 @@ pub(super) struct Data {
     pub(super) parts: Arc<[Part]>,
     pub(super) path: Path,
     pub(super) label: Option<Name>,
-    /// Why it is correct, according to its author.
+    /// The author's reason why it is correct.
     pub(super) assumption: Option<Arc<str>>,
-    /// Tensors that may hold anything afterwards.
+    /// Tensors whose contents are dead afterwards.
     pub(super) donated: Arc<[Name]>,
-    /// Whether the C is plain loops, and compilers find the vectors.
+    /// Whether the C is plain loops, which the compiler vectorizes.
     pub(super) plain: bool,
-    /// Where the nest is a part of another one: the loops around it, without their bodies.
+    /// If the nest is a part of another one, the loops around it, without their bodies.
     pub(super) context: Arc<[Loop]>,
-    /// The names that loops and local tensors elsewhere in that nest have.
+    /// The names of loops and local tensors elsewhere in that nest.
     pub(super) beside: Arc<[Name]>,
 }
 
-/// A part of a definition: assignments that follow each other, and the loops that `build` made for
-/// them.
+/// A part of a definition: consecutive assignments, and the loops that `build` made for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// How many assignments of the definition it has.
+    /// The number of assignments of the definition in this part.
     pub assignments: usize,
-    /// The loops; their statements count the assignments of this part from 0, the steps of one
-    /// whose value goes through a temporary as several.
+    /// The loops. Their statements number the assignments of this part from 0. An assignment whose
+    /// value goes through a temporary has several statements, and counts as several.
     pub trees: Arc<[Tree]>,
-    /// Whether the loops are executed as they stand. Otherwise there is one assignment, which gives
-    /// all elements their values over the old store.
+    /// Whether the loops are executed in their order. Otherwise there is one assignment, which
+    /// computes all elements from the old contents.
     pub in_order: bool,
-    /// Whether it was written as a program, which needs what every tensor holds that it assigns,
-    /// but for local ones.
+    /// Whether it was written as a program. All tensors that a program assigns are results, except
+    /// local ones.
     pub is_program: bool,
 }
 
@@ -83,7 +84,7 @@ pub enum Tree {
     Stmt(Arc<Stmt>),
     /// An initialization.
     Fill(Arc<Fill>),
-    /// The declaration of a tensor for the rest of the sequence; it has a name.
+    /// The declaration of a named tensor for the rest of the sequence.
     Local(Tensor),
 }
 
@@ -94,28 +95,28 @@ pub struct Loop {
     pub name: Name,
     /// The values that the iterator takes.
     pub range: Range,
-    /// Iterations may run on several threads.
+    /// Whether iterations may run on several threads.
     pub parallel: bool,
-    /// How they are shared among threads, if they are.
+    /// How iterations are shared among threads if the loop is parallel.
     pub sharing: Sharing,
-    /// Iterations may run in vector lanes.
+    /// Whether iterations may run in vector lanes.
     pub vector: bool,
-    /// The number of lanes, if it is a vector loop; `None` leaves it to the compiler.
+    /// The number of lanes of a vector loop. `None` leaves it to the compiler.
     pub lanes: Option<i64>,
-    /// What is said to the machine and to readers, and changes no result.
+    /// Notes for the machine and for readers, without effect on results.
     pub hints: Hints,
-    /// What each iteration executes, in order.
+    /// The body of an iteration, in order.
     pub body: Vec<Tree>,
-    /// Where the loop comes from. No part of equality.
+    /// The origin of the loop. Not part of equality.
     pub lineage: Lineage,
 }
 
-/// Where a loop comes from. No part of equality.
+/// The origin of a loop. Not part of equality.
 #[derive(Clone, Debug)]
 pub enum Lineage {
-    /// The step that makes it is not over yet.
+    /// Its step has not finished.
     New {
-        /// What it is to the step.
+        /// Its role in the step.
         role: Role,
         /// The loops that it is made of.
         of: Vec<Arc<Birth>>,
@@ -129,28 +130,28 @@ pub enum Lineage {
 pub struct Birth {
     /// The step that made it.
     pub step: Arc<Step>,
-    /// Its name then.
+    /// Its name at birth.
     pub name: Name,
-    /// What it is to the step.
+    /// Its role in the step.
     pub role: Role,
     /// The loops that it was made of.
     pub of: Vec<Arc<Birth>>,
 }
 
-/// What a step did to loops and local tensors.
+/// The effects of a step on loops and local tensors.
 #[derive(Clone, Debug, Default)]
 pub struct Effects {
-    /// The loops that it made, in the order of the text.
+    /// The new loops, in the order of the text.
     pub made: Vec<Arc<Birth>>,
-    /// The loops that are no longer there.
+    /// The loops that no longer exist.
     pub ended: Vec<Arc<Birth>>,
-    /// The local tensors that it made.
+    /// The new local tensors.
     pub tensors: Vec<Name>,
-    /// The local tensors that are no longer there.
+    /// The local tensors that no longer exist.
     pub gone: Vec<Name>,
 }
 
-/// A list of steps that nests share: appending leaves the old path as it was.
+/// A list of steps that nests share. Appending does not change the old path.
 #[derive(Clone, Debug, Default)]
 pub struct Path(pub(super) Option<Arc<Link>>);
 
@@ -160,7 +161,7 @@ pub(super) struct Link {
     pub(super) effects: Effects,
     pub(super) before: Path,
     pub(super) length: usize,
-    /// How deeply nests in arguments hold nests in arguments.
+    /// The nesting depth of nests in arguments.
     pub(super) depth: usize,
 }
 
@@ -171,11 +172,11 @@ pub struct Step {
     pub op: &'static str,
     /// The arguments after the nest.
     pub args: Vec<Arg>,
-    /// Where it was asked for; `None` outside scripts.
+    /// The place of the call; `None` outside scripts.
     pub site: Option<Site>,
 }
 
-/// Where in a script something was asked for.
+/// A place in a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
     /// The script's name, as messages show it.
@@ -184,11 +185,10 @@ pub struct Site {
     pub line: u32,
     /// In characters, counted from 1.
     pub column: u32,
-    /// The call of the library there, if it is one, which asked for it.
+    /// The library call at this place, if the step is one of its inner steps.
     pub invocation: Option<Arc<Invocation>>,
 }
 
-/// An argument of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arg {
     /// A loop nest.
@@ -231,12 +231,12 @@ pub enum Arg {
     Ranges(Domain),
 }
 
-/// A call of a function of the library, of which steps are the inner ones.
+/// A call of a library function, whose inner steps are recorded.
 #[derive(Debug)]
 pub struct Invocation {
     /// The function, with its namespace.
     pub function: String,
-    /// Its arguments, the receiver of a method first.
+    /// Its arguments, starting with the receiver of a method.
     pub args: Vec<Given>,
     /// The number of steps of the nest that it returned, if the same call returns that nest again.
     pub(super) made: OnceLock<usize>,
@@ -249,8 +249,8 @@ pub enum Given {
     Nest(Nest),
     /// A list.
     List(Vec<Given>),
-    /// Anything that a script writes like this.
+    /// Any value that a script writes like this.
     Text(String),
-    /// What has no text.
+    /// A value that a script cannot write.
     Other,
 }

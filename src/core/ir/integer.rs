@@ -1,6 +1,6 @@
-//! Arithmetic of integers that the standard library does not have yet.
+//! Integer arithmetic that the standard library lacks.
 
-/// The greatest common divisor, not negative; that of 0 and 0 is 0.
+/// The greatest common divisor, not negative. `gcd(0, 0)` is 0.
 pub fn gcd(a: i64, b: i64) -> i64 {
     match b {
         0 => a.saturating_abs(),

@@ -1,4 +1,7 @@
-//! Calls of library functions, which take several steps for a script.
+//! Library calls. A call takes several steps for a script, but is one entry of a path.
+//!
+//! The inner steps are replayed. The call is recorded where the script wrote it, and printing,
+//! `undo`, `diff` and comments in C show it.
 
 use super::history::{Given, Invocation, Nest};
 use std::fmt;
@@ -16,7 +19,6 @@ impl Given {
         }
     }
 
-    /// The nests in it.
     pub fn nests(&self) -> Vec<&Nest> {
         match self {
             Given::Nest(nest) => vec![nest],
@@ -35,7 +37,7 @@ impl Given {
 }
 
 impl Invocation {
-    /// A call that has not returned.
+    /// A call that has not returned yet.
     pub fn new(function: String, args: Vec<Given>) -> Invocation {
         let made = OnceLock::new();
         Invocation {
@@ -45,7 +47,7 @@ impl Invocation {
         }
     }
 
-    /// Whether it is written as a method of its first argument.
+    /// Whether it is printed as a method of its first argument.
     pub fn is_method(&self) -> bool {
         !self.function.contains("::") && matches!(self.args.first(), Some(Given::Nest(_)))
     }
@@ -55,23 +57,23 @@ impl Invocation {
         self.args.iter().flat_map(Given::nests).collect()
     }
 
-    /// Says that it returned `nest`, and would again.
+    /// Records that it returned `nest`, and would again.
     pub fn returned(self: &Arc<Self>, nest: &Nest) {
         let steps = nest.path().steps();
         let is_last = steps.last().and_then(|step| step.invocation());
         if is_last.is_some_and(|call| Arc::ptr_eq(call, self)) {
-            // It returns once.
+            // A call returns once.
             let _ = self.made.set(steps.len());
         }
     }
 
-    /// Whether a script that calls it gets the nest that has taken this many steps.
+    /// Whether a script that makes this call gets the nest with this many steps.
     pub fn makes(&self, steps: usize) -> bool {
         self.made.get() == Some(&steps)
     }
 }
 
-/// As a step, with trees left out.
+/// Printed like a step, without trees.
 impl fmt::Display for Invocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let args = self.args.iter().skip(usize::from(self.is_method()));

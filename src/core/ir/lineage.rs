@@ -1,7 +1,11 @@
-//! Lineage: which step made a loop, as what, and of which loops.
+//! Lineage: which step made a loop, in which role, and from which loops.
 //!
-//! It is how handles follow loops through later steps. A step that changes a loop (its place, its
-//! bounds, its body, its name) keeps its birth; a step that makes loops says what they are to it.
+//! Handles follow loops through later steps by it. A step that changes a loop (its place, bounds,
+//! body or name) keeps its birth. A step that makes loops states their roles. `apply` compares
+//! births before and after a step, and keeps in the path which loops it made and ended.
+//!
+//! A handle is a birth. Its loop is found in a nest by a search for that birth. A replayed step
+//! makes the same births, so handles also hold after `undo`.
 
 use super::history::{Birth, Effects, Lineage, Loop, Nest, Step, Tree};
 use super::name::Name;
@@ -9,7 +13,7 @@ use super::role::Role;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// What tells births apart: names are unique after each step.
+/// The identity of a birth. Names are unique after each step.
 type Key = (*const Step, Name);
 
 impl Birth {
@@ -17,12 +21,12 @@ impl Birth {
         (Arc::as_ptr(&self.step), self.name.clone())
     }
 
-    /// Whether both are the birth of one loop.
+    /// Whether both are the birth of the same loop.
     pub fn same(&self, other: &Birth) -> bool {
         Arc::ptr_eq(&self.step, &other.step) && self.name == other.name
     }
 
-    /// The step that a reader wants to know of: of a copy, that of the loop copied.
+    /// The step to name to a reader. For a copy, it is the step of the copied loop.
     pub fn credit(&self) -> &Arc<Step> {
         match (self.role, self.of.first()) {
             (Role::Copy | Role::Fused, Some(first)) => first.credit(),
@@ -30,7 +34,7 @@ impl Birth {
         }
     }
 
-    /// Whether it goes on a loop, directly or through others.
+    /// Whether it continues a loop, directly or through others.
     fn continues(&self, other: &Birth) -> bool {
         let mut open: Vec<&Birth> = vec![self];
         while let Some(birth) = open.pop() {
@@ -64,20 +68,20 @@ impl Default for Lineage {
 }
 
 impl Lineage {
-    /// That of a loop made of no others.
+    /// The lineage of a loop made from no others.
     pub fn of(role: Role) -> Lineage {
         let of = Vec::new();
         Lineage::New { role, of }
     }
 
-    /// That of a loop made of this one.
+    /// The lineage of a loop made from this one.
     #[must_use]
     pub fn child(&self, role: Role) -> Lineage {
         let of = self.births();
         Lineage::New { role, of }
     }
 
-    /// That of the loop in which both are fused.
+    /// The lineage of the loop in which both are fused.
     #[must_use]
     pub fn fused(&self, other: &Lineage) -> Lineage {
         let mut of = match self {
@@ -98,7 +102,7 @@ impl Lineage {
 }
 
 impl Loop {
-    /// How the loop came about; `None` until its step is over.
+    /// The birth of the loop. `None` until its step is finished.
     pub fn birth(&self) -> Option<&Arc<Birth>> {
         match &self.lineage {
             Lineage::New { .. } => None,
@@ -106,15 +110,15 @@ impl Loop {
         }
     }
 
-    /// The step that made the loop, or the one that it is a copy of.
+    /// The step that made the loop, or the loop that it is a copy of.
     pub fn made_by(&self) -> Option<&Arc<Step>> {
         self.birth().map(|birth| birth.credit())
     }
 }
 
 impl Nest {
-    /// The nest with `step` appended to its path, which made it of the nests `before`; its new loops
-    /// are born.
+    /// Appends `step` to the path and gives its new loops their births. `before` are the nests that
+    /// the step took.
     #[must_use]
     pub fn made_by(&self, step: &Arc<Step>, before: &[&Nest]) -> Nest {
         let (trees, effects) = born(&self.0.trees, step, before);
@@ -124,7 +128,7 @@ impl Nest {
         Nest(Arc::new(data))
     }
 
-    /// The loop of this birth, whatever it is called now, or the one loop that goes it on.
+    /// The loop of this birth under its current name, or the single loop that continues it.
     pub fn born(&self, birth: &Birth) -> Option<&Loop> {
         let loops = self.loops();
         let born = |l: &Loop, test: &dyn Fn(&Birth) -> bool| l.birth().is_some_and(|b| test(b));
@@ -142,10 +146,11 @@ impl Nest {
     }
 }
 
-/// The trees that `step` made, with the birth of each loop that is new, and what the step did to
-/// the loops and local tensors of the nests `before`.
+/// Gives each new loop of `trees` its birth in `step`. Also returns the effects of the step on the
+/// loops and local tensors of the nests `before`.
 ///
-/// Of several loops of one birth, the one that kept its name keeps it; the others are copies.
+/// If several loops have one birth, the loop with the original name keeps it. The others are
+/// copies.
 pub(super) fn born(trees: &[Tree], step: &Arc<Step>, before: &[&Nest]) -> (Vec<Tree>, Effects) {
     let mut known: HashMap<Key, (Arc<Birth>, Vec<Name>)> = HashMap::new();
     let mut order: Vec<Key> = Vec::new();

@@ -1,14 +1,12 @@
-//! What scripts write as arguments: numbers, loops by level or name, lists of iterators.
+//! Argument literals of scripts: numbers, loops by level or name, lists of iterators.
 
 use super::affine::Affine;
 use std::fmt;
 
-/// A number of a script, which has no element type yet; equal by bits.
+/// A number of a script, without an element type. Equal by bits.
 #[derive(Clone, Copy, Debug)]
 pub enum Number {
-    /// Without decimals.
     Int(i64),
-    /// With decimals.
     Float(f64),
 }
 
@@ -41,7 +39,7 @@ pub type Iters = Option<Vec<Affine>>;
 pub struct Arrow {
     /// One list per operand.
     pub from: Vec<Iters>,
-    /// The target's.
+    /// The iterators of the target.
     pub to: Vec<Affine>,
 }
 

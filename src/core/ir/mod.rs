@@ -1,6 +1,7 @@
-//! The trees: element types, shapes, affine index expressions, tensor expressions, loop nests.
+//! Trees: element types, shapes, affine index expressions, tensor expressions, loop nests.
 //!
-//! No I/O, no C, no script. Trees are immutable and shared; equality is structural.
+//! This module has no I/O, C or script code. Trees are immutable and shared: an operation returns a
+//! new tree and never changes its argument. Equality is structural.
 
 mod affine;
 mod arg;

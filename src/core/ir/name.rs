@@ -1,39 +1,36 @@
 //! Names of tensors, iterators and loops.
 //!
-//! Every name may end up in generated C, so a name is checked once, where it enters, and is
-//! trusted from then on; `codegen::symbol` spells those differently that C needs for itself.
-//! Names that the tool derives (`i_o`, `i_i`, `i4`) are built from checked names and need no
-//! second check.
+//! Every name may end up in generated C, so a name is checked once, at its entry, and trusted from
+//! then on. `codegen::symbol` renames the identifiers that C reserves. Derived names (`i_o`, `i_i`,
+//! `i4`) are deterministic. They are built from checked names and need no second check.
 
 use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
 
-/// A C11 identifier; cheap to clone.
+/// A C11 identifier. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Name(Arc<str>);
 
-/// Why a text cannot be a name.
+/// Why a text is not a name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     /// The text is empty.
     #[error("a name cannot be empty")]
     Empty,
-    /// The text holds something that is no part of a C identifier.
+    /// The text contains a character that C identifiers cannot have.
     #[error("`{name}` is not a name: {}", describe(*.bad, *.first))]
     NotAnIdentifier {
-        /// The text.
         name: String,
         /// The first character at fault.
         bad: char,
-        /// Whether it stands at the start.
+        /// Whether it is the first character of the text.
         first: bool,
     },
-    /// The text is a C keyword.
     #[error("`{0}` is a C keyword, and generated code uses tensor names as they are")]
     Keyword(String),
-    /// The text is a name that the compiler or, for a function, C, its library or the generated
-    /// code keeps for itself.
+    /// The compiler reserves the name. For a function, C, its library or the generated code may
+    /// reserve it.
     #[error(
         "`{0}` is reserved in generated C (the compiler, its library or teml's own code uses it)"
     )]
@@ -93,12 +90,11 @@ impl Name {
 
     /// The iterator of an operation that names none, numbered from 1: `_1`, `_2` …
     ///
-    /// `build` gives such iterators readable names; no script can write one.
+    /// `build` renames such iterators. Scripts cannot write them.
     pub fn generated(number: usize) -> Name {
         Name(format!("_{number}").into())
     }
 
-    /// Whether the name was made by [`Name::generated`].
     pub fn is_generated(&self) -> bool {
         self.0.starts_with('_')
     }

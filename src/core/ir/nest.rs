@@ -1,4 +1,11 @@
-//! What a nest computes and holds, and nests made of nests.
+//! Nests: their definition and contents, and nests made of nests.
+//!
+//! A definition is a list of parts ([`Nest::originals`]). Most parts are one assignment, which
+//! computes all elements from the old contents. A part in order is executed in the order of its
+//! loops.
+//!
+//! A nest whose inputs are donated ([`Nest::donated`]) may overwrite them: proofs then do not
+//! require their final contents.
 
 use super::expr::Expr;
 use super::history::{Data, Loop, Nest, Part, Path, Tree};
@@ -7,7 +14,7 @@ use super::tensor::Tensor;
 use std::sync::Arc;
 
 impl Part {
-    /// The tensors that the loops assign, but for local ones.
+    /// The tensors that the loops assign, except local ones.
     pub fn assigned(&self) -> Vec<&Tensor> {
         let locals: Vec<&Tensor> = self.trees.iter().flat_map(Tree::locals).collect();
         let mut found = Vec::new();
@@ -22,7 +29,7 @@ impl Part {
         found
     }
 
-    /// How many assignments the loops count: every statement is one.
+    /// The number of assignments that origins number. Every statement is one.
     pub fn steps(&self) -> usize {
         fn statements(tree: &Tree) -> usize {
             match tree {
@@ -49,8 +56,7 @@ impl Nest {
         Nest::defined(trees, assignment, false)
     }
 
-    /// The nest of an assignment whose elements are assigned one after the other, in the order of
-    /// the loops.
+    /// The nest of an assignment whose elements are assigned in the order of the loops.
     pub fn in_order(trees: Vec<Tree>, assignment: Expr) -> Nest {
         Nest::defined(trees, assignment, true)
     }
@@ -65,13 +71,13 @@ impl Nest {
         Nest::new(trees, Arc::new([assignment]), Arc::new([part]))
     }
 
-    /// The nest of a program: its definition has an assignment for each statement, and its parts
+    /// The nest of a program. Its definition has an assignment for each statement, and its parts
     /// are executed in order.
     pub fn program(trees: Vec<Tree>, definition: Vec<Expr>, parts: Vec<Part>) -> Nest {
         Nest::new(trees, definition.into(), parts.into())
     }
 
-    /// Trees of which nothing else is known.
+    /// Trees without a definition.
     pub fn of_trees(trees: Vec<Tree>) -> Nest {
         Nest::new(trees, Arc::new([]), Arc::new([]))
     }
@@ -92,8 +98,8 @@ impl Nest {
         }))
     }
 
-    /// The part of the nest that `trees` are, below the loops `outer`, with the names `beside` in
-    /// use elsewhere; it has taken no steps.
+    /// The part of the nest that consists of `trees`, inside the loops `outer`. The names `beside`
+    /// are in use elsewhere. The part has an empty path.
     #[must_use]
     pub fn part(&self, trees: Vec<Tree>, outer: &[&Loop], beside: Vec<Name>) -> Nest {
         let bare = |l: &Loop| Loop {
@@ -115,37 +121,37 @@ impl Nest {
         }))
     }
 
-    /// The loops around the nest, if it is a part of another one; their bodies are left out.
+    /// The loops around the nest, without their bodies, if it is a part of another one.
     pub fn context(&self) -> &[Loop] {
         &self.0.context
     }
 
-    /// The names that loops and local tensors have elsewhere, if the nest is a part of another one.
+    /// The names of loops and local tensors elsewhere, if the nest is a part of another one.
     pub fn beside(&self) -> &[Name] {
         &self.0.beside
     }
 
-    /// The trees of the outermost sequence.
+    /// The outermost sequence of trees.
     pub fn trees(&self) -> &[Tree] {
         &self.0.trees
     }
 
-    /// The assignments that the nest computes, in order: what every variant is judged by.
+    /// The assignments that the nest computes, in order. Every variant is compared with them.
     pub fn definition(&self) -> &Arc<[Expr]> {
         &self.0.definition
     }
 
-    /// The definition, part by part, as the loops that origins speak of.
+    /// The parts of the definition, with the loops that origins refer to.
     pub fn originals(&self) -> &[Part] {
         &self.0.parts
     }
 
-    /// How many assignments the loops of the definition count.
+    /// The number of assignments that origins number.
     pub fn steps(&self) -> usize {
         self.0.parts.iter().map(Part::steps).sum()
     }
 
-    /// The nests of the parts of the definition, in order, as they were before any step.
+    /// The original nests of the parts of the definition, in order, before any step.
     pub fn untransformed(&self) -> Vec<Nest> {
         let mut first = 0;
         let nests = self.0.parts.iter().map(|part| {
@@ -158,8 +164,8 @@ impl Nest {
         nests.collect()
     }
 
-    /// The nest whose definition, executed in order for each iteration of `around`, is that of
-    /// this nest, and whose trees are repeated likewise.
+    /// Executes the definition of this nest, in order, for each iteration of `around`. The trees
+    /// are repeated likewise.
     #[must_use]
     pub fn repeated(&self, around: &Loop) -> Nest {
         let repeat = |trees: &[Tree]| {
@@ -190,17 +196,16 @@ impl Nest {
         Nest(Arc::new(data))
     }
 
-    /// The steps that made the nest.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
 
-    /// The name of the variable that the nest was first bound to.
+    /// The variable that the nest was first bound to.
     pub fn label(&self) -> Option<&Name> {
         self.0.label.as_ref()
     }
 
-    /// The same computation with other trees; the label belongs to the old ones.
+    /// The same computation with other trees. It loses the label, which named the old ones.
     #[must_use]
     pub fn with_trees(&self, trees: Vec<Tree>) -> Nest {
         let mut data = (*self.0).clone();
@@ -208,7 +213,7 @@ impl Nest {
         Nest(Arc::new(data))
     }
 
-    /// Why the nest is correct, according to its author, whatever can be proved.
+    /// The author's reason why the nest is correct, for nests that cannot be proved.
     pub fn assumption(&self) -> Option<&str> {
         self.0.assumption.as_deref()
     }
@@ -221,12 +226,12 @@ impl Nest {
         Nest(Arc::new(data))
     }
 
-    /// The tensors that nobody needs afterwards, so that the nest may overwrite them.
+    /// The tensors whose contents are dead afterwards, so that the nest may overwrite them.
     pub fn donated(&self) -> &[Name] {
         &self.0.donated
     }
 
-    /// The nest after which nobody needs what `tensor` holds.
+    /// Marks the contents of `tensor` as dead after the nest.
     #[must_use]
     pub fn donating(&self, tensor: Name) -> Nest {
         let mut data = (*self.0).clone();
@@ -235,7 +240,7 @@ impl Nest {
         Nest(Arc::new(data))
     }
 
-    /// Whether the C is plain loops, and compilers find the vectors.
+    /// Whether the C is plain loops, which the compiler vectorizes.
     pub fn is_plain(&self) -> bool {
         self.0.plain
     }
@@ -249,7 +254,7 @@ impl Nest {
         Nest(Arc::new(data))
     }
 
-    /// The nest with its assignments counted from `first` on, as its part of a joined nest.
+    /// Numbers the assignments of the nest from `first` on, for a part of a joined nest.
     #[must_use]
     pub fn counted_from(&self, first: usize) -> Nest {
         let trees = self.trees().iter().map(|t| t.counted_from(first));
@@ -258,8 +263,8 @@ impl Nest {
         Nest(Arc::new(data))
     }
 
-    /// The nest of two nests' trees that computes what both compute, `self` first. The
-    /// statements of `other` are [counted from](Nest::counted_from) the end of `self`.
+    /// Computes both nests, `self` first, with the given trees. The statements of `other` are
+    /// [counted from](Nest::counted_from) the end of `self`.
     #[must_use]
     pub fn joined(&self, other: &Nest, trees: Vec<Tree>) -> Nest {
         let definition = self.0.definition.iter().chain(other.0.definition.iter());
@@ -284,8 +289,8 @@ impl Nest {
         }))
     }
 
-    /// Both nests, one after the other: loops and local tensors of `other` get a number if their
-    /// names are in use.
+    /// Both nests in sequence. Loops and local tensors of `other` get a number if their names are
+    /// in use.
     #[must_use]
     pub fn followed_by(&self, other: &Nest) -> Nest {
         let other = other.counted_from(self.steps());
@@ -295,7 +300,7 @@ impl Nest {
         self.joined(&other, trees)
     }
 
-    /// The nest under a name.
+    /// The nest with a label.
     #[must_use]
     pub fn labelled(&self, label: Name) -> Nest {
         let mut data = (*self.0).clone();
@@ -303,7 +308,7 @@ impl Nest {
         Nest(Arc::new(data))
     }
 
-    /// The nest without the steps that made it.
+    /// The nest with an empty path.
     #[must_use]
     pub fn without_path(&self) -> Nest {
         let mut data = (*self.0).clone();
@@ -311,7 +316,7 @@ impl Nest {
         Nest(Arc::new(data))
     }
 
-    /// The loops around each loop of the nest, in depth-first order: (outer loops, loop).
+    /// Each loop of the nest with the loops around it, in depth-first order: (outer loops, loop).
     pub fn loops(&self) -> Vec<(Vec<&Loop>, &Loop)> {
         fn walk<'a>(
             trees: &'a [Tree],
@@ -339,7 +344,7 @@ impl Nest {
     }
 }
 
-/// Trees that follow others in a sequence, with other names for local tensors that are in use.
+/// Renames the local tensors of `trees` whose names `before` uses.
 fn with_free_locals(before: &[Tree], trees: Vec<Tree>) -> Vec<Tree> {
     let names = |trees: &[Tree]| -> Vec<Name> {
         let nest = Nest::of_trees(trees.to_vec());
@@ -360,7 +365,7 @@ fn with_free_locals(before: &[Tree], trees: Vec<Tree>) -> Vec<Tree> {
     trees.iter().map(|t| t.rename_tensors(&rename)).collect()
 }
 
-/// Trees that follow others in a sequence, with other names for loops that are in use.
+/// Renames the loops of `trees` whose names `before` uses.
 fn with_free_loops(before: &[Tree], trees: &[Tree]) -> Vec<Tree> {
     let names = |trees: &[Tree]| -> Vec<Name> {
         let nest = Nest::of_trees(trees.to_vec());

@@ -4,19 +4,20 @@
 //! ⟨i1, [⟨i2, [⟨(=, •, •), [⟨(B, [5, 4], [i2, i1]), []⟩, ⟨(A, [4, 5], [i1, i2]), []⟩]⟩]⟩]⟩
 //! ```
 //!
-//! What the paper has no node for is written in its manner:
+//! Nodes that the paper lacks are written in its style:
 //!
 //! - an update is `(+=, •, •)`, with the target and the value as subtrees;
-//! - a sum over j is `(sum [j], S, •)`, and `prod`, `min` and `max` are written alike; a range that
-//!   is given to an iterator follows it, `(sum [j in 0..4], S, •)`;
+//! - a sum over j is `(sum [j], S, •)`, and `prod`, `min` and `max` are written alike. A given
+//!   range follows its iterator, `(sum [j in 0..4], S, •)`;
 //! - a function of elements is `(exp, S, •)`, a choice `(select <, S, •)`, a conversion
 //!   `(f64, S, •)`, a number `(2, [], •)`, the value of an index `(index 2*i + j, [], •)`;
-//! - a virtual tensor without iterators is `(λ [i, j], S, ε)`, the body below it: the only node
-//!   beside leaves whose iterators are ε, since operations give them to it as they do to leaves;
-//! - an initialization is `(fill 0, •, •)` over the tensor, indexed by the part that is set.
+//! - a virtual tensor without iterators is `(λ [i, j], S, ε)`, with the body as subtree. It is the
+//!   only inner node whose iterators are ε, since operations give it iterators as they do to
+//!   leaves;
+//! - an initialization is `(fill 0, •, •)` over the tensor, indexed by the part that it sets.
 //!
-//! A loop shows its name, as in the paper; its range is the triple of [`Range::notation`].
-//! Whether it is parallel or vector is no part of the tree (§3.3.3).
+//! A loop shows its name, as in the paper. Its range is the triple of [`Range::notation`]. Its mode
+//! (parallel, vector) is not part of the tree (§3.3.3).
 
 use super::affine::Affine;
 use super::expr::{Expr, Index, Node};
@@ -29,7 +30,7 @@ use super::tensor::Tensor;
 use super::text::{ranged, region_texts};
 
 impl Expr {
-    /// The tree as TeML eq. 1 writes it.
+    /// The tree in the notation of TeML eq. 1.
     pub fn notation(&self) -> String {
         expr(self, &|e| match e.shape() {
             Some(shape) => shape.to_string(),
@@ -39,8 +40,8 @@ impl Expr {
 }
 
 impl Nest {
-    /// The tree as TeML eqs. 2 and 3 write it. A single outermost loop stands for itself, and
-    /// anything else is a sequence `⟨•, […]⟩`.
+    /// The tree in the notation of TeML eqs. 2 and 3. A single outermost loop is written as itself,
+    /// anything else as a sequence `⟨•, […]⟩`.
     pub fn notation(&self) -> String {
         let trees = trees(self.trees(), &mut Vec::new());
         match self.trees() {
@@ -51,7 +52,7 @@ impl Nest {
 }
 
 impl Range {
-    /// The triple (lb, ub, st) of TeML §3.1, whose upper bound is the last value.
+    /// The triple (lb, ub, st) of TeML §3.1. Its upper bound is the last value.
     pub fn notation(&self) -> String {
         let last: Vec<Affine> = self.upper.iter().map(|b| b.plus_constant(-1)).collect();
         let (lower, upper) = (bound("max", &self.lower), bound("min", &last));
@@ -70,7 +71,7 @@ fn node(root: &str, subtrees: &[String]) -> String {
     format!("⟨{root}, [{}]⟩", subtrees.join(", "))
 }
 
-/// `shape` gives the shapes of operations; those of tensors are their own.
+/// Formats an expression. `shape` formats the shapes of operations; tensors have their own.
 fn expr(e: &Expr, shape: &dyn Fn(&Expr) -> String) -> String {
     let root = match e.node() {
         Node::Access { tensor, index } => return leaf(tensor, &iterators(index)),
@@ -147,7 +148,7 @@ fn stmt(s: &Stmt, outer: &[&Loop]) -> String {
         Index::At(s.index.clone())
     };
     let target = leaf(&s.target, &iterators(&index));
-    // Statements keep no shapes: here the loops around them say how far an iterator runs.
+    // Statements keep no shapes. The extents come from the loops around them.
     let value = expr(&s.value, &|e| {
         let extents: Vec<String> = e.iterators().iter().map(|n| extent(n, outer)).collect();
         format!("[{}]", extents.join(", "))
@@ -156,7 +157,8 @@ fn stmt(s: &Stmt, outer: &[&Loop]) -> String {
     node(&root, &[target, value])
 }
 
-/// How many values an iterator takes; for the last block of a stripmined loop, at most.
+/// The trip count of an iterator, as text. For the last block of a stripmined loop, it is an upper
+/// bound.
 fn extent(name: &Name, outer: &[&Loop]) -> String {
     let range = outer.iter().find(|l| l.name == *name).map(|l| &l.range);
     let bounds = range.and_then(|r| Some((r.lower.first()?, r.upper.first()?)));

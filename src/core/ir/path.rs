@@ -12,18 +12,18 @@ impl fmt::Display for Site {
 }
 
 impl Step {
-    /// The call of the library of which it is a step.
+    /// The library call that the step belongs to.
     pub fn invocation(&self) -> Option<&Arc<Invocation>> {
         self.site.as_ref()?.invocation.as_ref()
     }
 
-    /// Whether both do the same, wherever they were asked for.
+    /// Whether both apply the same operation to the same arguments, at any place.
     pub fn same(&self, other: &Step) -> bool {
         self.op == other.op && self.args == other.args
     }
 }
 
-/// As a method call, with trees by name.
+/// Printed as a method call, with trees by name.
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let args: Vec<String> = self.args.iter().map(Arg::short).collect();
@@ -31,17 +31,17 @@ impl fmt::Display for Step {
     }
 }
 
-/// What a script asked for.
+/// An entry of a path, as the script wrote it.
 #[derive(Clone, Debug)]
 pub enum Taken {
     /// A step.
     Step(Arc<Step>),
-    /// A call of the library, and the steps that it took.
+    /// A library call and its steps.
     Call(Arc<Invocation>, Vec<Arc<Step>>),
 }
 
 impl Taken {
-    /// What a script asked for when it took a step.
+    /// The entry that contains `step`.
     pub fn of(step: &Arc<Step>) -> Taken {
         match step.invocation() {
             Some(call) => Taken::Call(call.clone(), vec![step.clone()]),
@@ -49,7 +49,6 @@ impl Taken {
         }
     }
 
-    /// The steps.
     pub fn steps(&self) -> &[Arc<Step>] {
         match self {
             Taken::Step(step) => std::slice::from_ref(step),
@@ -74,7 +73,7 @@ impl fmt::Display for Taken {
 }
 
 impl Path {
-    /// The path with `step` appended, and what it did.
+    /// The path with `step` and its effects appended.
     #[must_use]
     pub fn then(&self, step: Arc<Step>, effects: Effects) -> Path {
         let before = self.0.as_ref().and_then(|link| link.step.invocation());
@@ -83,7 +82,7 @@ impl Path {
         let given = call
             .filter(is_first)
             .map_or_else(Vec::new, |call| call.nests());
-        // What is handed on is the path itself, and no deeper.
+        // Skip the path itself, which the call hands on: it adds no depth.
         let given = given
             .into_iter()
             .map(Nest::path)
@@ -101,7 +100,7 @@ impl Path {
         })))
     }
 
-    /// Whether both share their steps.
+    /// Whether both share their steps in memory.
     fn is(&self, other: &Path) -> bool {
         match (&self.0, &other.0) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),
@@ -110,7 +109,7 @@ impl Path {
         }
     }
 
-    /// How deeply nests in arguments of steps hold nests in arguments of their steps.
+    /// The nesting depth of nests in arguments of steps.
     pub fn depth(&self) -> usize {
         self.0.as_ref().map_or(0, |link| link.depth)
     }
@@ -125,8 +124,7 @@ impl Path {
         self.0.is_none()
     }
 
-    /// What the script asked for, the first one first: steps, and calls of the library with the
-    /// steps that they took.
+    /// The entries that the script wrote, oldest first: steps, and library calls with their steps.
     pub fn entries(&self) -> Vec<Taken> {
         let mut entries: Vec<Taken> = Vec::new();
         for step in self.steps() {
@@ -140,13 +138,13 @@ impl Path {
         entries
     }
 
-    /// The last step, and what it did.
+    /// The last step and its effects.
     pub fn last(&self) -> Option<(&Arc<Step>, &Effects)> {
         let link = self.0.as_ref()?;
         Some((&link.step, &link.effects))
     }
 
-    /// What the last step did, or all steps of the call of the library that it is one of: in order.
+    /// The effects of the last step, or of all steps of its library call, in order.
     pub fn last_entry(&self) -> Vec<&Effects> {
         let call = self.last().and_then(|(step, _)| step.invocation());
         let is_in = |step: &Step| match (call, step.invocation()) {
@@ -165,22 +163,22 @@ impl Path {
         found
     }
 
-    /// The step that ended a loop, and what it did; also in the paths of nests that it took.
+    /// The step that ended a loop, and its effects. Searches also the paths of argument nests.
     pub fn ended(&self, birth: &Birth) -> Option<(&Arc<Step>, &Effects)> {
         self.find(&|_, effects| effects.ended.iter().any(|b| b.same(birth)))
     }
 
-    /// The step after which there was no local tensor of this name, and what it did.
+    /// The step that removed the local tensor of this name, and its effects.
     pub fn gone(&self, tensor: &Name) -> Option<(&Arc<Step>, &Effects)> {
         self.find(&|_, effects| effects.gone.contains(tensor))
     }
 
-    /// Whether a step is one of the path, or of those of nests that it took.
+    /// Whether a step is in the path, or in the path of an argument nest.
     pub fn has(&self, step: &Arc<Step>) -> bool {
         self.find(&|own, _| Arc::ptr_eq(own, step)).is_some()
     }
 
-    /// The last step that a test holds for; one of the path, or of those of arguments.
+    /// The last step that passes a test, in this path or the path of an argument.
     fn find(&self, test: &dyn Fn(&Arc<Step>, &Effects) -> bool) -> Option<(&Arc<Step>, &Effects)> {
         let mut open = vec![self];
         while let Some(path) = open.pop() {
@@ -196,7 +194,7 @@ impl Path {
         None
     }
 
-    /// The steps, the first one first.
+    /// The steps, oldest first.
     pub fn steps(&self) -> Vec<Arc<Step>> {
         let mut steps = Vec::with_capacity(self.len());
         let mut rest = self;
@@ -209,7 +207,7 @@ impl Path {
     }
 }
 
-/// Paths are equal when their steps do the same.
+/// Paths are equal if their steps are the same.
 impl PartialEq for Path {
     fn eq(&self, other: &Path) -> bool {
         let (mut a, mut b) = (self, other);

@@ -1,4 +1,6 @@
-//! Programs: variables, which may be inputs and outputs, and assignments to them in order.
+//! Programs: variables, which can be inputs, outputs or temporaries, and a list of assignments.
+//!
+//! Every notation of `lang` is read into a program and written from one.
 
 use super::expr::Expr;
 use super::name::Name;
@@ -7,7 +9,7 @@ use super::text::Infix;
 use std::fmt;
 use std::sync::Arc;
 
-/// Assignments in order, and what their tensors are for; cheap to clone.
+/// A list of assignments and the roles of their tensors. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program(Arc<Data>);
 
@@ -20,16 +22,16 @@ struct Data {
 /// A tensor of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// The tensor, which has a name.
+    /// The tensor. It has a name.
     pub tensor: Tensor,
-    /// Whether the caller sets it before.
+    /// Whether the caller sets it before the program runs.
     pub is_input: bool,
     /// Whether the caller reads it afterwards.
     pub is_output: bool,
 }
 
 impl Program {
-    /// The program of these assignments, whose tensors are variables.
+    /// A program of these assignments. Their tensors are variables.
     pub fn new(variables: Vec<Variable>, assignments: Vec<Expr>) -> Program {
         Program(Arc::new(Data {
             variables,
@@ -37,7 +39,7 @@ impl Program {
         }))
     }
 
-    /// The variables, as they were declared.
+    /// The variables, in the order of their declaration.
     pub fn variables(&self) -> &[Variable] {
         &self.0.variables
     }
@@ -47,7 +49,6 @@ impl Program {
         &self.0.assignments
     }
 
-    /// The variable of that name.
     pub fn variable(&self, name: &Name) -> Option<&Variable> {
         let mut all = self.0.variables.iter();
         all.find(|v| v.tensor.name() == Some(name))

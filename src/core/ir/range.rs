@@ -1,4 +1,8 @@
-//! What is said of a loop's iterations: which there are, who runs them, and how.
+//! The range of a loop, how threads share it, and its hints.
+//!
+//! Properties of a loop beside its range belong to its iterations. `stripmine` gives sharing to the
+//! loop over blocks, and the rest to the inner loop. Hints change no result. Only two refusals
+//! depend on them: a vector loop that prefetches, and the fusion of loops whose hints differ.
 
 use super::affine::Affine;
 use super::name::Name;
@@ -7,9 +11,9 @@ use std::sync::Arc;
 /// Lower bound, upper bound and step: (lb, ub, st) of TeML §3.1, the upper bound exclusive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// The iterator starts at the greatest of these; never empty.
+    /// The iterator starts at the greatest of these. Never empty.
     pub lower: Vec<Affine>,
-    /// The iterator stays below the least of these; never empty.
+    /// The iterator stays below the least of these. Never empty.
     pub upper: Vec<Affine>,
     /// At least 1.
     pub step: i64,
@@ -26,7 +30,7 @@ impl Range {
         }
     }
 
-    /// The bounds, when no outer iterator occurs in them.
+    /// The bounds, if no outer iterator occurs in them.
     pub fn as_constant(&self) -> Option<(i64, i64)> {
         let value = |bounds: &[Affine]| -> Option<Vec<i64>> {
             bounds.iter().map(Affine::as_constant).collect()
@@ -36,7 +40,7 @@ impl Range {
         Some((lower, upper))
     }
 
-    /// Whether no iterator is ever in the range, whatever the iterators in the bounds are.
+    /// Whether the range is empty, whatever the iterators in the bounds are.
     pub fn is_never_entered(&self) -> bool {
         let span = |lower: &Affine, upper: &Affine| upper.minus(lower).as_constant();
         let mut pairs = self
@@ -51,12 +55,12 @@ impl Range {
         self.bounds().any(|b| b.mentions(name))
     }
 
-    /// Lower and upper bounds.
+    /// The lower and the upper bounds.
     pub fn bounds(&self) -> impl Iterator<Item = &Affine> {
         self.lower.iter().chain(&self.upper)
     }
 
-    /// From `lower` on, `extent` values.
+    /// A range of `extent` values from `lower` on.
     pub fn of_extent(lower: &Affine, extent: i64) -> Range {
         Range {
             lower: vec![lower.clone()],
@@ -65,8 +69,8 @@ impl Range {
         }
     }
 
-    /// The range without constant bounds that another bound implies, given the least and the
-    /// greatest value of each.
+    /// Drops constant bounds that another bound implies. `interval` gives the least and the
+    /// greatest value of a bound.
     #[must_use]
     pub fn without_slack(&self, interval: &dyn Fn(&Affine) -> Option<(i64, i64)>) -> Range {
         let binding = |bounds: &[Affine], least: bool| -> Vec<Affine> {
@@ -103,8 +107,8 @@ impl Range {
         }
     }
 
-    /// The range with iterators in its bounds replaced. Of several bounds that differ by a constant
-    /// only the one that counts stays.
+    /// The range with iterators in its bounds replaced. If bounds differ only by a constant, the
+    /// tightest one is kept.
     #[must_use]
     pub fn substitute(&self, map: &dyn Fn(&Name) -> Option<Affine>) -> Range {
         let replace = |bounds: &[Affine], tighter: fn(i64, i64) -> i64| -> Vec<Affine> {
@@ -128,17 +132,17 @@ impl Range {
     }
 }
 
-/// How the iterations of a parallel loop are shared among threads.
+/// How threads share the iterations of a parallel loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sharing {
-    /// The number of perfectly nested loops, from this one on, whose iterations are shared all
-    /// together; at least 1.
+    /// The number of perfectly nested loops, from this one on, that share their combined
+    /// iterations. At least 1.
     pub collapse: usize,
-    /// Which iterations a thread gets; `None` leaves it to OpenMP.
+    /// The assignment of iterations to threads. `None` leaves it to OpenMP.
     pub schedule: Option<Schedule>,
-    /// How many a thread gets at a time, if there is a schedule; `None` leaves it to OpenMP.
+    /// The chunk size of the schedule. `None` leaves it to OpenMP.
     pub chunk: Option<i64>,
-    /// How many iterations there have to be; with fewer, one thread runs all.
+    /// The least trip count for several threads. With fewer iterations, one thread runs all.
     pub threshold: Option<i64>,
 }
 
@@ -153,30 +157,28 @@ impl Default for Sharing {
     }
 }
 
-/// What is said of a loop to the machine and to readers, and changes no result.
+/// Notes on a loop for the machine and for readers, without effect on results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hints {
-    /// What is fetched ahead.
+    /// The tensors to prefetch.
     pub prefetch: Vec<Prefetch>,
-    /// Tensors to which vectors are stored past the caches.
+    /// Tensors with nontemporal vector stores, which bypass the caches.
     pub stream: Vec<Name>,
-    /// A remark.
+    /// A comment for readers.
     pub remark: Option<Arc<str>>,
 }
 
-/// What iterations of a loop fetch of a tensor before it is used.
+/// A prefetch of a tensor by the iterations of a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prefetch {
-    /// The tensor.
     pub tensor: Name,
-    /// How many iterations ahead.
+    /// The prefetch distance, in iterations.
     pub distance: i64,
-    /// How many more with each iteration of the loops inside of `of`, of which the first one fetches
-    /// `distance` iterations ahead.
+    /// Inner iteration n of `of` prefetches `distance` + n * `further` iterations ahead.
     pub further: i64,
-    /// The loop around whose iterations these are, and of which those inside fetch equal shares;
-    /// `None` for the elements that the loop itself touches first. Where there is no such loop
-    /// around, nothing is fetched.
+    /// The outer loop whose iterations are counted. Its inner iterations prefetch equal shares.
+    /// `None` prefetches the elements that the loop itself touches first. If the named loop is
+    /// gone, nothing is prefetched.
     pub of: Option<Name>,
 }
 
@@ -212,8 +214,8 @@ impl Hints {
         hints
     }
 
-    /// Whether `text` may stand in a comment of C, in a line of its own, and is no more than that:
-    /// letters, digits, spaces and punctuation, but nothing that C reads even there.
+    /// Whether `text` fits a one-line comment of C: letters, digits, spaces and punctuation,
+    /// without the sequences that C interprets there.
     pub fn is_remark(text: &str) -> bool {
         let plain = |c: char| c.is_alphanumeric() || c == ' ' || c.is_ascii_punctuation();
         let read = ["\\", "*/", "/*", "??"];
@@ -224,14 +226,14 @@ impl Hints {
     }
 }
 
-/// Which iterations a thread gets.
+/// A policy that assigns iterations to threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schedule {
-    /// An equal part, decided beforehand.
+    /// An equal part, fixed beforehand.
     Static,
-    /// The next one, whenever it is done with one.
+    /// The next chunk whenever a thread is idle.
     Dynamic,
-    /// The next ones, of which there are fewer and fewer.
+    /// The next chunk whenever a thread is idle, with shrinking chunks.
     Guided,
 }
 

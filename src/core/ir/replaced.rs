@@ -1,4 +1,4 @@
-//! Expressions with parts of them replaced.
+//! Expressions with replaced parts.
 
 use super::affine::Affine;
 use super::expr::{Expr, Index, Node};
@@ -6,7 +6,7 @@ use super::name::Name;
 use super::tensor::Tensor;
 
 impl Expr {
-    /// An element-wise value with its index expressions replaced, from left to right.
+    /// An element-wise value with its index expressions replaced, left to right.
     #[must_use]
     pub fn map_indices(&self, map: &dyn Fn(&Affine) -> Affine) -> Expr {
         let accesses = |tensor: &Tensor, index: &Index| match index {
@@ -19,7 +19,7 @@ impl Expr {
         self.map_leaves(&accesses, map)
     }
 
-    /// An element-wise value with accesses replaced where `map` says so.
+    /// An element-wise value with the accesses that `map` matches replaced.
     #[must_use]
     pub fn map_accesses(&self, map: &dyn Fn(&Tensor, &Index) -> Option<Expr>) -> Expr {
         self.map_leaves(map, &Affine::clone)
@@ -44,14 +44,14 @@ impl Expr {
         }
     }
 
-    /// The expression with parts replaced where `map` says so, the outermost first.
+    /// The expression with the parts that `map` matches replaced, the outermost first.
     #[must_use]
     pub fn replace(&self, map: &dyn Fn(&Expr) -> Option<Expr>) -> Expr {
         map(self).unwrap_or_else(|| self.map_parts(&|part| part.replace(map)))
     }
 
-    /// The expression with each of its parts replaced, from left to right. What they are indexed and
-    /// summed over stays.
+    /// The expression with each of its parts replaced, left to right. Indices and reduction
+    /// iterators stay.
     #[must_use]
     pub fn map_parts(&self, map: &dyn Fn(&Expr) -> Expr) -> Expr {
         match self.node() {
@@ -113,7 +113,7 @@ impl Expr {
         }
     }
 
-    /// An assignment in pieces, with each of them replaced; other expressions stay as they are.
+    /// An assignment in pieces, with each piece replaced. Other expressions stay unchanged.
     #[must_use]
     pub fn map_pieces(&self, map: &dyn Fn(&Expr) -> Expr) -> Expr {
         match self.node() {
@@ -125,7 +125,7 @@ impl Expr {
         }
     }
 
-    /// The expression with other tensors, as targets and as operands, where `map` says so.
+    /// The expression with the tensors that `map` matches replaced, as targets and operands.
     #[must_use]
     pub fn map_tensors(&self, map: &dyn Fn(&Tensor) -> Option<Tensor>) -> Expr {
         self.replace(&|part| match part.node() {
@@ -142,7 +142,7 @@ impl Expr {
         self.fill_placeholder_with(&|tensor| tensor.named(name.clone()))
     }
 
-    /// The same with a tensor that is made of □.
+    /// Fills □ with a tensor that `named` makes of it.
     #[must_use]
     pub fn fill_placeholder_with(&self, named: &dyn Fn(&Tensor) -> Tensor) -> Expr {
         match self.node() {

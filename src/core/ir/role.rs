@@ -1,6 +1,6 @@
-//! What a loop is to the step that made it.
+//! Roles of loops in the steps that made them.
 
-/// What a loop is to the step that made it.
+/// The role of a loop in the step that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Nothing in particular.
@@ -9,19 +9,19 @@ pub enum Role {
     Outer,
     /// Over the iterations of a block.
     Inner,
-    /// Over the iterations behind the blocks, or behind the index of a split.
+    /// Over the iterations after the blocks, or after the index of a split.
     Tail,
-    /// Over iterations taken off an end.
+    /// Over iterations peeled off an end.
     Peeled,
-    /// Like a loop that is there as well, or was.
+    /// A copy of another loop, which may have ended.
     Copy,
-    /// Around a part of what a loop executed.
+    /// Around a part of another loop's body.
     Part,
-    /// Of one iteration or none.
+    /// A guard: one iteration or none.
     Guard,
-    /// In place of several loops, which it goes on.
+    /// A fused loop, which continues several loops.
     Fused,
-    /// Where another nest, from which it comes, computes what is needed.
+    /// A loop of another nest that is computed here.
     Placed,
     /// Fills a buffer.
     Load,
@@ -48,7 +48,7 @@ impl Role {
         }
     }
 
-    /// Whether the loop goes on those that it was made of, which are then no longer there.
+    /// Whether the loop continues the loops that it was made of, which then end.
     pub(super) fn continues(self) -> bool {
         matches!(self, Role::Fused | Role::Placed)
     }

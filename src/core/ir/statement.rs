@@ -1,7 +1,11 @@
-//! What nests execute: statements and fills.
+//! Statements and fills, the leaves of nests.
 //!
-//! A fill is the initialization of part of a tensor, placed explicitly because a reduction must not
-//! rely on what its target held before.
+//! A fill is the initialization of a part of a tensor. It is a tree of its own, because a reduction
+//! must not rely on the old contents of its target. It comes before the loops, so that the nest
+//! itself stays perfect.
+//!
+//! An [`Origin`] says which instance of the definition a statement executes. Transformations keep
+//! it by substituting in statements instead of writing them anew.
 
 use super::affine::Affine;
 use super::constant::Constant;
@@ -13,16 +17,16 @@ use super::tensor::Tensor;
 /// `target op= value`, or `target = value` without an operation.
 #[derive(Clone, Debug)]
 pub struct Stmt {
-    /// The tensor written; it has a name.
+    /// The tensor written. It has a name.
     pub target: Tensor,
-    /// Where it is written: one index per dimension.
+    /// The index written, one expression per dimension.
     pub index: Vec<Affine>,
     /// The operation of an update such as `+=`.
     pub update: Option<BinaryOp>,
     /// The value: accesses, numbers and element-wise operations only.
     pub value: Expr,
-    /// What it executes of the definition; `None` for copies between tensors that a
-    /// transformation adds, and for nests that were read. No part of equality.
+    /// The instance of the definition that it executes. `None` for copies between tensors that a
+    /// transformation adds, and for parsed nests. Not part of equality.
     pub origin: Option<Origin>,
 }
 
@@ -35,29 +39,29 @@ impl PartialEq for Stmt {
 
 impl Eq for Stmt {}
 
-/// Which instance of the definition a statement executes. It is substituted along with the
-/// statement, so that it holds whatever loops become of those that `build` made.
+/// The instance of the definition that a statement executes. It is substituted along with the
+/// statement, so it stays true when transformations change the loops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The assignment, counted from 0.
     pub assignment: usize,
-    /// The iterators of the loops that `build` made for it, outermost first, in terms of the
-    /// loops around the statement.
+    /// The iterators of the loops that `build` made for the assignment, outermost first. They are
+    /// written in terms of the loops around the statement.
     pub point: Vec<Affine>,
 }
 
 /// `tensor[region] = value`: sets a box of elements.
 #[derive(Clone, Debug)]
 pub struct Fill {
-    /// The tensor written; it has a name.
+    /// The tensor written. It has a name.
     pub target: Tensor,
     /// For each dimension the first index and the number of elements.
     pub region: Vec<(Affine, u64)>,
     /// The identity of the reduction.
     pub value: Constant,
-    /// The assignment of the definition that it begins, and the iterators of the loops that are
-    /// around it there; `None` for what a transformation adds, and for nests that were read. No
-    /// part of equality.
+    /// The assignment of the definition that it begins, with the iterators of the loops around it
+    /// there. `None` for fills that a transformation adds, and for parsed nests. Not part of
+    /// equality.
     pub origin: Option<Origin>,
 }
 

@@ -1,4 +1,4 @@
-//! Substitution for iterators of an expression, which captures none.
+//! Capture-free substitution of iterators in expressions.
 
 use super::affine::Affine;
 use super::domain::Domain;
@@ -68,7 +68,7 @@ impl Expr {
 }
 
 impl Expr {
-    /// The expression with iterators renamed, free and bound ones; no two get the same name.
+    /// The expression with free and bound iterators renamed. No two get the same name.
     #[must_use]
     pub fn rename_iterators(&self, rename: &dyn Fn(&Name) -> Option<Name>) -> Expr {
         let new = |name: &Name| rename(name).unwrap_or_else(|| name.clone());

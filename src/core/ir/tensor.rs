@@ -6,11 +6,11 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// The extents of a tensor's dimensions, each at least 1; rank 0 is a scalar.
+/// The extents of a tensor's dimensions, each at least 1. Rank 0 is a scalar.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Shape(Arc<[u64]>);
 
-/// Why a list of integers is no shape.
+/// Why a list of integers is not a shape.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
     /// An extent is zero or negative.
@@ -29,14 +29,14 @@ pub enum ShapeError {
     },
 }
 
-/// The largest tensor in bytes: what a C object may be (`PTRDIFF_MAX` on 48-bit machines).
+/// The largest tensor in bytes: the limit of a C object (`PTRDIFF_MAX` on 48-bit machines).
 const MAX_BYTES: u128 = 1 << 47;
 
 impl Shape {
     /// A shape of the given extents for elements of type `elem`.
     ///
     /// # Errors
-    /// [`ShapeError`] when an extent is not positive or the product overflows.
+    /// [`ShapeError`] if an extent is not positive or the tensor is too large.
     pub fn new(extents: &[i64], elem: Elem) -> Result<Shape, ShapeError> {
         let mut bytes = elem.size() as u128;
         for (k, &extent) in extents.iter().enumerate() {
@@ -53,7 +53,7 @@ impl Shape {
         Ok(Shape(extents.iter().map(|e| e.unsigned_abs()).collect()))
     }
 
-    /// The shape of a virtual expression: extents that no storage has to back.
+    /// The shape of a virtual expression, whose extents need no storage.
     pub fn of_extents(extents: impl IntoIterator<Item = u64>) -> Shape {
         Shape(extents.into_iter().collect())
     }
@@ -81,7 +81,7 @@ impl fmt::Display for Shape {
     }
 }
 
-/// The triangle of a matrix outside of which all elements are zeros.
+/// The triangle of a matrix that can have nonzero elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Triangle {
     /// `A[i][j]` with j at most i.
@@ -111,7 +111,7 @@ impl Triangle {
         }
     }
 
-    /// Whether an element is in it.
+    /// Whether the triangle contains an element.
     pub fn has(self, row: u64, column: u64) -> bool {
         match self {
             Triangle::Lower => column <= row,
@@ -131,7 +131,7 @@ struct Data {
 }
 
 impl Data {
-    /// What a tensor is, whatever is known of its elements and its origin.
+    /// The fields that decide equality: not the triangle, not the declaration.
     fn key(&self) -> (&Option<Name>, &Shape, Elem, bool) {
         (&self.name, &self.shape, self.elem, self.scalar)
     }
@@ -151,7 +151,7 @@ impl Hash for Data {
     }
 }
 
-/// A tensor that is backed by memory; cheap to clone, equal by structure.
+/// A tensor that is backed by memory. Cheap to clone, equal by structure.
 ///
 /// The name is missing until an assignment gives it one: the placeholder □ of TeML eqs. 12–18.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -190,15 +190,14 @@ impl Tensor {
         self.with(|data| data.name = Some(name))
     }
 
-    /// The same tensor as the one that a script declared as its `number`th, from 1 on: several can
-    /// have one name, as in a loop.
+    /// The same tensor, as the script's `number`th declaration, from 1 on. The number tells tensors
+    /// with the same name apart, such as tensors that a loop of the script declares.
     #[must_use]
     pub fn declared_as(&self, number: u64) -> Tensor {
         self.with(|data| data.declared = number)
     }
 
-    /// Which of the tensors that a script declared this is; 0 if it is none of them. It is no part
-    /// of equality.
+    /// The number of the script's declaration of this tensor, or 0. Not part of equality.
     pub fn declared(&self) -> u64 {
         self.0.declared
     }
@@ -209,14 +208,13 @@ impl Tensor {
         Tensor(Arc::new(data))
     }
 
-    /// The same matrix, of which all elements outside of a triangle are zeros.
+    /// The same matrix with zeros outside of a triangle.
     #[must_use]
     pub fn triangular(&self, triangle: Triangle) -> Tensor {
         self.with(|data| data.triangle = Some(triangle))
     }
 
-    /// The triangle outside of which all elements are zeros, if that is known of it. It is no part
-    /// of equality.
+    /// The triangle that all nonzero elements are known to be in. Not part of equality.
     pub fn triangle(&self) -> Option<Triangle> {
         self.0.triangle
     }
@@ -224,7 +222,7 @@ impl Tensor {
     /// The same tensor with another extent of its last dimension, if it has one.
     ///
     /// # Errors
-    /// It would be too large.
+    /// The tensor would be too large.
     pub fn with_rows(&self, extent: u64) -> Result<Tensor, ShapeError> {
         let Some((_, outer)) = self.shape().extents().split_last() else {
             return Ok(self.clone());
@@ -240,7 +238,7 @@ impl Tensor {
         self.0.name.as_ref()
     }
 
-    /// The name as text; □ where there is none yet.
+    /// The name as text, or □.
     pub fn label(&self) -> &str {
         self.0.name.as_ref().map_or("□", Name::as_str)
     }
@@ -255,7 +253,7 @@ impl Tensor {
         self.0.elem
     }
 
-    /// Whether the tensor was made by `scalar()`.
+    /// Whether `scalar()` made the tensor.
     pub fn is_scalar(&self) -> bool {
         self.0.scalar
     }

@@ -29,7 +29,7 @@ impl Display for Expr {
         self.for_each_access(&mut |tensor, _| add(&mut tensors, tensor));
         write_declarations(f, &tensors)?;
         match self.node() {
-            // A tensor is its own declaration.
+            // A tensor's text is its own declaration.
             Node::Access {
                 index: Index::Unset | Index::Forbidden,
                 ..
@@ -51,9 +51,8 @@ impl Display for Nest {
 /// A line of a printed nest.
 #[derive(Clone, Debug)]
 pub struct Line<'a> {
-    /// How many loops are around it.
+    /// The number of loops around it.
     pub depth: usize,
-    /// What it shows.
     pub tree: &'a Tree,
 }
 
@@ -85,9 +84,9 @@ impl Nest {
         lines
     }
 
-    /// The tensors that the nest does not declare itself, by first appearance in the definition
-    /// (targets first), then in the trees. What one assignment computes for a later one is left
-    /// out where only local tensors hold it.
+    /// The tensors that the nest does not declare itself, in order of first appearance: in the
+    /// definition (targets first), then in the trees. An intermediate result of the definition is
+    /// omitted if only local tensors hold it.
     pub fn tensors(&self) -> Vec<Tensor> {
         let locals: HashSet<Option<&Name>> = self.locals().iter().map(|l| l.name()).collect();
         let mut used = Vec::new();
@@ -118,7 +117,7 @@ impl Nest {
         found
     }
 
-    /// The tensors that the nest declares itself.
+    /// The local tensors.
     pub fn locals(&self) -> Vec<&Tensor> {
         let mut found: Vec<&Tensor> = Vec::new();
         for tensor in self.trees().iter().flat_map(Tree::locals) {
@@ -129,7 +128,7 @@ impl Nest {
         found
     }
 
-    /// Whether the last value that the definition gives to `tensor` is for a later assignment.
+    /// Whether a later assignment of the definition reads the last value of `tensor`.
     pub fn is_passed_on(&self, tensor: &Tensor) -> bool {
         let of = |e: &Expr| e.tensor().is_some_and(|t| t.name() == tensor.name());
         let Some(last) = self.definition().iter().rposition(of) else {
@@ -165,7 +164,7 @@ fn write_declarations(f: &mut Formatter<'_>, tensors: &[Tensor]) -> fmt::Result 
     Ok(())
 }
 
-/// `A[4][5]`; `s` for a scalar, `s[]` for a tensor of rank 0, which takes an empty list.
+/// `A[4][5]`; `s` for a scalar; `s[]` for a tensor of rank 0, which takes an empty list.
 impl Display for Tensor {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(self.label())?;
@@ -266,7 +265,7 @@ impl Display for Fill {
     }
 }
 
-/// The values of each dimension that a fill sets: `0..4`, or `i..+4` where they vary.
+/// The interval that a fill sets, per dimension: `0..4`, or `i..+4` if it varies.
 pub(super) fn region_texts(fill: &Fill) -> Vec<String> {
     let text = |(low, extent): &(Affine, u64)| {
         let end = low
@@ -311,7 +310,8 @@ impl Display for Infix<'_> {
                 };
                 operand(f, left, precedence)?;
                 write!(f, " {} ", op.symbol())?;
-                // Operators associate to the left, so an equal one on the right needs parentheses.
+                // Operators associate to the left, so a right operand of equal precedence needs
+                // parentheses.
                 operand(f, right, precedence + 1)
             }
             Node::Apply { function, args, .. } => {
@@ -384,7 +384,7 @@ fn operand(f: &mut Formatter<'_>, expr: &Expr, at_least: u8) -> fmt::Result {
     }
 }
 
-/// `k in 0..i + 1`, or `k` where no range is given.
+/// `k in 0..i + 1`, or `k` without a given range.
 pub(super) fn ranged(name: &Name, within: &Domain) -> String {
     match within.get(name) {
         Some(range) => format!("{name} in {range}"),

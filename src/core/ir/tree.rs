@@ -1,4 +1,4 @@
-//! Trees with other names, iterators, tensors or origins, and what is in them.
+//! Trees with other names, iterators, tensors or origins, and their contents.
 
 use super::affine::Affine;
 use super::expr::Expr;
@@ -21,7 +21,7 @@ impl PartialEq for Loop {
 impl Eq for Loop {}
 
 impl Loop {
-    /// A loop that runs one iteration after the other, of which nothing else is said.
+    /// A serial loop without hints.
     pub fn serial(name: Name, range: Range, body: Vec<Tree>) -> Loop {
         Loop {
             name,
@@ -36,7 +36,7 @@ impl Loop {
         }
     }
 
-    /// How the iterations are run.
+    /// The mode of the loop: parallel, sharing, vector, lanes, hints.
     pub fn mode(&self) -> (bool, Sharing, bool, Option<i64>, &Hints) {
         let Loop { sharing, lanes, .. } = *self;
         (self.parallel, sharing, self.vector, lanes, &self.hints)
@@ -49,7 +49,7 @@ impl Tree {
         Tree::Loop(Arc::new(l))
     }
 
-    /// The loop, if it is one.
+    /// The tree as a loop.
     pub fn as_loop(&self) -> Option<&Arc<Loop>> {
         match self {
             Tree::Loop(l) => Some(l),
@@ -90,7 +90,7 @@ impl Tree {
         }
     }
 
-    /// The tree with tensors renamed where they are declared, used and hinted at.
+    /// The tree with tensors renamed in declarations, uses and hints.
     #[must_use]
     pub fn rename_tensors(&self, rename: &dyn Fn(&Name) -> Option<Name>) -> Tree {
         let renamed = |tensor: &Tensor| match tensor.name().and_then(rename) {
@@ -100,7 +100,7 @@ impl Tree {
         self.rewritten(&renamed, &|hints| hints.rename_tensors(rename))
     }
 
-    /// The tree with other tensors of the same names and ranks.
+    /// The tree with tensors replaced by others of the same names and ranks.
     #[must_use]
     pub fn map_tensors(&self, map: &dyn Fn(&Tensor) -> Tensor) -> Tree {
         self.rewritten(map, &Hints::clone)
@@ -132,7 +132,7 @@ impl Tree {
         }
     }
 
-    /// The local tensors that are declared in the tree.
+    /// The local tensors declared in the tree.
     pub fn locals(&self) -> Vec<&Tensor> {
         match self {
             Tree::Loop(l) => l.body.iter().flat_map(Tree::locals).collect(),
@@ -141,17 +141,17 @@ impl Tree {
         }
     }
 
-    /// The tree with the assignments of its statements counted from `first` on.
+    /// Adds `first` to the assignment numbers of the statements.
     pub(super) fn counted_from(&self, first: usize) -> Tree {
         self.map_origins(&|origin| origin.assignment += first)
     }
 
-    /// The tree with its assignments counted from those after the `first` ones.
+    /// Subtracts `first` from the assignment numbers of the statements.
     pub fn counted_down(&self, first: usize) -> Tree {
         self.map_origins(&|origin| origin.assignment = origin.assignment.saturating_sub(first))
     }
 
-    /// The tree with one more iterator, the outermost one, in what its statements execute.
+    /// Adds `iterator` as the outermost iterator to the origins of statements.
     pub(super) fn repeated(&self, iterator: &Name) -> Tree {
         let outermost = Affine::iterator(iterator.clone());
         self.map_origins(&|origin| origin.point.insert(0, outermost.clone()))
@@ -177,7 +177,7 @@ impl Tree {
         }
     }
 
-    /// The tree with loops renamed, and with them the iterators in its statements.
+    /// The tree with loops renamed, and the iterators in its statements with them.
     #[must_use]
     pub fn rename_loops(&self, rename: &dyn Fn(&Name) -> Option<Name>) -> Tree {
         fn names(tree: &Tree, rename: &dyn Fn(&Name) -> Option<Name>) -> Tree {

@@ -1,24 +1,24 @@
-//! Which parallel loops of a region begin before all threads are done with the one before.
+//! Which barriers after parallel loops of a region can be elided (`nowait`).
 //!
-//! Threads wait where a parallel loop ends, unless the loops that follow directly use other
-//! elements: boxes that have nothing in common, as the parts of a result have that no tile fills.
+//! Threads wait at the end of a parallel loop, unless the loops that directly follow use disjoint
+//! boxes of elements. An example is a result whose partial tiles have loops of their own.
 
 use crate::analysis::bounds::Bounds;
 use crate::ir::{Index, Loop, Name, Tensor, Tree};
 use std::collections::HashSet;
 
-/// What iterations of a loop use of a tensor: a box, unless that is not known.
+/// The footprint of a loop in a tensor: a box, or `None` if its bounds are unknown.
 struct Part<'t> {
     tensor: &'t Tensor,
     sides: Option<Vec<(i64, i64)>>,
     written: bool,
 }
 
-/// The parallel loops after which no thread barriers, of trees that all threads of a region execute
-/// one after the other.
+/// The parallel loops that need no barrier at their end. All threads of a region execute `trees` in
+/// order.
 pub fn elidable_barriers(trees: &[Tree], around: &Bounds) -> HashSet<Name> {
     let mut free = HashSet::new();
-    // The loops since threads waited for each other, with what they use.
+    // The loops since the last barrier, with their footprints.
     let mut running: Vec<(&Loop, Vec<Part>)> = Vec::new();
     for tree in trees {
         let Some(l) = tree.as_loop().filter(|l| l.parallel) else {
@@ -80,7 +80,7 @@ fn collect<'t>(trees: &'t [Tree], around: &Bounds, parts: &mut Vec<Part<'t>>) {
             }
         }
     }
-    // Each iteration has its own.
+    // A local tensor is private to its iteration.
     let mut at = 0;
     parts.retain(|part| {
         at += 1;

@@ -1,8 +1,8 @@
-//! Whether many variants of nests are legal, with what they have in common worked out once.
+//! Legality of many variants of one definition, with the shared work done once.
 //!
-//! The dependences are those of the definition, which all variants share. What variants compute
-//! one after the other does not depend on their parallel and vector loops, nor whether a
-//! loop is independent on how the others are marked.
+//! All variants share the dependences of the definition. The sequential order of a variant is
+//! judged apart from its parallel and vector loops. Whether one loop is independent does not depend
+//! on how the others are marked.
 
 use super::check::{in_sequence, outside};
 use super::concurrent::{Marked, is_independent, marked};
@@ -19,31 +19,31 @@ use crate::ir::{Loop, Name, Nest, Origin, Part, Sharing, Tree};
 use crate::poly;
 use std::cell::OnceCell;
 
-/// Answers for variants of nests what [`check`](fn@super::check) answers for one.
+/// Answers for many variants of nests what [`check`](fn@super::check) answers for one.
 pub struct BatchProver<'a> {
     nests: &'a [Nest],
     reductions: Reductions,
     known: Vec<KnownVariant>,
     directions: Vec<Directions>,
-    /// The loops of which none are known.
+    /// The loops whose directions could not be determined.
     without_directions: Vec<Name>,
-    /// The trees of the nests, rolled up, once somebody asked for directions.
+    /// The rerolled trees of the nests, computed at the first request for directions.
     rolled: OnceCell<Vec<Vec<Tree>>>,
 }
 
-/// A variant without its parallel and vector loops, and what is known of it.
+/// A variant without its parallel and vector loops, with the verdicts about it.
 struct KnownVariant {
     trees: Vec<Vec<Tree>>,
-    /// What its statements and fills execute of the definition, in textual order.
+    /// The instances that its statements and fills execute, in textual order.
     origins: Vec<Option<Origin>>,
-    /// The tensors that may hold anything in the end.
+    /// The tensors whose final contents are dead.
     donated: Vec<Name>,
     in_sequence: bool,
     independent: Vec<(usize, Name, Option<i64>, bool)>,
 }
 
 impl<'a> BatchProver<'a> {
-    /// A prover of variants of `nests`, which run in order.
+    /// A prover for variants of `nests`, which run in order.
     pub fn of(nests: &'a [Nest], reductions: Reductions) -> BatchProver<'a> {
         BatchProver {
             nests,
@@ -55,10 +55,10 @@ impl<'a> BatchProver<'a> {
         }
     }
 
-    /// Whether `variant`, which has the definition of the nests, computes what that says.
+    /// Whether `variant`, which has the definition of the nests, computes that definition.
     ///
     /// # Errors
-    /// That is not known.
+    /// The question is undecided.
     pub fn is_legal(&mut self, variant: &[Nest]) -> Result<bool, Undecided> {
         let defined = variant.iter().all(|n| !n.originals().is_empty());
         if !defined || !definition(variant).eq(definition(self.nests)) {
@@ -92,7 +92,7 @@ impl<'a> BatchProver<'a> {
         if !known.in_sequence {
             return Ok(false);
         }
-        // The quick test mostly sees that there is no conflict.
+        // The quick test suffices for most variants.
         if variant.iter().all(|nest| first_race(nest).is_none()) {
             return Ok(true);
         }
@@ -104,11 +104,11 @@ impl<'a> BatchProver<'a> {
         Ok(true)
     }
 
-    /// Whether parallel and vector loops run no iterations at the same time that touch one
-    /// element; everything else may be wrong.
+    /// Whether no two iterations that run at the same time in parallel and vector loops conflict.
+    /// It ignores everything else that may be wrong.
     ///
     /// # Errors
-    /// That is not known.
+    /// The question is undecided.
     pub fn is_independent(&self, variant: &[Nest]) -> Result<bool, Undecided> {
         if variant.iter().all(|nest| first_race(nest).is_none()) {
             return Ok(true);
@@ -123,15 +123,15 @@ impl<'a> BatchProver<'a> {
         Ok(true)
     }
 
-    /// Whether sums and products may be regrouped anywhere.
+    /// Whether any reduction may be reassociated.
     pub fn regroups(&self) -> bool {
         let trees = trees(self.nests);
         let program = Program::of(self.nests, &trees);
         (0..program.originals.len()).any(|a| reassociates(&program, a, self.reductions))
     }
 
-    /// Whether the nests, which are legal, are so with other runs of loops that are perfectly
-    /// nested; `None` where that does not follow from the directions of the dependences.
+    /// Whether the (legal) nests stay legal when a perfect band is permuted or reversed. `None` if
+    /// the dependence directions do not decide it.
     pub fn allows(&mut self, runs: &[Run]) -> Option<bool> {
         let name = &runs.first()?.iterator;
         if !self.without_directions.contains(name)
@@ -152,7 +152,7 @@ impl<'a> BatchProver<'a> {
         let reassociates = |a: usize| reassociates(&program, a, self.reductions);
         let found = || Directions::of(&program, name, &reassociates);
         let found = poly::bounded(OPERATIONS, found).ok()??;
-        // Loops that were rolled up have taken in others.
+        // A rerolled loop may have absorbed others.
         let own: Vec<&Loop> = self
             .nests
             .iter()
@@ -167,7 +167,7 @@ impl<'a> BatchProver<'a> {
         Some(found.of_parts(is_whole))
     }
 
-    /// Whether it is legal if no two iterations run at the same time.
+    /// Whether it is legal when executed sequentially.
     fn in_sequence(&self, program: &Program, variant: &[Nest]) -> Result<bool, Undecided> {
         let reassociates = |a: usize| reassociates(program, a, self.reductions);
         let wrong = |piece: &Program| Ok((!sequence::holds(piece, &reassociates)?).then_some(()));
@@ -205,7 +205,7 @@ impl KnownVariant {
     }
 }
 
-/// The trees without parallel and vector loops.
+/// The trees with all loops serial.
 fn bare(trees: &[Tree]) -> Vec<Tree> {
     let bare = trees.iter().map(|tree| match tree {
         Tree::Loop(l) => Tree::of_loop(Loop {

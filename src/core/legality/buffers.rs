@@ -1,27 +1,27 @@
-//! Buffers: local tensors that keep elements of another tensor for a while, and which element of
-//! it each of their elements stands for, as the copies into the buffer and out of it say.
+//! Buffers: local tensors that temporarily keep elements of another tensor. The copies into and out
+//! of a buffer tell which element each of its elements mirrors.
 
 use super::memory::Memory;
 use super::program::{Leaf, Program, What, accesses};
 use crate::ir::{Affine, Expr, Fill, Index, Name, Stmt, Tensor};
 
-/// A local tensor that holds elements of another tensor.
+/// A local tensor that mirrors elements of another tensor.
 pub(super) struct Buffer<'p, 'a> {
     pub(super) program: &'p Program<'a>,
     pub(super) label: &'a str,
     /// The sequence that declares it.
     pub(super) scope: Vec<usize>,
     pub(super) tensor: &'a Tensor,
-    /// The tensor whose elements it holds, and where that has its elements.
+    /// The mirrored tensor, and its memory.
     pub(super) of: &'a Tensor,
     pub(super) of_memory: Memory,
-    /// For each dimension of that tensor.
+    /// One for each dimension of the mirrored tensor.
     pub(super) digits: Vec<MixedRadix>,
     pub(super) uses: Vec<Use<'p, 'a>>,
 }
 
-/// An index of the tensor: multiples of the buffer's indices, and a rest in terms of the iterators
-/// of the loops around the declaration.
+/// An index of the mirrored tensor. It is a linear combination of the buffer's indices, plus a rest
+/// in the iterators around the declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MixedRadix {
     pub(super) of_buffer: Vec<i64>,
@@ -38,38 +38,37 @@ pub(super) struct Use<'p, 'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// It copies an element of the tensor into the buffer.
+    /// Copies an element of the tensor into the buffer.
     Load,
-    /// It copies an element of the buffer back.
+    /// Copies an element of the buffer back.
     Store,
-    /// It sets elements of the buffer, and reads none.
+    /// Sets elements of the buffer without reading it.
     Set,
-    /// It sets an element, and reads the buffer.
+    /// Sets an element and reads the buffer.
     Update,
-    /// It reads the buffer.
+    /// Reads the buffer.
     Read,
 }
 
 impl Role {
-    /// Whether elements get values that the tensor does not have.
+    /// Whether the use gives elements values that the tensor does not have.
     pub(super) fn changes(self) -> bool {
         matches!(self, Role::Set | Role::Update)
     }
 
-    /// Whether the buffer is read.
     pub(super) fn reads(self) -> bool {
         matches!(self, Role::Store | Role::Update | Role::Read)
     }
 }
 
 impl MixedRadix {
-    /// For an element of the buffer.
+    /// The index that belongs to this element of the buffer.
     pub(super) fn at(&self, index: &[Affine]) -> Affine {
         let digits = self.of_buffer.iter().zip(index);
         digits.fold(self.rest.clone(), |sum, (c, i)| sum.plus(&i.times(*c)))
     }
 
-    /// The one dimension of the buffer that moves the index, if that moves as far as it.
+    /// The only buffer dimension in the index, if its coefficient is 1.
     fn alone(&self) -> Option<usize> {
         let digits = self.of_buffer.iter().enumerate();
         let mut moving = digits.filter(|(_, c)| **c != 0);
@@ -81,7 +80,8 @@ impl MixedRadix {
 }
 
 impl<'p, 'a> Buffer<'p, 'a> {
-    /// The local tensor of that name that a sequence declares, if it is a buffer.
+    /// The buffer that a sequence declares under this name; `None` if the local tensor is not a
+    /// buffer.
     pub(super) fn of(
         program: &'p Program<'a>,
         label: &'a str,
@@ -108,7 +108,7 @@ impl<'p, 'a> Buffer<'p, 'a> {
             tensor = Some(here.tensor);
             let sets = own(all[0].tensor);
             let reads = all.iter().any(|access| !access.write && own(access.tensor));
-            // What executes an assignment of the definition is no mere copy.
+            // A leaf that executes an assignment of the definition is not a mere copy.
             let other = match all.as_slice() {
                 [to, from] if leaf.copies() && leaf.assignment.is_none() => match (sets, reads) {
                     (true, false) => Some((Role::Load, to, from)),
@@ -117,7 +117,7 @@ impl<'p, 'a> Buffer<'p, 'a> {
                 },
                 _ => None,
             };
-            // The tensor lives at least as long as the buffer.
+            // The mirrored tensor must live at least as long as the buffer.
             let outlives = |other: &Tensor| leaf.memory(other).loops < scope.len();
             let other = other.filter(|(.., there)| outlives(there.tensor));
             let role = match other {
@@ -159,13 +159,14 @@ impl<'p, 'a> Buffer<'p, 'a> {
         self.scope.len() - 1
     }
 
-    /// Where a leaf is in the sequence that declares the buffer.
+    /// The position of a leaf in the sequence that declares the buffer.
     pub(super) fn place(&self, leaf: &Leaf) -> Option<usize> {
         let is_in = leaf.place.starts_with(&self.scope);
         leaf.place.get(self.scope.len()).copied().filter(|_| is_in)
     }
 
-    /// The indices with which a leaf accesses the buffer: `(written, index)`. Not those of a fill.
+    /// The indices with which a statement accesses the buffer, as `(written, index)`. Fills give
+    /// none.
     pub(super) fn indices(&self, leaf: &Leaf<'a>) -> Vec<(bool, Vec<Affine>)> {
         let What::Stmt(s) = leaf.what else {
             return Vec::new();
@@ -179,7 +180,7 @@ impl<'p, 'a> Buffer<'p, 'a> {
         tensor.label() == self.label && leaf.scope_of(self.label) == Some(&self.scope[..])
     }
 
-    /// The statement with the tensor in place of the buffer.
+    /// The statement with the mirrored tensor in place of the buffer.
     pub(super) fn direct(&self, leaf: &Leaf, s: &Stmt) -> Stmt {
         let at =
             |index: &[Affine]| -> Vec<Affine> { self.digits.iter().map(|d| d.at(index)).collect() };
@@ -205,7 +206,7 @@ impl<'p, 'a> Buffer<'p, 'a> {
         }
     }
 
-    /// The fill with the tensor in place of the buffer; `None` if it sets no box of that.
+    /// The fill with the mirrored tensor in place of the buffer; `None` if it would not set a box.
     pub(super) fn direct_fill(&self, fill: &Fill) -> Option<Fill> {
         let lows: Vec<Affine> = fill.region.iter().map(|(low, _)| low.clone()).collect();
         let region = self.digits.iter().map(|digits| {
@@ -226,7 +227,7 @@ impl<'p, 'a> Buffer<'p, 'a> {
 }
 
 impl Leaf<'_> {
-    /// The sequence that declares a local tensor of this name, if one does.
+    /// The sequence that declares a local tensor of this name, if any.
     fn scope_of(&self, label: &str) -> Option<&[usize]> {
         let mut locals = self.locals.iter();
         let found = locals.find(|(name, _)| *name == label);
@@ -234,9 +235,10 @@ impl Leaf<'_> {
     }
 }
 
-/// The index `there` in terms of the index `here`, without the iterators `inner`.
+/// The index `there` as a function of the index `here`, free of the iterators `inner`.
 fn digits(here: &[Affine], there: &[Affine], inner: &[&Name]) -> Option<Vec<MixedRadix>> {
-    // An iterator that is in one of the indices that are left says how often that is contained.
+    // An iterator that occurs in only one of the remaining indices determines that index's
+    // coefficient.
     let mut left: Vec<usize> = (0..here.len()).collect();
     let mut order: Vec<(usize, &Name)> = Vec::new();
     loop {

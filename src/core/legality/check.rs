@@ -1,11 +1,14 @@
-//! The proof that nests execute what their definition says, in an order that keeps its meaning.
+//! The proof that nests execute their definition in an order that preserves its meaning.
 //!
-//! Where statements are only reordered, their order is what can be wrong, and what is wrong is
-//! told as a dependence ([`super::order`]). Where values pass through local tensors, are computed
-//! again, or where partial results are combined, it is decided where each operand has its value
-//! from ([`super::values`]). No parallel or vector loop may run two iterations at the same time that
-//! touch one element ([`super::concurrent`]). All these are questions about relations between
-//! integer points and are decided exactly.
+//! If statements are only reordered, the proof compares their order, and reports an error as a
+//! dependence ([`super::order`]). Otherwise values pass through local tensors, are recomputed, or
+//! combine partial results. The proof then follows each operand to its producer
+//! ([`super::values`]). No parallel or vector loop may run two conflicting iterations at the same
+//! time ([`super::concurrent`]). All these questions concern relations between integer points and
+//! are decided exactly.
+//!
+//! `interp::symbolic` executes the same question instance by instance. It shares no code with this
+//! proof, and tests it.
 
 use super::concurrent::conflict;
 use super::independence::{Race, first_race};
@@ -23,7 +26,7 @@ use crate::analysis::outside::{Outside, first_outside};
 use crate::analysis::shape::Mismatch;
 use crate::ir::{Nest, Tree};
 
-/// Whether `nests`, in order, compute what their definition says.
+/// Whether `nests`, in order, compute their definition.
 pub fn check(nests: &[Nest], reductions: Reductions) -> Verdict {
     if !nests.is_empty() && nests.iter().all(is_as_built) {
         return Verdict::Legal;
@@ -31,7 +34,7 @@ pub fn check(nests: &[Nest], reductions: Reductions) -> Verdict {
     memo::known(nests, reductions, checked)
 }
 
-/// Whether a nest is what its definition was before any step.
+/// Whether a nest is its definition, fresh from `build`.
 fn is_as_built(nest: &Nest) -> bool {
     let is_same = |trees: &[Tree]| trees == nest.trees() && origins(trees) == origins(nest.trees());
     matches!(nest.originals(), [part] if is_same(&part.trees))
@@ -62,7 +65,7 @@ fn decide(nests: &[Nest], reductions: Reductions) -> Verdict {
     let reassociates = |a: usize| reassociates(&program, a, reductions);
     let in_sequence = in_sequence(&program, nests, &|p| sequence::violation(p, &reassociates));
     if let Ok(Some(violation)) = in_sequence {
-        // Where an iteration too many leaves a tensor, that says more.
+        // An access out of bounds explains an extra iteration better.
         let outside = match violation {
             Violation::Extra { .. } => outside(nests).ok().flatten(),
             _ => None,
@@ -70,7 +73,7 @@ fn decide(nests: &[Nest], reductions: Reductions) -> Verdict {
         let violation = outside.unwrap_or(violation);
         return Verdict::Illegal(Box::new(violation));
     }
-    // What is certain counts more than what is not known.
+    // A violation takes precedence over an undecided question.
     match (concurrent(&program, nests), in_sequence) {
         (Ok(Some(violation)), _) => Verdict::Illegal(Box::new(violation)),
         (_, Err(undecided)) | (Err(undecided), _) => Verdict::Undecided(undecided),
@@ -82,8 +85,8 @@ fn decide(nests: &[Nest], reductions: Reductions) -> Verdict {
     }
 }
 
-/// The first access that leaves its tensor. The questions about values do not show it where the
-/// tensor is local, nor where nothing reads the value.
+/// The first access that leaves its tensor. The questions about values miss it if the tensor is
+/// local or the value is dead.
 pub(super) fn outside(nests: &[Nest]) -> Result<Option<Violation>, Undecided> {
     for (nest, outside) in nests.iter().map(|n| first_outside(n.trees())).enumerate() {
         match outside {
@@ -98,8 +101,8 @@ pub(super) fn outside(nests: &[Nest]) -> Result<Option<Violation>, Undecided> {
     Ok(None)
 }
 
-/// What is wrong with a program that runs `nests`, as `ask` says of programs: piece by piece where
-/// that is enough.
+/// The first violation that `ask` finds in a program that runs `nests`. It asks piece by piece
+/// where that suffices.
 pub(super) fn in_sequence<T>(
     program: &Program,
     nests: &[Nest],
@@ -110,9 +113,9 @@ pub(super) fn in_sequence<T>(
     for piece in &pieces {
         match ask(piece) {
             Ok(None) => {}
-            // Where only the order is wrong, it is wrong with other pieces around it, too.
+            // A wrong order in a piece is wrong in the whole program.
             Ok(Some(wrong)) if is_reordered(piece) => return Ok(Some(wrong)),
-            // A value that is wrong here may be one that nobody needs.
+            // A wrong value in a piece may be dead in the whole program.
             Ok(Some(_)) => return ask(program),
             Err(undecided @ (Undecided::Budget { .. } | Undecided::Library(_))) => {
                 open = open.or(Some(undecided));
@@ -127,7 +130,7 @@ pub(super) fn in_sequence<T>(
     }
 }
 
-/// Two iterations that run at the same time although they touch one element.
+/// Two conflicting iterations that run at the same time.
 fn concurrent(program: &Program, nests: &[Nest]) -> Result<Option<Violation>, Undecided> {
     for (k, _) in suspects(nests) {
         let nest = program.of_nest(k);
@@ -138,7 +141,7 @@ fn concurrent(program: &Program, nests: &[Nest]) -> Result<Option<Violation>, Un
     Ok(None)
 }
 
-/// The nests of which the quick test does not say that all parallel and vector loops are independent.
+/// The nests whose parallel and vector loops the quick test does not prove independent.
 pub(super) fn suspects(nests: &[Nest]) -> impl Iterator<Item = (usize, Race)> {
     let nests = nests.iter().enumerate();
     nests.filter_map(|(k, nest)| Some((k, first_race(nest)?)))

@@ -1,11 +1,11 @@
-//! When leaves are executed.
+//! Execution times of leaves.
 
 use super::memory::iterator;
 use super::program::Leaf;
 use crate::poly::Linear;
 
-/// Points in time, whose lexicographic order is the order of execution. They have no coordinate
-/// that is the same number for all leaves, since proofs take longer with every coordinate.
+/// A time stamp: the lexicographic order of time stamps is the order of execution. Coordinates that
+/// are the same constant for all leaves are dropped, since each one slows proofs down.
 pub(super) struct Clock {
     length: usize,
     kept: Vec<usize>,
@@ -16,7 +16,7 @@ impl Clock {
         Clock::inside(0, leaves)
     }
 
-    /// The order within an iteration of the outermost `loops`, which all the leaves are in.
+    /// Time within one iteration of the outermost `loops`, which surround all leaves.
     pub(super) fn inside<'l, 'a: 'l>(
         loops: usize,
         leaves: impl IntoIterator<Item = &'l Leaf<'a>>,
@@ -31,7 +31,7 @@ impl Clock {
             let first = column.next();
             !first.is_some_and(Linear::is_constant) || column.any(|other| Some(other) != first)
         };
-        // The number of the nest, then for each loop its place and its iterator.
+        // The number of the nest, then the position and the iterator of each loop.
         let first = match loops {
             0 => 0,
             loops => 2 * loops + 1,
@@ -42,21 +42,20 @@ impl Clock {
         }
     }
 
-    /// When a leaf is executed, in terms of the iterators around it.
+    /// The time of a leaf, as a function of the iterators around it.
     pub(super) fn moment(&self, leaf: &Leaf) -> Vec<Linear> {
         let mut moment = leaf.moment();
         moment.resize(self.length, Linear::from(0));
         self.kept.iter().map(|k| moment[*k].clone()).collect()
     }
 
-    /// How many coordinates points in time have.
     pub(super) fn coordinates(&self) -> usize {
         self.kept.len()
     }
 }
 
 impl Leaf<'_> {
-    /// When the leaf is executed: numbers of sequences and values of iterators in turn.
+    /// The time of the leaf: positions in sequences alternate with iterators.
     fn moment(&self) -> Vec<Linear> {
         let mut moment = vec![Linear::from(self.place[0] as i64)];
         for (d, place) in self.place[1..].iter().enumerate() {

@@ -1,28 +1,29 @@
-//! The elements of a tensor that some assignments leave, as ranges of an iterator per dimension.
+//! The elements of a tensor that some assignments do not assign, as one range per dimension.
 //!
-//! What an assignment reaches is a conjunction of conditions on the indices of an element: that an
-//! index expression is not negative, or that it is a multiple of a number. The rest of a set of
-//! elements is split at one condition after the other, so that its parts share no element: those
-//! that violate the first one, those that satisfy it and violate the second one, and so on.
+//! The elements of an assignment satisfy a conjunction of conditions on their indices. Each
+//! condition requires an index expression to be nonnegative or to be a multiple of a number. The
+//! complement splits a set of elements at one condition after the other into disjoint parts. The
+//! first part violates the first condition; the second satisfies it and violates the second, and so
+//! on.
 
 use super::partition::Assigned;
 use crate::analysis::shape::IteratorRange;
 use crate::ir::{Affine, Domain, Name, Range, Tensor};
 use crate::poly::{self, Linear, Piece, Relation, Set};
 
-/// No more parts than this are made.
+/// The most parts that are made.
 const MAX_PARTS: usize = 256;
-/// No steps between elements are larger, since each rest is a part.
+/// The largest step between elements: each residue makes a part.
 const MAX_STEP: i64 = 1024;
-/// How many operations the polyhedral library may spend on a part.
+/// The budget of polyhedral operations per part.
 const OPERATIONS: u64 = 100_000;
 
-/// Why the elements that are left form no loops.
+/// Why loops cannot enumerate the remaining elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stuck {
-    /// Of the piece with this number, from 0.
+    /// The piece with this number, counted from 0, has unsupported conditions.
     Piece(usize),
-    /// Too many parts.
+    /// There are too many parts.
     Many,
 }
 
@@ -30,12 +31,12 @@ pub enum Stuck {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Condition {
     NotNegative(Affine),
-    /// The index, and what divides it.
+    /// The index is a multiple of the number.
     Multiple(Affine, i64),
 }
 
 impl Condition {
-    /// Conditions of which exactly one holds where this one does not.
+    /// Disjoint conditions whose union is the negation of this one.
     fn violated(&self) -> Vec<Condition> {
         match self {
             Condition::NotNegative(a) => {
@@ -48,11 +49,11 @@ impl Condition {
     }
 }
 
-/// The elements of `tensor` that none of `pieces` assigns, as ranges of `names`, one per
-/// dimension, for each part.
+/// The elements of `tensor` that none of `pieces` assigns. Each part has one range per dimension,
+/// over the iterators `names`.
 ///
 /// # Errors
-/// Elements that form no loops.
+/// Loops cannot enumerate the elements.
 pub fn complement(
     tensor: &Tensor,
     names: &[Name],
@@ -88,7 +89,7 @@ pub fn complement(
     Ok(merged(domains.ok_or(Stuck::Piece(0))?))
 }
 
-/// The parts, of which neighbors are one.
+/// Merges adjacent parts.
 fn merged(mut parts: Vec<Domain>) -> Vec<Domain> {
     let found = |parts: &[Domain]| {
         let pairs = (0..parts.len()).flat_map(|a| (0..parts.len()).map(move |b| (a, b)));
@@ -102,7 +103,7 @@ fn merged(mut parts: Vec<Domain>) -> Vec<Domain> {
     parts
 }
 
-/// Both parts, if the second one continues the first one in one dimension.
+/// The union of two parts, if the second one continues the first one in one dimension.
 fn union(first: &Domain, second: &Domain) -> Option<Domain> {
     let mut continued = None;
     for ((name, a), (_, b)) in first.iter().zip(second.iter()) {
@@ -126,11 +127,11 @@ fn union(first: &Domain, second: &Domain) -> Option<Domain> {
     Some(Domain::new(ranges))
 }
 
-/// The conditions on `names` under which a piece assigns the element; `None` where an index has
-/// several iterators, or where iterators do not follow from the element.
+/// The conditions on `names` under which a piece assigns the element. `None` if an index has
+/// several iterators, or if the element does not determine the iterators.
 fn conditions(piece: &Assigned, names: &[Name]) -> Option<Vec<Condition>> {
     let mut found = Vec::new();
-    // An iterator times its factor, in terms of the element.
+    // Each iterator times its factor, as a function of the element.
     let mut solved: Vec<(&IteratorRange, i64, Affine)> = Vec::new();
     for (name, index) in names.iter().zip(&piece.index) {
         let element = Affine::iterator(name.clone()).plus_constant(-index.offset());
@@ -145,7 +146,7 @@ fn conditions(piece: &Assigned, names: &[Name]) -> Option<Vec<Condition>> {
                 let times = element.times(sign);
                 match solved.iter().find(|(r, ..)| r.name == *iterator) {
                     None => solved.push((range, factor * sign, times)),
-                    // The diagonal: both indices say which value the iterator has.
+                    // The diagonal: both indices determine the iterator.
                     Some((_, by, first)) if *by == factor * sign => {
                         let difference = times.minus(first);
                         found.push(Condition::NotNegative(difference.clone()));
@@ -162,7 +163,7 @@ fn conditions(piece: &Assigned, names: &[Name]) -> Option<Vec<Condition>> {
             found.push(Condition::Multiple(element.clone(), *by));
         }
         let limits = range.range();
-        // A bound times `scale`, in terms of the element.
+        // A bound times `scale`, as a function of the element.
         let bound = |bound: &Affine| -> Option<(Affine, i64)> {
             let mut scale = *by;
             for (name, _) in bound.terms() {
@@ -199,7 +200,7 @@ fn conditions(piece: &Assigned, names: &[Name]) -> Option<Vec<Condition>> {
     Some(found)
 }
 
-/// Whether no element satisfies the conditions; not, where that is not known.
+/// Whether no element satisfies the conditions; false if unknown.
 fn is_empty(tensor: &Tensor, names: &[Name], conditions: &[Condition]) -> bool {
     let variables: Vec<&str> = names.iter().map(Name::as_str).collect();
     let linear = |a: &Affine| {
@@ -227,10 +228,10 @@ fn is_empty(tensor: &Tensor, names: &[Name], conditions: &[Condition]) -> bool {
     poly::bounded(OPERATIONS, || Set::new(&[piece])?.is_empty()).unwrap_or(false)
 }
 
-/// The elements that satisfy the conditions as ranges; `None` if they are none.
+/// The elements that satisfy the conditions, as ranges; `None` if they do not form ranges.
 fn domain(tensor: &Tensor, names: &[Name], conditions: &[Condition]) -> Option<Domain> {
     let mut ranges = Vec::with_capacity(names.len());
-    // The values that each iterator takes at most.
+    // The interval of each iterator.
     let mut boxes: Vec<(Name, Option<(i64, i64)>)> = Vec::new();
     let mut settled = 0;
     for (d, (name, extent)) in names.iter().zip(tensor.shape().extents()).enumerate() {
@@ -245,7 +246,7 @@ fn domain(tensor: &Tensor, names: &[Name], conditions: &[Condition]) -> Option<D
         for condition in conditions {
             let (Condition::NotNegative(a) | Condition::Multiple(a, _)) = condition;
             if !own(a) {
-                // A condition on no iterator holds, or there would be no such part.
+                // A condition without iterators holds, or this part would be empty.
                 settled += usize::from(a.as_constant().is_some() && d == 0);
                 continue;
             }
@@ -306,7 +307,7 @@ fn domain(tensor: &Tensor, names: &[Name], conditions: &[Condition]) -> Option<D
     (settled == conditions.len()).then(|| Domain::new(ranges))
 }
 
-/// The index divided by a number, rounded up or down if it is a constant.
+/// The index divided by a number; a constant is rounded up or down.
 fn quotient(a: &Affine, by: i64, up: bool) -> Option<Affine> {
     if by == 1 {
         return Some(a.clone());

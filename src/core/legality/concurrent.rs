@@ -1,4 +1,5 @@
-//! Whether parallel and vector loops run iterations at the same time that touch one element.
+//! Whether parallel and vector loops run conflicting iterations at the same time. This is the exact
+//! test for loops that [`super::independence`] cannot prove.
 
 use super::limit::OPERATIONS;
 use super::memory::{read, written};
@@ -8,21 +9,21 @@ use super::verdict::{Question, Undecided};
 use crate::ir::{Loop, Name};
 use crate::poly::{self, Error, Linear, Map, Piece, Point, Relation, Set};
 
-/// Two executions that a loop runs at the same time although they touch one element, which at
-/// least one of them writes.
+/// Two conflicting executions that a loop runs at the same time: both touch one element, and at
+/// least one writes it.
 pub(super) struct Conflict<'a> {
     pub(super) by: &'a Loop,
     pub(super) pair: (Point, Point),
 }
 
-/// A loop that runs iterations at the same time.
+/// A loop that runs several iterations at the same time.
 pub(super) struct Marked<'p, 'a> {
     by: &'a Loop,
     /// One of the leaves in it.
     leaf: &'p Leaf<'a>,
-    /// How many loops are around it.
+    /// The number of loops around it.
     depth: usize,
-    /// How many iterations run at the same time, if not all of them.
+    /// The number of iterations that run at the same time; `None` if all do.
     pub(super) lanes: Option<i64>,
 }
 
@@ -31,18 +32,16 @@ impl<'a> Marked<'_, 'a> {
         &self.by.name
     }
 
-    /// How many loops are around it.
     pub(super) fn depth(&self) -> usize {
         self.depth
     }
 
-    /// The nest that it is in.
     pub(super) fn nest(&self) -> usize {
         self.leaf.place[0]
     }
 }
 
-/// The loops that run iterations at the same time.
+/// The loops that run several iterations at the same time.
 pub(super) fn marked<'p, 'a>(program: &'p Program<'a>) -> Vec<Marked<'p, 'a>> {
     let mut found: Vec<Marked> = Vec::new();
     for leaf in &program.leaves {
@@ -78,7 +77,7 @@ pub(super) fn conflict<'a>(program: &Program<'a>) -> Result<Option<Conflict<'a>>
     Ok(None)
 }
 
-/// Whether no two of the iterations that a loop runs at the same time conflict.
+/// Whether no two iterations that a loop runs at the same time conflict.
 pub(super) fn is_independent(program: &Program, marked: &Marked) -> Result<bool, Undecided> {
     let decide = || {
         let inside = marked.inside(program);
@@ -94,8 +93,7 @@ pub(super) fn is_independent(program: &Program, marked: &Marked) -> Result<bool,
     poly::bounded(OPERATIONS, decide).map_err(|error| marked.undecided(program, error))
 }
 
-/// The lexicographically first pair of accesses in iterations that run at the same time, of which
-/// the first one is a write.
+/// The lexicographically first pair of conflicting accesses. Its first access is a write.
 fn first(program: &Program, marked: &Marked) -> Result<Option<(Point, Point)>, Error> {
     let mut found: Option<(Point, Point)> = None;
     let inside = marked.inside(program);
@@ -122,7 +120,7 @@ fn first(program: &Program, marked: &Marked) -> Result<Option<(Point, Point)>, E
     Ok(found)
 }
 
-/// The first pair, between points of these tuples.
+/// The first pair between points of these tuples.
 fn first_pair(pairs: Piece, [from, to]: [String; 2]) -> Result<Option<(Point, Point)>, Error> {
     if pairs.is_empty()? {
         return Ok(None);
@@ -169,14 +167,14 @@ impl<'p, 'a> Marked<'p, 'a> {
     fn undecided(&self, program: &Program, error: Error) -> Undecided {
         let question = Question::Independence {
             by: self.by.name.clone(),
-            // A collapsed loop is marked by the one that it is collapsed into.
+            // A collapsed loop takes its mark from the loop that collapses it.
             parallel: self.by.parallel || !self.by.vector,
         };
         Undecided::of(program, question, error)
     }
 
-    /// Where the first iteration runs at the same time as the second one, which is a later one or
-    /// an earlier one, in one iteration of the loops further out.
+    /// Restricts `touching` to pairs that run at the same time, in one iteration of the outer
+    /// loops. `back` tells whether the second iteration is the earlier one.
     fn at_once(&self, pair: &[Iteration; 2], touching: &Piece, back: bool) -> Piece {
         let [s, t] = pair.each_ref().map(Iteration::iterators);
         let outer = s.iter().zip(&t).take(self.depth);
@@ -196,7 +194,6 @@ impl<'p, 'a> Marked<'p, 'a> {
     }
 }
 
-/// A single point.
 pub(super) fn at(point: &Point) -> Piece {
     let variables: Vec<String> = (0..point.coordinates.len())
         .map(|k| format!("x{k}"))

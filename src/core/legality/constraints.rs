@@ -25,7 +25,7 @@ pub(super) fn bounded(
     if l.range.step == 1 {
         return upper;
     }
-    // x = lower + step*k, where the greatest of the lower bounds counts.
+    // x = lower + step*k, counted from the greatest lower bound.
     let count = format!("{x} count");
     let lower: Vec<Linear> = l.range.lower.iter().map(|b| linear(b, variable)).collect();
     let starts = lower.iter().enumerate().map(|(k, first)| {

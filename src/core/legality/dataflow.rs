@@ -1,9 +1,13 @@
-//! Where values come from, seen through copies.
+//! The producers of values, seen through copies.
 //!
-//! Each read gets a value: that of an instance `S⟨a⟩[…]` of the definition, a constant
-//! `C⟨value⟩[]`, what an element `m_A[…]` held before, or what an execution `W⟨k⟩[…]` combined of
-//! partial results. Statements that only copy pass on what they read. What a tensor holds in the
-//! end is read at the points `O_A[…]`.
+//! Each read gets one of these values:
+//! - an instance `S⟨a⟩[…]` of the definition;
+//! - a constant `C⟨value⟩[]`;
+//! - the old value of an element `m_A[…]`;
+//! - partial results combined by an execution `W⟨k⟩[…]`.
+//!
+//! Statements that only copy pass on the value that they read. The points `O_A[…]` read the final
+//! contents of tensor A.
 //!
 //! Source: Verdoolaege, Janssens and Bruynooghe, Equivalence Checking of Static Affine Programs,
 //! 2009.
@@ -16,15 +20,15 @@ use super::sources::Sources;
 use crate::ir::{Constant, Name, Node, Tensor};
 use crate::poly::{Error, Linear, Piece, UnionMap, UnionSet};
 
-/// Where all reads have their values from, and the tensors in the end.
+/// The producers of all values that reads and final contents get.
 pub(super) struct Values {
     /// From reads to the executions that computed their values.
     executions: UnionMap,
-    /// From the other reads to the elements that held their values before.
+    /// From the remaining reads to the elements whose old values they get.
     elements: UnionMap,
 }
 
-/// How often the chains of copies of copies that are followed become twice as long.
+/// Rounds of following copies of copies: each doubles the length of the chains.
 const MAX_DOUBLINGS: usize = 8;
 
 impl Values {
@@ -62,8 +66,8 @@ impl Values {
         })
     }
 
-    /// The value of each read. Executions of one instance of the definition have one value, but
-    /// those of leaves that are told `apart` have each their own, the point `W⟨k⟩[…]`.
+    /// The value of each read. Executions of one instance of the definition share one value. Each
+    /// execution of a leaf in `apart` has a value of its own, the point `W⟨k⟩[…]`.
     pub(super) fn named(
         &self,
         leaves: &[Leaf],
@@ -80,7 +84,7 @@ impl Values {
     }
 }
 
-/// The value that is this number.
+/// The point of a constant.
 pub(super) fn constant(value: Constant) -> String {
     format!("C{value}")
 }
@@ -94,7 +98,7 @@ impl Leaf<'_> {
         }
     }
 
-    /// Whether the leaf updates an element by another one, which is what combines partial results.
+    /// Whether the leaf updates an element by another one, which combines partial results.
     pub(super) fn combines(&self) -> bool {
         match self.what {
             What::Stmt(s) => {
@@ -105,7 +109,6 @@ impl Leaf<'_> {
         }
     }
 
-    /// The iterators around the leaf.
     pub(super) fn iterators(&self) -> Vec<Linear> {
         let loops = 0..self.loops.len();
         loops
@@ -113,7 +116,7 @@ impl Leaf<'_> {
             .collect()
     }
 
-    /// The map from a leaf's executions to the value that they compute.
+    /// The map from a leaf's executions to the values that they compute.
     fn value(&self, k: usize, apart: bool) -> Piece {
         let domain = self.domain(&written(k));
         match (self.what, self.instance().filter(|_| !apart)) {

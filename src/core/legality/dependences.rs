@@ -1,4 +1,4 @@
-//! What a definition asks of every order of its instances, for whoever looks for one.
+//! The dependences of a definition, for schedulers.
 
 use super::pairs::{Iteration, Touching, before, reading, touching};
 use super::program::{Leaf, What, accesses, definition};
@@ -6,22 +6,22 @@ use crate::ir::{Affine, Loop, Name, Nest, Range};
 use crate::poly::{Error, Map, Piece};
 use std::collections::BTreeSet;
 
-/// Instances of one assignment that come before instances of another one, or of the same.
+/// A dependence between instances of two assignments, or of one.
 pub struct ParametricDependence {
-    /// The assignment of those that come first, counted from 0 through all nests.
+    /// The assignment of the source instances, counted from 0 through all nests.
     pub first: usize,
-    /// The assignment of those that come later.
+    /// The assignment of the sink instances.
     pub later: usize,
-    /// The pairs. The coordinates of an instance are the iterators of the loops around the
-    /// assignment in the definition, outermost first.
+    /// The pairs of source and sink. The coordinates of an instance are the iterators of the loops
+    /// around the assignment in the definition, outermost first.
     pub pairs: Map,
 }
 
-/// What `nests`, in order, ask of every order of the statements of their definition, whatever the
-/// extents of loops are: equal ends of ranges are one parameter. Where iterators count like digits
-/// in an index, whose meaning depends on their extents, they keep these.
+/// The dependences between the statements that define `nests`, for all extents of loops: equal ends
+/// of ranges become one parameter. Iterators that form a mixed-radix index keep their extents as
+/// numbers, since its meaning depends on them.
 ///
-/// Initializations are not among the instances, and the updates of a reduction keep their order.
+/// Initializations are not among the instances. The updates of a reduction keep their order.
 ///
 /// # Errors
 /// The polyhedral library has no answer.
@@ -29,8 +29,8 @@ pub fn dependences(nests: &[Nest]) -> Result<Vec<ParametricDependence>, Error> {
     ordered(nests, |pair| touching(pair, false))
 }
 
-/// Pairs of instances that read one element, in the order of the definition, which other orders need
-/// not keep; with the parameters of [`dependences`].
+/// Pairs of instances that read one element, in the order of the definition. Schedules need not
+/// keep them. They have the parameters of [`dependences`].
 ///
 /// # Errors
 /// The polyhedral library has no answer.
@@ -38,7 +38,7 @@ pub fn inputs(nests: &[Nest]) -> Result<Vec<ParametricDependence>, Error> {
     ordered(nests, reading)
 }
 
-/// The pairs among those of `related` that the definition has in this order.
+/// The pairs of `related` whose first instance precedes the second in the definition.
 fn ordered(
     nests: &[Nest],
     related: impl Fn(&[Iteration; 2]) -> Vec<Touching>,
@@ -103,8 +103,8 @@ fn ordered(
     Ok(asked)
 }
 
-/// The ends of a range, with parameters instead of numbers. In a triangle (`k + 1..12`) these stay
-/// where the lower bounds hold a size as a number (`12 - k..12`), for which no parameter stands.
+/// The ends of a range, with parameters instead of numbers. In a triangle such as `k + 1..12` the
+/// ends stay numbers if a lower bound contains a size as a number (`12 - k..12`).
 fn symbolic_ends(range: &Range, ends: &mut Vec<i64>) -> Vec<Affine> {
     if let Some((_, end)) = range.as_constant() {
         return vec![Affine::iterator(parameter(end, ends))];
@@ -118,7 +118,7 @@ fn symbolic_ends(range: &Range, ends: &mut Vec<i64>) -> Vec<Affine> {
     upper.collect()
 }
 
-/// The parameter that stands for the end of a range.
+/// The parameter for the end of a range.
 fn parameter(end: i64, ends: &mut Vec<i64>) -> Name {
     let known = ends.iter().position(|e| *e == end);
     let k = known.unwrap_or_else(|| {
@@ -128,7 +128,7 @@ fn parameter(end: i64, ends: &mut Vec<i64>) -> Name {
     Name::generated(k + 1)
 }
 
-/// The iterators that count like digits where something is written that is used.
+/// The iterators in mixed-radix indices of values that are written and used.
 fn digits(definition: &[Leaf]) -> BTreeSet<Name> {
     let statements = definition.iter().filter_map(|leaf| match leaf.what {
         What::Stmt(s) => Some(s),

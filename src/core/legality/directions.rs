@@ -1,9 +1,9 @@
-//! In which directions dependences go in a band of loops, each directly in the one before: that
-//! decides which orders of the loops are legal, mostly without a proof for each.
+//! Dependence directions in a perfect band of loops. They decide which loop orders are legal,
+//! mostly without a proof for each.
 //!
-//! Whatever the loops around the band keep in order stays so. Where two instances in one iteration
-//! of those touch an element that one of them writes, the later one has to come later in the band,
-//! or in the same iteration of all of its loops.
+//! The loops around the band carry some dependences, whatever the order in the band. The band has
+//! to keep the others, whose instances lie in one iteration of the outer loops. For these, the
+//! later instance stays later in the band or in the same iteration of it.
 //!
 //! Source: Wolf and Lam, A Loop Transformation Theory and an Algorithm to Maximize Parallelism,
 //! 1991.
@@ -15,23 +15,23 @@ use super::reordered::is_reordered;
 use crate::ir::Name;
 use crate::poly::{Error, Piece, Relation, UnionMap, UnionSet};
 
-/// The directions in a band: of each dependence, in which loops its later instance is in a later
-/// iteration (1), in which in the same (0), in which in an earlier one (-1).
+/// The dependence directions in a band. The sign for each loop tells whether the sink is in a later
+/// iteration (1), the same (0) or an earlier one (-1).
 pub(super) struct Directions {
     loops: Vec<Name>,
-    /// How many loops are around the band.
+    /// The number of loops around the band.
     around: usize,
     signs: Vec<Vec<i64>>,
-    /// Whether nothing is legal that reverses one of them.
+    /// Whether every order that violates one of them is illegal.
     exact: bool,
 }
 
-/// So many different directions are looked at; where there are more, a proof is quicker.
+/// The most direction vectors; beyond that, a proof is quicker.
 const MAX_SIGNS: usize = 256;
 
 impl Directions {
-    /// Those in the widest band with the loop called `name`. `reassociates` says of which
-    /// assignments the updates of one element may be executed in any order.
+    /// The directions in the widest band around the loop `name`. `reassociates` tells whether an
+    /// assignment's updates of one element may run in any order.
     pub(super) fn of(
         program: &Program,
         name: &Name,
@@ -56,7 +56,7 @@ impl Directions {
         }
         let exact = match leaves.as_slice() {
             leaves if reordered => !leaves.iter().any(|leaf| is_free(leaf)),
-            // Values may reach what reads them in several ways, but not from update to update.
+            // Values may reach a reader along several paths, but not from update to update.
             [leaf] => leaf.assignment.is_some() && leaf.updates() && !is_free(leaf),
             _ => false,
         };
@@ -68,15 +68,15 @@ impl Directions {
             exact,
         };
         if !directions.collect(&distances, &mut vec![0; first])? {
-            // No order keeps this one.
+            // No order keeps this dependence.
             directions.signs = vec![vec![0; directions.loops.len()]];
             directions.exact = false;
         }
         Ok(Some(directions))
     }
 
-    /// Collects the signs of the distances between iterations of the band and the loops around it,
-    /// the first of which are `signs`; whether there are few enough.
+    /// Collects the signs of the distances in the band and the loops around it; `signs` is their
+    /// prefix. Returns whether there are at most [`MAX_SIGNS`].
     fn collect(&mut self, distances: &UnionSet, signs: &mut Vec<i64>) -> Result<bool, Error> {
         let variables: Vec<String> = (0..self.around + self.loops.len()).map(iterator).collect();
         let all = Piece::set("", variables.iter().map(String::as_str));
@@ -114,8 +114,8 @@ impl Directions {
         Ok(true)
     }
 
-    /// The same where each loop of the band that does not satisfy `is_whole` runs more iterations than
-    /// the one that is asked about: what it must not do, that one may.
+    /// The same if loops that are not `is_whole` contain more iterations than the loop in question.
+    /// An order that violates these directions may then be legal.
     pub(super) fn of_parts(self, is_whole: impl Fn(&Name) -> bool) -> Directions {
         Directions {
             exact: self.exact && self.loops.iter().all(is_whole),
@@ -123,13 +123,13 @@ impl Directions {
         }
     }
 
-    /// Whether the loop called `name` is one of the band.
+    /// Whether the loop `name` is in the band.
     pub(super) fn concern(&self, name: &Name) -> bool {
         self.loops.contains(name)
     }
 
-    /// Whether loops of the band, one in the other without others between them, may run like
-    /// this; `None` if that does not follow, or if they are others.
+    /// Whether this order of directly nested loops of the band is legal. `None` if the directions
+    /// do not decide it, or if other loops are given.
     pub(super) fn allow(&self, runs: &[Run]) -> Option<bool> {
         let place = |run: &Run| self.loops.iter().position(|name| *name == run.iterator);
         let places: Option<Vec<usize>> = runs.iter().map(place).collect();
@@ -160,14 +160,14 @@ impl Directions {
     }
 }
 
-/// What a leaf touches in iterations of the loops around it.
+/// The elements that a leaf touches in iterations of the loops around it.
 struct Touched {
     writes: UnionMap,
     all: UnionMap,
 }
 
 impl Touched {
-    /// In iterations of the loops down to the one at depth `last`.
+    /// The accesses in iterations of the loops down to depth `last`.
     fn of(leaf: &Leaf, last: usize) -> Result<Touched, Error> {
         let domain = leaf.domain("");
         let touched = leaf.touched(&domain);
@@ -182,7 +182,8 @@ impl Touched {
         })
     }
 
-    /// From iterations to those in which another leaf touches an element that one of both writes.
+    /// From iterations to those in which another leaf accesses the same element, at least one
+    /// access being a write.
     fn conflicts(&self, other: &Touched) -> Result<UnionMap, Error> {
         let first = self.writes.apply_range(&other.all.reverse()?)?;
         first.union(&self.all.apply_range(&other.writes.reverse()?)?)
@@ -206,8 +207,7 @@ impl Leaf<'_> {
     }
 }
 
-/// The leaves in the widest band with a loop, and how many loops are around the first and the last
-/// loop of the band.
+/// The leaves in the widest band around a loop, and the depths of its first and last loop.
 fn band<'p, 'a>(
     program: &'p Program<'a>,
     name: &Name,

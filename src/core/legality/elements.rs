@@ -1,15 +1,15 @@
-//! The elements of tensors as what is read in the end.
+//! The final contents of tensors, as reads at the end of the program.
 
 use super::memory::element;
 use crate::ir::Tensor;
 use crate::poly::{Linear, Piece, Relation};
 
-/// The point at which an element of a tensor is read in the end.
+/// The tuple of the reads of a tensor's final contents.
 pub(super) fn result(tensor: &Tensor) -> String {
     format!("O_{}", tensor.label())
 }
 
-/// All elements of a tensor, as what is read in the end.
+/// All elements of a tensor, as reads of its final contents.
 pub(super) fn whole(tensor: &Tensor) -> Piece {
     let extents = tensor.shape().extents();
     let variables: Vec<String> = (0..extents.len()).map(element).collect();
@@ -23,7 +23,7 @@ pub(super) fn whole(tensor: &Tensor) -> Piece {
     })
 }
 
-/// The elements of a tensor, in terms of [`whole`].
+/// The indices of the element that a point of [`whole`] reads.
 pub(super) fn elements(tensor: &Tensor) -> impl Iterator<Item = Linear> + use<> {
     let dimensions = 0..tensor.shape().rank();
     dimensions.map(|d| Linear::from(element(d).as_str()))

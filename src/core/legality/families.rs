@@ -1,4 +1,4 @@
-//! Which executions of a reduction have to do with each other, where elements are computed several
+//! Groups the executions of a reduction that belong together if elements are computed several
 //! times.
 
 use super::memory::{iterator, leaf_of, written};
@@ -12,23 +12,23 @@ pub(super) type Numbered<'p, 'a> = (usize, &'p Leaf<'a>);
 pub(super) struct Nodes<'p, 'a> {
     pub(super) all: UnionSet,
     pub(super) updates: Vec<Numbered<'p, 'a>>,
-    /// Each after those that it reads.
+    /// In topological order: each leaf follows the leaves that it reads.
     pub(super) combining: Vec<Numbered<'p, 'a>>,
-    /// From nodes to those that they read.
+    /// From nodes to the nodes that they read.
     pub(super) links: UnionMap,
     /// From nodes to the other values that they update.
     pub(super) starts: UnionMap,
 }
 
-/// Leaves whose nodes read each other, and how many loops around all of them no tree leaves an
-/// iteration of.
+/// Leaves whose nodes read each other. Each tree lies within one iteration of the outermost `loops`
+/// loops, which surround all of the leaves.
 pub(super) struct Family {
     pub(super) leaves: Vec<usize>,
     pub(super) loops: usize,
 }
 
 impl Family {
-    /// All nodes, whose trees need not be told apart.
+    /// A family of all nodes, if their trees need not be told apart.
     pub(super) fn of_all(nodes: &Nodes) -> Family {
         let all = nodes.updates.iter().chain(&nodes.combining);
         Family {
@@ -37,7 +37,7 @@ impl Family {
         }
     }
 
-    /// The families of the nodes.
+    /// Splits the nodes into families.
     pub(super) fn all(program: &Program, nodes: &Nodes) -> Result<Vec<Family>, Error> {
         let leaf = |tuple: Option<String>| leaf_of(tuple.as_deref()).map(|(k, _)| k);
         let mut pairs = Vec::new();
@@ -84,7 +84,7 @@ impl Family {
     }
 }
 
-/// How many loops are around all of the leaves.
+/// The number of loops around all of the leaves.
 fn common_loops(program: &Program, leaves: &[usize]) -> usize {
     let mut leaves = leaves.iter().map(|k| &program.leaves[*k]);
     let Some(first) = leaves.next() else {

@@ -1,17 +1,18 @@
-//! Whether loops may run in parallel or in vector lanes, as far as a quick test sees.
+//! A quick test of whether loops may run in parallel or in vector lanes.
 //!
-//! A loop is independent when no two of its iterations touch the same element of a tensor that
-//! one of them writes. For each pair of accesses one dimension suffices in which their indices
-//! differ for all pairs of iterations. An index there is written as c*x + (what both share) +
-//! (what varies inside); inner iterators stand as their lower bound plus a bounded rest, so that
-//! the blocks of a stripmined loop come out disjoint.
+//! A loop is independent if no two of its iterations touch an element that one of them writes. For
+//! each pair of accesses, one dimension suffices whose indices differ for all pairs of iterations.
+//! The test writes an index as c*x + (common terms) + (terms that vary inside). It replaces each
+//! inner iterator by its lower bound plus a bounded rest, so that the blocks of a stripmined loop
+//! come out disjoint.
 //!
-//! Of a vector loop with a number of lanes only so many iterations run at a time, and those
-//! further apart may depend on each other.
-//! Local tensors of the loop's body are no reason for a race: each iteration has its own.
+//! A vector loop with a fixed number of lanes runs only that many iterations at a time. Iterations
+//! further apart may depend on each other. Local tensors of the loop's body are private to an
+//! iteration and cause no race.
 //!
-//! The answer "independent" is a proof. The answer "race" names two iterations that the test
-//! could not keep apart; indices that couple several iterators can make it too careful.
+//! The answer "independent" is a proof. The answer "race" names two iterations that the test could
+//! not separate: it is conservative where indices couple several iterators. The exact proof
+//! ([`check`](fn@super::check)) decides these cases.
 
 use crate::analysis::bounds::Bounds;
 use crate::analysis::relative::{Inner, Relative, offset_form, relative};
@@ -19,22 +20,21 @@ use crate::ir::{Affine, BinaryOp, Fill, Index, Loop, Name, Nest, Stmt, Tensor, T
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Two iterations of a parallel or vector loop that touch one element.
+/// Two iterations of a parallel or vector loop that may touch one element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Race {
-    /// The loop.
     pub name: Name,
-    /// Whether the loop is parallel; else it is vector.
+    /// Whether the loop is parallel; otherwise it is a vector loop.
     pub parallel: bool,
-    /// What one iteration writes.
+    /// The access that writes.
     pub write: String,
-    /// What the other one writes or reads.
+    /// The access of the other iteration, a write or a read.
     pub other: String,
-    /// Whether the other access writes, too.
+    /// Whether both accesses write.
     pub both_write: bool,
     /// The two values of the iterator.
     pub iterations: (i64, i64),
-    /// The operation of the update that both are, if the loop carries a reduction.
+    /// The operation of the reduction that the loop carries, if both accesses are one update.
     pub reduction: Option<BinaryOp>,
 }
 
@@ -75,7 +75,7 @@ pub fn first_race(nest: &Nest) -> Option<Race> {
             collect(&l.body, &mut Vec::new(), &inside, &mut accesses);
             let (low, high) = inside.get(&l.name)?;
             let span = offset_form(l, &outside).map_or(high - low, |(_, rest)| rest);
-            // Of a loop that is only vector, so many iterations run at a time.
+            // A loop that is only a vector loop runs this many iterations at a time.
             let alone = !l.parallel && !is_collapsed(&outer);
             let at_a_time = l.lanes.filter(|_| alone).unwrap_or(i64::MAX);
             let span = span.min((at_a_time - 1).saturating_mul(l.range.step));
@@ -83,7 +83,7 @@ pub fn first_race(nest: &Nest) -> Option<Race> {
         })
 }
 
-/// Whether a loop directly inside of `outer` is shared among threads by one of them.
+/// Whether an outer loop collapses the loop directly inside of `outer`.
 fn is_collapsed(outer: &[&Loop]) -> bool {
     let mut depths = outer.iter().rev().zip(2..);
     depths.any(|(o, depth)| o.sharing.collapse >= depth)
@@ -94,14 +94,14 @@ const MAX_DISTANCE: i64 = 1 << 20;
 
 struct Access<'a> {
     tensor: &'a Tensor,
-    /// For each dimension the index in terms of the loop under test, outer iterators and rests.
+    /// For each dimension, the index in terms of the loop under test, outer iterators and rests.
     index: Vec<Relative>,
     write: bool,
     update: Option<BinaryOp>,
     of: Accessed<'a>,
 }
 
-/// What is accessed, as it stands.
+/// The accessed element or box, as written in the nest.
 enum Accessed<'a> {
     Element(&'a [Affine]),
     Box(&'a Fill),
@@ -122,22 +122,20 @@ impl Access<'_> {
 /// An index of an access, for a loop under test.
 #[derive(PartialEq, Eq, Hash)]
 struct Side {
-    /// How far a step of the loop moves it.
+    /// Its coefficient of the loop's iterator.
     by: i64,
-    /// What it is made of else, by number: outer iterators and how often it contains them.
+    /// The number of its other part, a sum of outer iterators.
     shared: usize,
-    /// The least and the most that is added to both.
+    /// The least and the greatest value of its varying terms.
     low: i64,
     high: i64,
 }
 
-/// Sums of outer iterators that occur in indices, numbered.
+/// Numbers the sums of outer iterators that occur in indices.
 type Sums<'a> = HashMap<Vec<&'a (Name, i64)>, usize>;
 
-/// An access, and its indices.
 type Placed<'s, 'a> = (&'s Access<'a>, Rc<[Side]>);
 
-/// The indices of an access.
 fn sides<'a>(access: &'a Access, l: &Loop, sums: &mut Sums<'a>) -> Vec<Side> {
     let sides = access.index.iter().map(|index| {
         let terms = index.base.terms().iter();
@@ -187,7 +185,7 @@ fn collect<'a>(
             }
         }
     }
-    // Each iteration has local tensors of its own.
+    // A local tensor is private to its iteration.
     let declared = |access: &Access| {
         let local = |t: &Tree| matches!(t, Tree::Local(l) if l.name() == access.tensor.name());
         trees.iter().any(local)
@@ -215,7 +213,7 @@ fn collect_stmt<'a>(s: &'a Stmt, inner: &[Inner], found: &mut Vec<Access<'a>>) {
 
 fn pair_race(l: &Loop, span: i64, first: i64, accesses: &[Access]) -> Option<Race> {
     let mut sums = Sums::new();
-    // What reads, or writes, the same as an access before it shares no elements that that does not.
+    // An access equal to an earlier one of the same kind adds no conflicts.
     let mut known = HashSet::new();
     let mut by_tensor: HashMap<Option<&Name>, Vec<Placed<'_, '_>>> = HashMap::new();
     let mut writes = Vec::new();
@@ -247,7 +245,7 @@ fn pair_race(l: &Loop, span: i64, first: i64, accesses: &[Access]) -> Option<Rac
             };
             return Some(Race {
                 name: l.name.clone(),
-                // A collapsed loop is marked by the one that it is collapsed into.
+                // A collapsed loop takes its mark from the loop that collapses it.
                 parallel: l.parallel || !l.vector,
                 write: write.text(),
                 other: other.text(),
@@ -262,7 +260,7 @@ fn pair_race(l: &Loop, span: i64, first: i64, accesses: &[Access]) -> Option<Rac
 
 /// The least distance between two iterations that no dimension rules out.
 fn common_distance(l: &Loop, span: i64, write: &[Side], other: &[Side]) -> Option<i64> {
-    // Indices that move differently rule nothing out.
+    // Indices with different coefficients rule nothing out.
     let alike = |(a, b): &(&Side, &Side)| (a.by, a.shared) == (b.by, b.shared);
     let both = write.iter().zip(other).filter(alike);
     let allowed: Vec<(i64, i64, i64)> = both
@@ -274,15 +272,15 @@ fn common_distance(l: &Loop, span: i64, write: &[Side], other: &[Side]) -> Optio
             )
         })
         .collect();
-    // The elements can be the same at distance d when c*d + [low, high] contains 0 everywhere.
+    // The elements can coincide at distance d if c*d + [low, high] contains 0 in every dimension.
     let possible = |d: &i64| {
         allowed.iter().all(|(c, low, high)| {
             let moved = c.saturating_mul(*d);
             moved.saturating_add(*low) <= 0 && moved.saturating_add(*high) >= 0
         })
     };
-    // Only distances up to where the narrowest moving dimension separates need to be tried, and
-    // only those that steps lead to.
+    // The distances to try end where the narrowest moving dimension separates the accesses, and are
+    // multiples of the step.
     let step = l.range.step;
     let reach = allowed
         .iter()
@@ -291,7 +289,7 @@ fn common_distance(l: &Loop, span: i64, write: &[Side], other: &[Side]) -> Optio
         .min()
         .unwrap_or(step)
         .min(span);
-    // Too many to try: not proved, hence a race.
+    // Too many to try: not proved, so reported as a race.
     if reach / step > MAX_DISTANCE {
         return Some(step);
     }

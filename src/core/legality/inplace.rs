@@ -1,14 +1,15 @@
-//! Whether an assignment may overwrite what it reads.
+//! Whether an assignment may overwrite a tensor that it reads.
 //!
-//! Every element of the target gets the value of the expression over the old store. Where the
-//! expression reads its target, iterations run in place if none of them reads an element that an
-//! earlier one has assigned. An assignment is *compatible* if each element is read for itself
-//! alone (Def. 2): then any order will do. Otherwise an order of the loops, some of them
-//! backwards, may still read each element before it is assigned anew.
+//! Every element of the target gets the value of the expression over the old store. Iterations run
+//! in place if none of them reads an element that an earlier one has assigned. An assignment is
+//! *compatible* if each element is read only for itself (Def. 2): then any order is legal.
+//! Otherwise an order of the loops, some of them backwards, may still read each element before it
+//! is overwritten.
 //!
-//! Decided is the set of pairs of iterations of which one assigns what the other one reads, not
-//! the form of the indices: what Ullrich's type system accepts (Figs. 6 and 7) is accepted, and so
-//! is `x[i] = x[j]` where there is but one element.
+//! The test examines the set of pairs of iterations that assign and read one element, not the form
+//! of the indices. It accepts everything that Ullrich's type system accepts (Figs. 6 and 7), and
+//! also `x[i] = x[j]` if there is only one element. `build` copies the value to a local tensor if
+//! no order works.
 //!
 //! Source: Ullrich, Detection and Exploitation of Data-Parallelism in Assignments of
 //! Multi-Dimensional Tensors, 2018, §§3 to 5.
@@ -22,33 +23,31 @@ use crate::poly::{self, Error, Linear, Piece, Relation, UnionSet};
 /// How an assignment may overwrite what it reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InPlace {
-    /// No element is read for another one: the order of the elements makes no difference.
+    /// No element is read for another one: the order of the elements does not matter.
     Compatible {
         /// Whether elements are read for themselves.
         reads_own: bool,
     },
-    /// If the loops over the elements are nested like this, outermost first.
+    /// Legal if the loops over the elements are nested like this, outermost first.
     Ordered {
-        /// The loops.
         loops: Vec<Run>,
-        /// Whether elements are read for themselves, too.
+        /// Whether elements are also read for themselves.
         reads_own: bool,
     },
-    /// In no order of the loops.
+    /// Illegal in every order of the loops.
     Never,
 }
 
 /// A loop and its direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Its iterator.
     pub iterator: Name,
     /// Whether the greatest value comes first.
     pub backwards: bool,
 }
 
 /// Whether an assignment is compatible (Def. 2): no element of its target is read for another one.
-/// `None` for what is no assignment of one piece, or has no ranges.
+/// `None` unless it is an assignment of one piece with known ranges.
 ///
 /// # Errors
 /// As [`in_place`].
@@ -74,13 +73,12 @@ pub fn is_compatible(assignment: &Expr) -> Result<Option<bool>, Error> {
     Ok(Some(matches!(way, InPlace::Compatible { .. })))
 }
 
-/// How `target[index] = value` may be executed in place. The elements are those at the values of
-/// `own`, in the order that loops should have if nothing is in the way; `others` are the
-/// iterators that occur in the value alone.
+/// How `target[index] = value` may be executed in place. The iterators `own` enumerate the
+/// elements, in the preferred order of the loops. The iterators `others` occur only in the value.
 ///
 /// # Errors
-/// The polyhedral library has no answer. What depends on it is whether other elements are read
-/// for an element; indices that are the same need no library.
+/// The polyhedral library has no answer. Only reads of other elements need the library: identical
+/// indices do not.
 pub fn in_place(
     target: &Tensor,
     index: &[Affine],
@@ -132,9 +130,9 @@ fn decide(
     if open.is_empty()? {
         return Ok(InPlace::Compatible { reads_own });
     }
-    // A loop that no read runs after its assignment may be the outermost one of those that are
-    // left, and settles the pairs that it tells apart. Whichever is chosen, the others have no
-    // fewer choices than before.
+    // A remaining loop may become the outermost one if it runs no read after the assignment of the
+    // same element. It then settles the pairs that it separates. Greedy choice is complete: each
+    // choice leaves the other loops at least as many options.
     let mut left: Vec<usize> = (0..own.len()).collect();
     let mut loops = Vec::with_capacity(own.len());
     while !left.is_empty() {
@@ -164,7 +162,7 @@ fn decide(
     Ok(InPlace::Ordered { loops, reads_own })
 }
 
-/// The pairs of iterations of which the first one assigns what the second one reads.
+/// The pairs of iterations whose first one assigns the element that the second one reads.
 fn pairs(
     index: &[Affine],
     access: &[Affine],
@@ -195,8 +193,8 @@ fn pairs(
     })
 }
 
-/// The values of `x` within a range, whose bounds are in terms of variables. Steps are left out, so
-/// that pairs of iterations may be among the pieces that there are not.
+/// The values of `x` within a range whose bounds are affine in variables. Steps are ignored, so
+/// that the result may contain pairs of iterations that do not exist.
 fn within(
     piece: Piece,
     x: &str,

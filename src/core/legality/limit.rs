@@ -1,11 +1,11 @@
-//! How much proofs may take of the polyhedral library.
+//! Budgets of polyhedral operations for proofs.
 
 use crate::poly;
 
-/// How much a proof may take of the polyhedral library.
+/// The budget of one proof, in operations of the polyhedral library.
 pub(super) const OPERATIONS: u64 = 20_000_000;
 
-/// Asks for proofs that share the limit which each of them has otherwise.
+/// Runs proofs that share the budget of a single one.
 pub fn together(ask: &mut dyn FnMut()) {
     let asked = poly::bounded(OPERATIONS, || {
         ask();
@@ -17,8 +17,8 @@ pub fn together(ask: &mut dyn FnMut()) {
     }
 }
 
-/// What `questions` returns, all of whose answers may take so many operations of the polyhedral
-/// library together; what is asked after that is not proved.
+/// Runs `questions` with a shared budget of `operations`. Questions asked after it is spent stay
+/// undecided.
 pub fn within<T>(operations: u64, questions: impl FnOnce() -> T) -> Option<T> {
     poly::bounded(operations, || Ok(questions())).ok()
 }

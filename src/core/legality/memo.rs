@@ -1,9 +1,9 @@
-//! Verdicts that are known: a script asks for one several times, as a schedule proves what it makes,
-//! then `check`, then the C.
+//! A cache of verdicts. A script asks for most verdicts several times: a schedule proves its
+//! result, then `check` asks, then the C.
 //!
-//! A verdict depends on nothing but what is compared here. Each thread has its own, as it has its
-//! own polyhedral library, so that what a script is told depends on the script alone. A thread that
-//! works in place of another one takes over what that one knows ([`Verdicts`]).
+//! A verdict depends only on what [`Inquiry`] compares. Each thread has its own cache, as it has
+//! its own polyhedral library, so that answers depend on the script alone. A thread that works in
+//! place of another one takes over its cache ([`Verdicts`]).
 
 use super::reassociation::Reductions;
 use super::verdict::Verdict;
@@ -12,37 +12,37 @@ use crate::ir::{Loop, Name, Nest, Origin, Part, Tree};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
-/// How many verdicts are kept.
+/// The number of cached verdicts.
 const KEPT: usize = 32;
 
 thread_local! {
-    /// The last ones.
+    /// The most recent verdicts.
     static VERDICTS: RefCell<VecDeque<(Inquiry, Verdict)>> = const { RefCell::new(VecDeque::new()) };
 }
 
-/// What a thread knows.
+/// The cached verdicts of a thread.
 pub struct Verdicts(VecDeque<(Inquiry, Verdict)>);
 
 impl Verdicts {
-    /// Those of this thread, which knows none afterwards.
+    /// Takes the verdicts of this thread and leaves it none.
     pub fn take() -> Verdicts {
         Verdicts(VERDICTS.take())
     }
 
-    /// Makes them those of this thread.
+    /// Makes these the verdicts of this thread.
     pub fn give(self) {
         VERDICTS.set(self.0);
     }
 }
 
-/// What is asked about nests: all that an answer depends on.
+/// A question about nests: everything that the answer depends on.
 #[derive(PartialEq)]
 pub struct Inquiry {
     nests: Vec<Query>,
     reductions: Reductions,
 }
 
-/// What is asked about a nest.
+/// The part of a question that concerns one nest.
 #[derive(PartialEq)]
 struct Query {
     trees: Vec<Tree>,
@@ -53,8 +53,8 @@ struct Query {
     context: Vec<Loop>,
 }
 
-/// The verdict on nests, which `decide` finds where it is not known. One that is open is asked for
-/// again: a question with a higher limit may have an answer.
+/// The cached verdict on nests, or the one that `decide` finds. An undecided question is asked
+/// again, since a larger budget may decide it.
 pub(super) fn known(
     nests: &[Nest],
     reductions: Reductions,
@@ -76,7 +76,7 @@ pub(super) fn known(
     verdict
 }
 
-/// Whether nests are legal, if that was asked before.
+/// Whether nests are legal, if the verdict is cached.
 pub fn remembered(nests: &[Nest], reductions: Reductions) -> Option<bool> {
     let verdict = Inquiry::of(nests, reductions).remembered()?;
     Some(verdict == Verdict::Legal)
@@ -114,8 +114,8 @@ impl Query {
     }
 }
 
-/// Which instances statements and fills execute, of which trees that are equal may differ: a loop
-/// that none mentions runs the same forwards and backwards.
+/// The instances that statements and fills execute. Equal trees may differ in them: a loop whose
+/// iterator no statement mentions runs the same forwards and backwards.
 pub(super) fn origins(trees: &[Tree]) -> Vec<Option<Origin>> {
     let mut found = Vec::new();
     position::walk(trees, &mut |_, _, tree| match tree {

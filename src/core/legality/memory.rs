@@ -1,27 +1,28 @@
-//! A sequence of leaves as accesses to memory: what each execution reads and writes, and when.
+//! A sequence of leaves as memory accesses: the elements that each execution reads and writes, and
+//! when.
 //!
-//! Leaf k is executed at the points `W⟨k⟩[…]` of the iterators around it, for a fill those and the
-//! elements that it sets; its access number r reads at the points `R⟨k⟩_⟨r⟩[…]`. The elements of
-//! tensor A are the points `m_A[…]`; a local tensor has elements for each iteration of the loops
-//! around its declaration.
+//! Leaf k is executed at the points `W⟨k⟩[…]` of the iterators around it; a fill's points also have
+//! the indices of the element. Its access number r reads at the points `R⟨k⟩_⟨r⟩[…]`. The elements
+//! of tensor A are the points `m_A[…]`. A local tensor has separate elements in each iteration of
+//! the loops around its declaration.
 
 use super::constraints::{bounded, linear, within};
 use super::program::{Access, Leaf, What, accesses};
 use crate::ir::{Affine, Fill, Name, Stmt, Tensor};
 use crate::poly::{Linear, Piece};
 
-/// The point of an execution of a leaf.
+/// The tuple of the executions of a leaf.
 pub(super) fn written(leaf: usize) -> String {
     format!("W{leaf}")
 }
 
-/// The point of a read; 0 is what an update reads of its target, the others are the accesses of
+/// The tuple of a read. Number 0 is an update's read of its target; the others are the accesses of
 /// the value, from left to right.
 pub(super) fn read(leaf: usize, access: usize) -> String {
     format!("R{leaf}_{access}")
 }
 
-/// The leaf of a point, if it is one of an execution or a read, and the number of the read.
+/// The leaf of an execution or a read, and the number of the read.
 pub(super) fn leaf_of(tuple: Option<&str>) -> Option<(usize, Option<usize>)> {
     let tuple = tuple?;
     if let Some(rest) = tuple.strip_prefix('W') {
@@ -36,16 +37,16 @@ pub(super) fn iterator(depth: usize) -> String {
     format!("t{depth}")
 }
 
-/// Where the elements of a tensor are.
+/// The memory of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Memory {
     pub(super) tuple: String,
-    /// Each iteration of so many loops has elements of its own.
+    /// The number of loops whose iterations each have separate elements.
     pub(super) loops: usize,
 }
 
 impl Memory {
-    /// That of a tensor that is not local.
+    /// The memory of a tensor that is not local.
     pub(super) fn shared(tensor: &Tensor) -> Memory {
         Memory {
             tuple: format!("m_{}", tensor.label()),
@@ -53,7 +54,7 @@ impl Memory {
         }
     }
 
-    /// The iteration that has elements of its own.
+    /// The iterators that tell private copies of the tensor apart.
     fn around(&self) -> impl Iterator<Item = Linear> + use<> {
         (0..self.loops).map(|d| Linear::from(iterator(d).as_str()))
     }
@@ -66,8 +67,8 @@ impl Leaf<'_> {
         Some(iterator(depth))
     }
 
-    /// All iterations of the loops around the leaf, as points of a tuple; those of a fill with
-    /// the elements that it sets.
+    /// All iterations of the loops around the leaf, as points of a tuple. A fill has one point for
+    /// each element that it sets.
     pub(super) fn domain(&self, tuple: &str) -> Piece {
         let variables = self.coordinates("");
         let piece = Piece::set(tuple, variables.iter().map(String::as_str));
@@ -76,7 +77,7 @@ impl Leaf<'_> {
         self.bound(piece, "")
     }
 
-    /// The variables of [`Leaf::domain`], with something behind their names.
+    /// The variables of [`Leaf::domain`], with a suffix.
     pub(super) fn coordinates(&self, mark: &str) -> Vec<String> {
         let iterators = (0..self.loops.len()).map(iterator);
         let elements = (0..self.region().len()).map(element);
@@ -104,8 +105,7 @@ impl Leaf<'_> {
         }
     }
 
-    /// What it touches in each of its executions, the points of `domain`, and whether it writes
-    /// that.
+    /// The elements that each execution (a point of `domain`) touches, and whether it writes them.
     pub(super) fn touched(&self, domain: &Piece) -> Vec<(Piece, bool)> {
         match self.what {
             What::Stmt(s) => accesses(s)
@@ -116,7 +116,7 @@ impl Leaf<'_> {
         }
     }
 
-    /// What the leaf writes.
+    /// The map from executions to the element that the leaf writes.
     pub(super) fn write(&self, k: usize) -> Piece {
         let domain = self.domain(&written(k));
         match self.what {
@@ -131,7 +131,7 @@ impl Leaf<'_> {
         domain.to(&memory.tuple, memory.around().chain(elements))
     }
 
-    /// What the leaf reads, by number, with the tensor.
+    /// The reads of the leaf: number, tensor, and the map to elements.
     pub(super) fn reads(&self, k: usize) -> Vec<(usize, &Tensor, Piece)> {
         let What::Stmt(s) = self.what else {
             return Vec::new();
@@ -151,13 +151,13 @@ impl Leaf<'_> {
         domain.to(&memory.tuple, memory.around().chain(index))
     }
 
-    /// Where a tensor has its elements.
+    /// The memory of a tensor, as seen by the leaf.
     pub(super) fn memory(&self, tensor: &Tensor) -> Memory {
         let label = tensor.label();
         match self.locals.iter().find(|(name, _)| *name == label) {
             None => Memory::shared(tensor),
             Some((_, scope)) => {
-                // The sequence that declares it tells it from others of that name.
+                // The declaring sequence tells it apart from others of that name.
                 let places: Vec<String> = scope.iter().map(usize::to_string).collect();
                 Memory {
                     tuple: format!("l_{label} {}", places.join(" ")),
@@ -168,7 +168,7 @@ impl Leaf<'_> {
     }
 }
 
-/// What a statement reads, by number.
+/// The reads of a statement, by number.
 pub(super) fn read_accesses(s: &Stmt) -> Vec<(usize, Access<'_>)> {
     let first = usize::from(s.update.is_none());
     let reads = accesses(s).into_iter().filter(|a| !a.write);

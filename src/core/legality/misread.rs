@@ -1,9 +1,9 @@
-//! Whether a nest certainly computes something else: one execution, with numbers, that reads what
-//! another instance of the definition wrote than the one that should have.
+//! Finds a counterexample with numbers: one execution that certainly reads the value of the wrong
+//! instance of the definition.
 //!
-//! Of two executions that a step reverses, one mostly reads what the other one writes. The last write
-//! before a read is a lexicographic maximum where all indices are numbers, which takes a fraction of
-//! the time of a dataflow.
+//! If a step reverses two executions, one of them mostly reads what the other writes. With constant
+//! indices the last write before a read is a lexicographic maximum. It takes a fraction of the time
+//! of a full dataflow analysis.
 //!
 //! Source: Feautrier, Dataflow Analysis of Array and Scalar References, 1991.
 
@@ -12,30 +12,31 @@ use super::program::{Access, Leaf, What};
 use crate::ir::{Affine, Fill, Name, Origin};
 use crate::poly::{Error, Linear, Piece, Relation};
 
-/// An execution of a leaf, by its number, at values of the iterators around it and, for a fill, at
-/// indices of an element.
+/// An execution of a leaf, by its number, at values of the iterators around it. For a fill, the
+/// indices of an element follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Execution {
     pub(super) leaf: usize,
     pub(super) at: Vec<i64>,
 }
 
-/// An instance of a definition: the assignment, whether it is an initialization, and the coordinates.
+/// An instance of a definition: the assignment, whether it is an initialization, and the
+/// coordinates.
 type Instance = (usize, bool, Vec<i64>);
 
-/// A nest with what it was made of.
+/// A nest before and after a step.
 pub(super) struct Readings<'p, 'a> {
-    /// What executes itself.
+    /// The leaves before the step.
     pub(super) before: &'p [Leaf<'a>],
-    /// What each of these executes of the definition.
+    /// The instances of the definition that these execute.
     pub(super) origins: &'p [Option<Origin>],
-    /// What executes those.
+    /// The leaves after the step.
     pub(super) after: &'p [Leaf<'a>],
 }
 
 impl Readings<'_, '_> {
-    /// Whether an execution of the nest certainly reads something else than it should. `free` says of
-    /// which leaves before the updates may be executed in any order.
+    /// Whether an execution after the step certainly reads a wrong value. `free` tells whether the
+    /// updates of a leaf before the step may run in any order.
     pub(super) fn are_wrong(
         &self,
         reader: &Execution,
@@ -49,7 +50,7 @@ impl Readings<'_, '_> {
         else {
             return Ok(false);
         };
-        // What copies something may be wrong where nobody needs the copy.
+        // A copy may be wrong without harm if its value is dead.
         if self.instance(&meant).is_none() {
             return Ok(false);
         }
@@ -76,7 +77,7 @@ impl Readings<'_, '_> {
         Ok(false)
     }
 
-    /// The execution before that this one of the nest executes.
+    /// The execution before the step that corresponds to this one after it.
     fn meant(&self, execution: &Execution) -> Option<Execution> {
         let leaf = &self.after[execution.leaf];
         let at = leaf.instance_at(leaf.origin()?, &execution.at)?;
@@ -84,7 +85,7 @@ impl Readings<'_, '_> {
         Some(Execution { leaf, at })
     }
 
-    /// The instance of the definition that an execution before executes.
+    /// The instance of the definition that an execution before the step executes.
     fn instance(&self, execution: &Execution) -> Option<Instance> {
         let leaf = &self.before[execution.leaf];
         let origin = self.origins.get(execution.leaf)?.as_ref()?;
@@ -92,7 +93,7 @@ impl Readings<'_, '_> {
         Some((origin.assignment, matches!(leaf.what, What::Fill(_)), at))
     }
 
-    /// Whether two writes, of which one may be none, certainly have different values.
+    /// Whether two writes, one of which may be missing, certainly have different values.
     fn differ(&self, writes: [Option<Execution>; 2], free: &dyn Fn(usize) -> bool) -> bool {
         let mut instances = Vec::new();
         for write in writes.iter().flatten() {
@@ -109,11 +110,11 @@ impl Readings<'_, '_> {
     }
 }
 
-/// A value may be copied so often on its way.
+/// The most copies along the path of a value.
 const COPIES: usize = 8;
 
-/// What wrote the value that an execution reads: the last write before, or what wrote the value that this
-/// copies, if the leaf `may` copy; nothing where it is an input. `None` where that is not known.
+/// The execution that computed the value which an execution reads. It follows copies by leaves that
+/// `may` copy. `Some(None)` is an input; `None` means unknown.
 fn value(
     leaves: &[Leaf],
     reader: &Execution,
@@ -140,8 +141,8 @@ fn value(
     Ok(None)
 }
 
-/// The last write before an execution reads; no write where the element is an input. `None` where its
-/// index is not known.
+/// The last write before an execution reads. `Some(None)` is an input; `None` means that an index
+/// is unknown.
 fn source(
     leaves: &[Leaf],
     reader: &Execution,
@@ -169,7 +170,7 @@ fn source(
     Ok(Some(latest.map(|(_, execution)| execution)))
 }
 
-/// The last execution of `writer` before `reader` is executed at `at` that writes this element.
+/// The last execution of `writer`, before `reader` runs at `at`, that writes this element.
 fn last_before(
     writer: &Leaf,
     reader: &Leaf,
@@ -179,7 +180,7 @@ fn last_before(
     let coordinates = writer.coordinates("");
     let negated: Vec<String> = coordinates.iter().map(|x| format!("-{x}")).collect();
     let all = Piece::set("", negated.iter().map(String::as_str));
-    // The first one of the negated is the last one.
+    // The first negated point is the last point.
     let both = negated.iter().zip(&coordinates);
     let all = both.fold(all, |piece, (n, x)| {
         let negative = Linear::new([(-1, x.as_str())], 0);
@@ -205,7 +206,7 @@ fn last_before(
         all = fixed(all, d);
     }
     candidates.extend(is_first.then_some(all));
-    // Those that have more in common with the reader come later.
+    // Candidates that share more loops with the reader come later.
     for candidate in candidates.iter().rev() {
         if let Some(point) = candidate.first()? {
             return Ok(Some(point.coordinates.iter().map(|x| -x).collect()));
@@ -215,7 +216,7 @@ fn last_before(
 }
 
 impl Leaf<'_> {
-    /// What an index is in one execution.
+    /// The value of an index in one execution.
     fn number(&self, a: &Affine, at: &[i64]) -> Option<i64> {
         a.evaluate(&|name| {
             let depth = self.loops.iter().position(|l| l.name == *name)?;
@@ -223,14 +224,14 @@ impl Leaf<'_> {
         })
     }
 
-    /// The coordinates of an instance that one execution executes.
+    /// The coordinates of the instance that one execution executes.
     fn instance_at(&self, origin: &Origin, at: &[i64]) -> Option<Vec<i64>> {
         let point = origin.point.iter().map(|a| self.number(a, at));
         let elements = at.get(self.loops.len()..)?.iter().map(|x| Some(*x));
         point.chain(elements).collect()
     }
 
-    /// The indices of the element that it writes, in the coordinates of its executions.
+    /// The indices of the written element, in the coordinates of the executions.
     fn written_index(&self) -> Vec<Linear> {
         match self.what {
             What::Stmt(s) => {

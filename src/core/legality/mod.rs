@@ -1,11 +1,19 @@
-//! Whether nests compute what their definition says: the one authority.
+//! Whether nests compute their definition.
 //!
-//! [`check()`] proves it, shows what is wrong, or says what it could not decide; [`prove`] is what code
-//! needs; [`BatchProver`] answers it for many variants of one nest, and [`Steps`] for what steps made of
-//! a legal one, where they changed it; [`dependences()`] is what whoever looks for an
-//! order has to keep. [`unset()`] finds elements that are read and never set. [`in_place`] says which assignments may overwrite what they read. [`independence`] is a
-//! quick test of whether parallel loops are independent, which needs no polyhedral library; where it
-//! sees none, [`check()`] decides.
+//! Nothing else in the project decides legality:
+//! - [`check()`] proves it, shows a violation, or says what it could not decide;
+//! - [`prove`] is the condition for generating code;
+//! - [`BatchProver`] judges many variants of one nest;
+//! - [`Steps`] judges steps applied to a legal nest, only where they changed it;
+//! - [`dependences()`] are the constraints on a scheduler;
+//! - [`unset()`] finds reads of undefined elements;
+//! - [`in_place`] tells which assignments may overwrite a tensor that they read;
+//! - [`independence`] is a quick test of parallel loops that needs no polyhedral library.
+//!   [`check()`] decides exactly if this test fails.
+//!
+//! Answers are legal, illegal or undecided. Each proof has a budget of polyhedral operations.
+//! Beyond it the answer is [`Undecided`] with the open question. There is no code for such a nest,
+//! and nothing calls it illegal.
 
 mod barriers;
 mod batch;
@@ -62,5 +70,5 @@ pub use unset::{assigns_all, unset};
 pub use verdict::{Question, Undecided, Verdict};
 pub use violation::{Dependence, DependenceKind, Instance, Place, Violation};
 
-/// Whether proofs are stopped, and lets them go on.
+/// Cancellation of running proofs, and its reset.
 pub use crate::poly::{is_stopped, resume};

@@ -1,8 +1,11 @@
 //! The order of nests whose statements are those of the definition.
 //!
-//! They compute what the definition says if every instance is executed exactly once, nothing else
-//! is, and of two instances that touch the same element, which one of them writes, the one that
-//! the definition executes first is executed first.
+//! Such nests are correct if every instance is executed exactly once, and nothing else is. They
+//! also have to keep the order of two instances that touch the same element, unless both only read
+//! it.
+//!
+//! The positions of two statements decide most pairs. The others take one polyhedron for each pair
+//! of accesses ([`super::pairs`]).
 //!
 //! Source: Kelly and Pugh, A Unifying Framework for Iteration Reordering Transformations, 1995.
 
@@ -18,18 +21,18 @@ use crate::ir::{BinaryOp, Name};
 use crate::poly::{Error, Map, Piece, UnionMap, UnionSet};
 use std::collections::HashMap;
 
-/// A question that has no answer, and why not.
+/// An undecided question, and the reason.
 pub(super) struct Unknown {
     pub(super) question: Question,
     pub(super) error: Error,
 }
 
-/// Whether a program executes all instances of its definition, each once and in a right order.
+/// Whether a program executes all instances of its definition, each once and in a legal order.
 pub(super) enum Kept {
     Yes,
-    /// Here are some that it executes in the wrong order, if there are any.
+    /// Some are in the wrong order: here they are, if known.
     No(Option<Reversed>),
-    /// It executes some several times.
+    /// Some are executed several times.
     Repeated,
 }
 
@@ -56,7 +59,7 @@ pub(super) fn violation(
     first().map_err(|error| Unknown { question, error })
 }
 
-/// Whether there is none, which is quicker to know.
+/// Whether there is no violation. This is quicker than finding the first one.
 pub(super) fn holds(
     program: &Program,
     reassociates: &dyn Fn(usize) -> bool,
@@ -88,7 +91,8 @@ pub(super) fn holds(
     }
 }
 
-/// Executions in the wrong order, looked for among the first `count` pairs of leaves that may have some.
+/// Executions in the wrong order, searched among the first `count` pairs of leaves that may have
+/// some.
 pub(super) fn some_reversed(
     program: &Program,
     reassociates: &dyn Fn(usize) -> bool,
@@ -107,8 +111,8 @@ pub(super) fn some_reversed(
     Ok(None)
 }
 
-/// Whether two updates of one element are reversed, where nothing but updates sets it and their
-/// values read nothing that is written: then an update adds to another sum than it did.
+/// Whether two updates of one element are reversed, although only updates set it and their values
+/// read nothing that is written. An update then adds to another partial sum.
 pub(super) fn reverses_updates(
     program: &Program,
     reassociates: &dyn Fn(usize) -> bool,
@@ -146,7 +150,7 @@ pub(super) fn reverses_updates(
     Ok(false)
 }
 
-/// It is not known whether all instances are executed once.
+/// It is undecided whether all instances are executed once.
 fn instances(error: Error) -> Unknown {
     Unknown {
         question: Question::Instances,
@@ -154,7 +158,7 @@ fn instances(error: Error) -> Unknown {
     }
 }
 
-/// The leaves of a program with those of the definition that they execute.
+/// The leaves of a program, each with the leaf of the definition that it executes.
 struct Order<'p, 'a> {
     program: &'p Program<'a>,
     leaves: Vec<Placed<'p, 'a>>,
@@ -165,7 +169,7 @@ struct Instances<'p, 'a> {
     original: &'p Leaf<'a>,
     tuple: String,
     leaves: Vec<&'p Leaf<'a>>,
-    /// From instances to when they are executed.
+    /// From instances to the times of their executions.
     times: UnionMap,
 }
 
@@ -182,8 +186,8 @@ impl<'p, 'a> Order<'p, 'a> {
         Order { program, leaves }
     }
 
-    /// The instances of each leaf of the definition, but for those that are executed by one leaf in
-    /// the loops of the definition, in whatever order these are.
+    /// The instances of each leaf of the definition. Skips a leaf that one leaf of the program
+    /// executes in the same loops, in any order.
     fn executed(&self) -> Result<Vec<Instances<'p, 'a>>, Error> {
         let mut by_original: HashMap<*const Leaf, Vec<&Placed<'p, 'a>>> = HashMap::new();
         for placed in &self.leaves {
@@ -243,11 +247,11 @@ impl<'p, 'a> Order<'p, 'a> {
         Ok(None)
     }
 
-    /// Hands on the pairs of iterations of two leaves each that execute instances in the reverse order,
-    /// while `more` says so.
+    /// Passes each pair of leaves with reversed instances to `more`, with the pairs of iterations,
+    /// while it returns true.
     ///
-    /// Where leaves stand decides for most of them, and so does whether they touch elements of the
-    /// same tensor: the library is not asked about these.
+    /// The positions of the leaves decide most pairs, and so do disjoint sets of tensors. The
+    /// polyhedral library sees only the others.
     fn each_reversed(
         &self,
         reassociates: &dyn Fn(usize) -> bool,
@@ -280,8 +284,8 @@ impl<'p, 'a> Order<'p, 'a> {
         Ok(())
     }
 
-    /// Whether the order of the updates of two leaves does not matter: those of one reduction, and
-    /// of several ones that add to the same tensor.
+    /// Whether the updates of two leaves commute: those of one reduction, or of several reductions
+    /// that add to the same tensor.
     fn is_free(
         &self,
         first: &Placed,
@@ -321,7 +325,7 @@ impl Instances<'_, '_> {
     }
 }
 
-/// What an assignment updates, and how.
+/// The tensor that an assignment updates, and the operation.
 fn accumulator<'a>(original: &Original<'a>) -> Option<(&'a Name, BinaryOp)> {
     let target = original.stmt.target.name()?;
     let op = match original.stmt.update? {

@@ -1,9 +1,9 @@
-//! Pairs of iterations of two leaves that touch one element, which at least one of them writes.
+//! Conflicting pairs of iterations of two leaves: both touch one element, and at least one writes
+//! it.
 //!
-//! Each pair of accesses is one polyhedron in the iterators around both: nothing is composed,
-//! projected or united, which is what takes time where there are many statements, accesses and
-//! loops. Accesses whose boxes of elements have nothing in common, or whose indices differ by what
-//! no multiples of the iterators make up for, are no pair.
+//! Each pair of accesses is one polyhedron in the iterators around both. Composition, projection
+//! and union would be slow with many statements, accesses and loops. The polyhedron is skipped if
+//! the accessed boxes are disjoint, or if the GCD test separates the indices.
 
 use super::constraints::linear;
 use super::memory::{Memory, iterator, read_accesses};
@@ -13,10 +13,10 @@ use crate::analysis::bounds::Bounds;
 use crate::ir::{Affine, Name};
 use crate::poly::{Linear, Piece, Relation};
 
-/// The iterators of the second one of two iterations have this behind their names.
+/// The suffix of the second iteration's iterators.
 const SECOND: &str = " other";
 
-/// An iteration of the loops around a leaf, one of two.
+/// One of two iterations of the loops around a leaf.
 pub(super) struct Iteration<'p, 'a> {
     pub(super) leaf: &'p Leaf<'a>,
     mark: &'static str,
@@ -26,16 +26,16 @@ pub(super) struct Iteration<'p, 'a> {
 struct Touch {
     memory: Memory,
     at: Vec<Linear>,
-    /// What the indices are at least and at most.
+    /// The interval of each index.
     sides: Vec<Option<(i64, i64)>>,
-    /// The number of the read, or none if it is written.
+    /// The number of the read; `None` for the write.
     read: Option<usize>,
-    /// Whether it is what an update updates.
+    /// Whether it is the target of an update.
     updated: bool,
 }
 
 impl Leaf<'_> {
-    /// The map from iterations to the instances that they execute, if they execute any.
+    /// The map from iterations to the instances that they execute, if any.
     pub(super) fn executes(&self) -> Option<Piece> {
         let tuple = match self.what {
             What::Stmt(_) => statement(self.assignment?),
@@ -47,20 +47,19 @@ impl Leaf<'_> {
 }
 
 impl<'p, 'a> Iteration<'p, 'a> {
-    /// One of the first leaf and one of the second.
+    /// One iteration of the first leaf and one of the second.
     pub(super) fn pair(first: &'p Leaf<'a>, second: &'p Leaf<'a>) -> [Iteration<'p, 'a>; 2] {
         let marks = [(first, ""), (second, SECOND)];
         marks.map(|(leaf, mark)| Iteration { leaf, mark })
     }
 
-    /// The iterators around the leaf.
     pub(super) fn iterators(&self) -> Vec<Linear> {
         let loops = 0..self.leaf.loops.len();
         loops.map(|d| self.linear(&iterator(d))).collect()
     }
 
-    /// The coordinates of the instance of the definition that is executed, but for the element of a
-    /// fill; `None` if it is none.
+    /// The coordinates of the executed instance, without the element of a fill; `None` if the leaf
+    /// executes no instance.
     pub(super) fn point(&self) -> Option<Vec<Linear>> {
         let origin = match self.leaf.what {
             What::Stmt(s) => s.origin.as_ref()?,
@@ -69,7 +68,7 @@ impl<'p, 'a> Iteration<'p, 'a> {
         Some(origin.point.iter().map(|a| self.affine(a)).collect())
     }
 
-    /// All coordinates of the instance that is executed.
+    /// All coordinates of the executed instance.
     fn executed(&self) -> Option<Vec<Linear>> {
         let elements = self.leaf.coordinates(self.mark);
         let elements = elements.iter().skip(self.leaf.loops.len());
@@ -125,7 +124,7 @@ impl<'p, 'a> Iteration<'p, 'a> {
                 let read = read_accesses(s)
                     .into_iter()
                     .map(|(r, access)| (Some(r), access));
-                // What an update reads is what it writes.
+                // The read of an update's target is merged with its write.
                 for (read, access) in written.chain(read.filter(|(r, _)| *r != Some(0))) {
                     let memory = self.leaf.memory(access.tensor);
                     let index = access.index.iter().map(|a| self.affine(a));
@@ -143,16 +142,16 @@ impl<'p, 'a> Iteration<'p, 'a> {
     }
 }
 
-/// Pairs of iterations that touch one element with accesses that are the same but for constants.
+/// Pairs of iterations that touch one element through accesses that differ only by constants.
 pub(super) struct Touching {
-    /// All of them, and others whose distances are between theirs.
+    /// A superset of all pairs: the constants fill an interval.
     pub(super) hull: Piece,
-    /// Those of each two accesses; one of these only is the hull.
+    /// The pairs of each two accesses; empty if there is only one, which is the hull.
     each: Vec<Piece>,
 }
 
 impl Touching {
-    /// Those of each two accesses.
+    /// The pairs of each two accesses.
     pub(super) fn each(&self) -> &[Piece] {
         match self.each.as_slice() {
             [] => std::slice::from_ref(&self.hull),
@@ -161,8 +160,8 @@ impl Touching {
     }
 }
 
-/// The pairs of iterations that touch one element; where the updates of both are `free`, not those
-/// that only update it both.
+/// The conflicting pairs of iterations. If `free`, pairs that only update the element by commuting
+/// updates do not conflict.
 pub(super) fn touching(pair: &[Iteration; 2], free: bool) -> Vec<Touching> {
     meeting(pair, |one, other| {
         let counts = one.read.is_none() || other.read.is_none();
@@ -177,7 +176,7 @@ pub(super) fn reading(pair: &[Iteration; 2]) -> Vec<Touching> {
     })
 }
 
-/// The pairs of iterations that touch one element with accesses that count.
+/// The pairs of iterations that touch one element through accesses selected by `counts`.
 fn meeting(
     [first, second]: &[Iteration; 2],
     counts: impl Fn(&Touch, &Touch) -> bool,
@@ -211,7 +210,7 @@ fn meeting(
     groups.iter().map(|group| together(&all, group)).collect()
 }
 
-/// The points of `all` at which the equations of one of the lists hold, which differ in constants.
+/// The points of `all` that satisfy one of the lists of equations, which differ only in constants.
 fn together(all: &Piece, group: &[Vec<Linear>]) -> Touching {
     let (hull, each) = match group {
         [one] => (exact(all, one), Vec::new()),
@@ -232,7 +231,7 @@ fn together(all: &Piece, group: &[Vec<Linear>]) -> Touching {
     Touching { hull, each }
 }
 
-/// The pairs of iterations that execute one instance of the definition, if they execute any.
+/// The pairs of iterations that execute one instance of the definition, if any.
 pub(super) fn executing_one(pair: &[Iteration; 2]) -> Option<Piece> {
     let [first, second] = pair;
     let [x, y] = [first.executed()?, second.executed()?];
@@ -241,8 +240,7 @@ pub(super) fn executing_one(pair: &[Iteration; 2]) -> Option<Piece> {
     Some(equal.fold(all, |piece, (x, y)| piece.constrain(x, Relation::Equal, y)))
 }
 
-/// The pairs of iterations of which the first one writes an element that the second one touches, by
-/// the numbers of what that reads; it has none of what it writes.
+/// Flow and output pairs, by access number (`None`: the write).
 pub(super) fn touching_written([first, second]: &[Iteration; 2]) -> Vec<(Option<usize>, Piece)> {
     let all = iterations(first, second);
     let written = first.touched();
@@ -255,7 +253,7 @@ pub(super) fn touching_written([first, second]: &[Iteration; 2]) -> Vec<(Option<
 }
 
 impl Touch {
-    /// When both are the same element, as what is 0; `None` if they never are.
+    /// The expressions that vanish if both are the same element; `None` if they never are.
     fn meets(&self, other: &Touch) -> Option<Vec<Linear>> {
         let mut sides = self.sides.iter().zip(&other.sides);
         let boxes_meet = sides.all(|sides| match sides {
@@ -275,7 +273,6 @@ impl Touch {
     }
 }
 
-/// The points of `all` at which all equations hold.
 fn exact(all: &Piece, equations: &[Linear]) -> Piece {
     let equations = equations.iter();
     equations.fold(all.clone(), |piece, e| {
@@ -283,7 +280,6 @@ fn exact(all: &Piece, equations: &[Linear]) -> Piece {
     })
 }
 
-/// All pairs of iterations.
 pub(super) fn iterations(first: &Iteration, second: &Iteration) -> Piece {
     let [from, to] = [first, second].map(|e| e.leaf.coordinates(e.mark));
     let to = to.iter().map(|x| Linear::from(x.as_str()));
@@ -295,8 +291,8 @@ pub(super) fn iterations(first: &Iteration, second: &Iteration) -> Piece {
         .fold(all, |piece, e| e.leaf.bound(piece, e.mark))
 }
 
-/// The points of `piece` at which `x` comes before `y` lexicographically in the first `count`
-/// coordinates, or, if they are the same in these, where they are if `or_equal`.
+/// The points of `piece` at which `x` precedes `y` lexicographically in the first `count`
+/// coordinates. If `or_equal`, points with equal prefixes are included.
 pub(super) fn before(
     piece: &Piece,
     (x, y): (&[Linear], &[Linear]),

@@ -1,7 +1,7 @@
-//! Whether assignments to one tensor are the pieces of one assignment: no two of them assign the
-//! same element, together they assign all, and none reads elements that another one has assigned.
+//! Whether assignments to one tensor are the pieces of one assignment. No two of them may assign
+//! the same element, together they assign all, and none reads elements that another one assigns.
 //!
-//! Decided is the set of elements that each piece assigns, not the form of its indices.
+//! The tests examine the set of elements that each piece assigns, not the form of its indices.
 
 use super::constraints::{bounded, linear};
 use super::limit::OPERATIONS;
@@ -12,11 +12,9 @@ use crate::poly::{self, Error, Linear, Piece, Relation, Set};
 /// An assignment `tensor[index] = value`, and the ranges of all iterators in it.
 #[derive(Clone, Debug)]
 pub struct Assigned {
-    /// The indices of the target.
     pub index: Vec<Affine>,
-    /// Which values the iterators take.
+    /// The ranges of the iterators.
     pub ranges: Vec<IteratorRange>,
-    /// The value.
     pub value: Expr,
 }
 
@@ -29,7 +27,7 @@ pub struct Overlap {
     pub iterations: [Vec<(Name, i64)>; 2],
 }
 
-/// An element that both pieces assign, if there is one.
+/// An element that both pieces assign, if any.
 ///
 /// # Errors
 /// The polyhedral library has no answer.
@@ -57,7 +55,7 @@ pub fn overlap(first: &Assigned, second: &Assigned) -> Result<Option<Overlap>, E
     }))
 }
 
-/// An element of `tensor` that no piece assigns, if there is one.
+/// An element of `tensor` that no piece assigns, if any.
 ///
 /// # Errors
 /// The polyhedral library has no answer.
@@ -105,7 +103,7 @@ pub fn reads(tensor: &Tensor, reader: &Assigned, writer: &Assigned) -> Result<bo
     }
     let variables: Vec<String> = elements(tensor.shape().rank()).collect();
     let own = writer.own("a");
-    // Several reductions may have an iterator of one name, which then may have any value.
+    // Several reductions may use one iterator name. Such an iterator is left unconstrained.
     let known = reader.ranges.iter().map(|r| &r.name);
     let twice = |name: &Name| known.clone().filter(|n| *n == name).count() > 1;
     let all = named(known.clone().filter(|name| !twice(name)), "b");
@@ -126,7 +124,7 @@ pub fn reads(tensor: &Tensor, reader: &Assigned, writer: &Assigned) -> Result<bo
 }
 
 impl Assigned {
-    /// The iterators of the target, and those that their ranges depend on, as variables.
+    /// The iterators of the target, and the iterators that their ranges depend on, as variables.
     pub(super) fn own(&self, prefix: &str) -> Vec<(Name, String)> {
         let mut wanted: Vec<&Name> = Vec::new();
         let mut open: Vec<&Name> = self
@@ -147,12 +145,12 @@ impl Assigned {
         named(own.filter(|name| wanted.contains(name)), prefix)
     }
 
-    /// The elements that are assigned.
+    /// The assigned elements.
     pub(super) fn assigns(&self, piece: Piece, own: &[(Name, String)]) -> Piece {
         at_element(self.within(piece, own), &self.index, own)
     }
 
-    /// The values that iterators take.
+    /// The ranges of the iterators.
     pub(super) fn within(&self, piece: Piece, names: &[(Name, String)]) -> Piece {
         let variable = |name: &Name| Some(names.iter().find(|(n, _)| n == name)?.1.clone());
         let known = self.ranges.iter();
@@ -180,7 +178,7 @@ pub(super) fn named<'a>(
         .collect()
 }
 
-/// The element at an index.
+/// Constrains the element to the one at an index.
 pub(super) fn at_element(piece: Piece, index: &[Affine], names: &[(Name, String)]) -> Piece {
     let variable = |name: &Name| Some(names.iter().find(|(n, _)| n == name)?.1.clone());
     index.iter().enumerate().fold(piece, |piece, (d, a)| {
@@ -189,10 +187,10 @@ pub(super) fn at_element(piece: Piece, index: &[Affine], names: &[(Name, String)
     })
 }
 
-/// What an assignment consists of, if it is one with indices.
+/// The parts of an assignment; `None` unless its target has indices.
 ///
 /// # Errors
-/// Ranges that do not fit.
+/// The ranges do not fit.
 pub fn assigned(assignment: &Expr) -> Result<Option<Assigned>, Mismatch> {
     let Node::Assign { target, value, .. } = assignment.node() else {
         return Ok(None);

@@ -1,12 +1,12 @@
-//! Programs in pieces, which are proved one by one.
+//! Splits programs into pieces that are proved one by one.
 //!
-//! Where some of the assignments are executed before all others, the program is right if both parts
-//! are, each by itself, whatever tensors hold before. So there is a proof for each nest of a list,
-//! and for each of the loops in a nest that share none, and none takes longer the more others there
-//! are.
+//! If some of the assignments are executed before all others, a program is correct if both parts
+//! are, whatever the initial contents of tensors. So each nest of a list gets its own proof, and so
+//! does each loop of a nest that shares no assignment with the others. The time of a proof does not
+//! grow with the number of its neighbors.
 //!
-//! A part that keeps values in local tensors may leave what it computes nowhere. Where something
-//! later needs that, there are no pieces.
+//! A piece may keep values only in local tensors and never store them. If a later reader needs
+//! them, the program is not split.
 
 use super::program::results;
 use super::program::{Leaf, Program, What, accesses};
@@ -14,13 +14,13 @@ use crate::ir::Nest;
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// The leaves of a piece, and the end of its assignments.
+/// The leaves of a piece, and the end of its range of assignments.
 struct Cut {
     leaves: Range<usize>,
     end: usize,
 }
 
-/// The pieces of a program that runs `nests`; none if it is one.
+/// The pieces of a program that runs `nests`; empty if it cannot be split.
 pub(super) fn pieces<'a>(program: &Program<'a>, nests: &'a [Nest]) -> Vec<Program<'a>> {
     let cuts = cuts(program, nests);
     if cuts.len() < 2 {
@@ -51,8 +51,8 @@ pub(super) fn pieces<'a>(program: &Program<'a>, nests: &'a [Nest]) -> Vec<Progra
     }
 }
 
-/// Where a program can be cut: between nests, and between loops of a nest of which the first ones
-/// execute other parts of the definition than the others.
+/// The points at which a program can be cut. They lie between nests, and between loops of a nest
+/// that execute different parts of the definition.
 fn cuts(program: &Program, nests: &[Nest]) -> Vec<Cut> {
     let mut ends = Vec::new();
     let mut steps = 0;
@@ -91,14 +91,14 @@ fn cuts(program: &Program, nests: &[Nest]) -> Vec<Cut> {
         cut(begin..end, last.map_or(0, |(_, end)| *end));
         first = end;
     }
-    // Nests that execute nothing are part of the piece before them.
+    // Nests that execute nothing belong to the piece before them.
     if let Some(last) = cuts.last_mut() {
         last.end = steps;
     }
     cuts
 }
 
-/// Whether leaves of one nest use local tensors of the whole nest that others use.
+/// Whether leaves before and after a cut use the same local tensor of the whole nest.
 fn share_locals(before: &[Leaf], after: &[Leaf]) -> bool {
     let used = |leaves: &[Leaf]| -> HashSet<String> {
         let used = leaves.iter().flat_map(|leaf| {
@@ -130,7 +130,8 @@ fn touched<'a>(leaf: &Leaf<'a>) -> Vec<(&'a str, bool)> {
     }
 }
 
-/// Whether nothing is read, in pieces or in the end, that a piece may leave behind as it likes.
+/// Whether no later piece, and no result, reads a tensor whose contents a piece leaves
+/// undetermined.
 fn fit(program: &Program, pieces: &[Program]) -> bool {
     let mut open: HashSet<&str> = HashSet::new();
     for piece in pieces {

@@ -1,20 +1,21 @@
-//! Nests as instances: what the definition executes in which order, and where a nest does.
+//! Programs as instances: what the definition executes in which order, and where the nests execute
+//! it.
 
 use crate::ir::{Affine, Fill, Index, Loop, Name, Nest, Origin, Stmt, Tensor, Tree};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// The nests that run in order, taken apart.
+/// Nests that run in order, split into leaves.
 pub(super) struct Program<'a> {
-    /// The assignments of all nests, as `build` makes them, in order.
+    /// The assignments of all nests, in order, as `build` makes them.
     pub(super) originals: Rc<[Original<'a>]>,
-    /// Which of them the program is to execute.
+    /// The assignments that the program has to execute.
     pub(super) assignments: Range<usize>,
-    /// Their statements and fills in the definition, in its own order.
+    /// The statements and fills of these in the definition, in its order.
     pub(super) definition: Vec<Leaf<'a>>,
     /// The statements and fills of the nests, in textual order.
     pub(super) leaves: Vec<Leaf<'a>>,
-    /// The tensors that may hold anything in the end.
+    /// The tensors whose final contents are dead.
     pub(super) donated: Vec<&'a Name>,
 }
 
@@ -32,15 +33,15 @@ pub(super) struct Leaf<'a> {
     pub(super) what: What<'a>,
     /// The loops around it, outermost first.
     pub(super) loops: Vec<&'a Loop>,
-    /// The nest among the nests; then, for each loop and the leaf itself, its number in the
-    /// sequence that it stands in.
+    /// The number of the nest. Then, for each loop around the leaf and the leaf itself, its
+    /// position in its sequence.
     pub(super) place: Vec<usize>,
     /// The assignment that it executes, among those of all nests.
     pub(super) assignment: Option<usize>,
-    /// The local tensors that are declared around it: their names, and the beginning of `place`
-    /// that says in which sequence.
+    /// The local tensors in scope: their names, and the prefix of `place` that identifies the
+    /// declaring sequence.
     pub(super) locals: Vec<(&'a str, Vec<usize>)>,
-    /// Numbers that are not known, in bounds of loops.
+    /// Unknown numbers in bounds of loops.
     pub(super) parameters: &'a [Name],
 }
 
@@ -50,7 +51,6 @@ pub(super) enum What<'a> {
     Fill(&'a Fill),
 }
 
-/// An access to a tensor.
 pub(super) struct Access<'a> {
     pub(super) tensor: &'a Tensor,
     pub(super) index: Vec<Affine>,
@@ -58,7 +58,7 @@ pub(super) struct Access<'a> {
 }
 
 impl<'a> Program<'a> {
-    /// The program whose nest number k has the trees `trees[k]`, its own or the same rolled up.
+    /// The program whose nest number k has the trees `trees[k]`: its own, or the same rerolled.
     pub(super) fn of(nests: &'a [Nest], trees: &'a [Vec<Tree>]) -> Program<'a> {
         let definition = definition(nests);
         let mut leaves = Vec::new();
@@ -76,7 +76,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// The nest with this number, without what it is to execute.
+    /// The nest with this number, without its obligations.
     pub(super) fn of_nest(&self, nest: usize) -> Program<'a> {
         let leaves = self.leaves.iter().filter(|leaf| leaf.place[0] == nest);
         Program {
@@ -88,7 +88,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Whether it executes its definition as that stands.
+    /// Whether it executes its definition unchanged.
     pub(super) fn is_in_place(&self) -> bool {
         let both = || self.definition.iter().zip(&self.leaves);
         let locals = |leaf: &Leaf| -> Vec<(String, usize)> {
@@ -108,7 +108,7 @@ impl<'a> Program<'a> {
                 })
     }
 
-    /// The leaf of the definition that has the instances of `tuple`.
+    /// The leaf of the definition with the instances of an assignment or its initialization.
     pub(super) fn original_leaf(&self, assignment: usize, fill: bool) -> Option<&Leaf<'a>> {
         let is =
             |l: &&Leaf| l.assignment == Some(assignment) && fill == matches!(l.what, What::Fill(_));
@@ -123,7 +123,7 @@ pub(super) fn leaves(trees: &[Tree]) -> Vec<Leaf<'_>> {
     leaves
 }
 
-/// The statements and fills of the definition of all nests, in its own order.
+/// The statements and fills of the definition of all nests, in its order.
 pub(super) fn definition(nests: &[Nest]) -> Vec<Leaf<'_>> {
     let mut leaves = Vec::new();
     let mut first = 0;
@@ -136,7 +136,7 @@ pub(super) fn definition(nests: &[Nest]) -> Vec<Leaf<'_>> {
 }
 
 impl<'a> Leaf<'a> {
-    /// What the leaf writes to.
+    /// The tensor that the leaf writes.
     pub(super) fn target(&self) -> &'a Tensor {
         match self.what {
             What::Stmt(s) => &s.target,
@@ -144,12 +144,12 @@ impl<'a> Leaf<'a> {
         }
     }
 
-    /// Whether a tensor is local where the leaf stands.
+    /// Whether a tensor is local at the leaf.
     pub(super) fn is_local(&self, tensor: &Tensor) -> bool {
         self.locals.iter().any(|(name, _)| *name == tensor.label())
     }
 
-    /// The statement or fill as it stands.
+    /// The statement or fill as written in the nest.
     pub(super) fn text(&self) -> String {
         match self.what {
             What::Stmt(s) => s.to_string(),
@@ -157,8 +157,8 @@ impl<'a> Leaf<'a> {
         }
     }
 
-    /// How many loops are around both this leaf and another one, and whether, in one iteration of all
-    /// of these, this one is executed first.
+    /// The number of loops around both leaves, and whether this one comes first in an iteration of
+    /// all of them.
     pub(super) fn around_both(&self, other: &Leaf) -> (usize, bool) {
         let places = self.place.iter().zip(&other.place);
         let same = places.take_while(|(a, b)| a == b).count();
@@ -166,8 +166,8 @@ impl<'a> Leaf<'a> {
         (same.saturating_sub(1).min(loops), self.place < other.place)
     }
 
-    /// Whether this leaf executes what one of the definition does, in the same loops, whatever
-    /// these are called.
+    /// Whether this leaf executes the same as a leaf of the definition, in the same loops up to
+    /// renaming.
     pub(super) fn is_in_place(&self, original: &Leaf) -> bool {
         let both = || original.loops.iter().zip(&self.loops);
         let map = |name: &Name| {
@@ -211,8 +211,8 @@ impl<'a> Leaf<'a> {
             && both().all(same_loop)
     }
 
-    /// How many of the outermost loops are those around the leaf of the definition that this one
-    /// executes, whatever they are called: so many coordinates of an instance are their iterators.
+    /// How many of the outermost loops are those around the leaf of the definition, up to renaming.
+    /// As many coordinates of an instance are their iterators.
     pub(super) fn settled(&self, original: &Leaf) -> usize {
         let Some(origin) = self.origin() else {
             return 0;
@@ -228,8 +228,8 @@ impl<'a> Leaf<'a> {
         all.take_while(is_settled).count()
     }
 
-    /// Whether the loops are those around the leaf of the definition, whatever they are called and
-    /// in whatever order they are: then each of its instances is executed once.
+    /// Whether the loops are those around the leaf of the definition, up to renaming and order.
+    /// Then each of its instances is executed once.
     pub(super) fn executes_each(&self, original: &Leaf) -> bool {
         let Some(origin) = self.origin() else {
             return false;
@@ -260,7 +260,7 @@ impl<'a> Leaf<'a> {
             && original.loops.iter().zip(&origin.point).all(is_own)
     }
 
-    /// The instance of the definition that it executes, if it executes any.
+    /// The instance of the definition that it executes, if any.
     pub(super) fn origin(&self) -> Option<&'a Origin> {
         match self.what {
             What::Stmt(s) => s.origin.as_ref(),
@@ -268,7 +268,7 @@ impl<'a> Leaf<'a> {
         }
     }
 
-    /// When an iteration is executed: numbers of sequences and values of iterators in turn.
+    /// The time of an iteration: positions in sequences alternate with values of iterators.
     pub(super) fn time_of(&self, iteration: &[i64]) -> Vec<i64> {
         let mut time = vec![self.place[0] as i64];
         for (k, place) in self.place[1..].iter().enumerate() {
@@ -363,7 +363,7 @@ impl<'a, 'p> Walk<'a, 'p> {
     }
 }
 
-/// What a statement reads and writes, the target first, an update reading it, too.
+/// The accesses of a statement, the target first. An update also reads its target.
 pub(super) fn accesses(s: &Stmt) -> Vec<Access<'_>> {
     let access = |tensor, index: &[Affine], write| Access {
         tensor,
@@ -398,8 +398,8 @@ impl Definition<'_, '_> {
     }
 }
 
-/// The tensors that hold something in the end: all that the nests write, but local ones and those
-/// that nobody needs, and all that the definition computes for nothing of its own.
+/// The live-out tensors. These are the tensors that the nests write, except local and dead ones.
+/// Tensors that the definition computes and does not read later also count.
 pub(super) fn results<'a>(program: &Program<'a>) -> Vec<&'a Tensor> {
     let mut found: Vec<&Tensor> = Vec::new();
     let mut add = |tensor: &'a Tensor| {

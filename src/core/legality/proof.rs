@@ -1,4 +1,7 @@
-//! What must be known of nests before there is code for them.
+//! The proof that code generation requires.
+//!
+//! Code is proved to compute its definition, or refused. Nests without a definition are not proved,
+//! but their parallel and vector loops have to be independent.
 
 use super::check::{check, suspects};
 use super::concurrent::conflict;
@@ -11,19 +14,19 @@ use crate::ir::Nest;
 use crate::poly::Error;
 use std::fmt;
 
-/// Why code may stand for a definition.
+/// The reason to trust code for a definition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Proof {
-    /// It is proved to compute what the definition says.
+    /// It is proved to compute its definition.
     Proved,
-    /// Whoever wrote the nests says so, for these reasons.
+    /// The author of the nests asserts it, for these reasons.
     Assumed(Vec<String>),
-    /// Parallel and vector loops are proved independent; there is nothing to prove the rest by: no
-    /// definition, or no polyhedral library.
+    /// Only the independence of parallel and vector loops is proved. The definition or the
+    /// polyhedral library is missing.
     Unproved(String),
 }
 
-/// What readers of code and tables have to know; nothing where all is proved.
+/// The note for readers of code and tables; empty if all is proved.
 impl fmt::Display for Proof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -40,19 +43,19 @@ impl fmt::Display for Proof {
     }
 }
 
-/// Why code may not.
+/// Why code is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// The nests do not compute what their definition says.
+    /// The nests do not compute their definition.
     Violation(Box<Violation>),
     /// A loop of the nest with this number, counted from 0, has dependent iterations.
     Race(usize, Race),
-    /// It is not known whether they do.
+    /// It is undecided whether they do.
     Undecided(Undecided),
 }
 
-/// Proves that `nests`, in order, compute what their definition says. Where nests have none, or where
-/// the polyhedral library is missing, only parallel and vector loops are proved independent.
+/// Proves that `nests`, in order, compute their definition. If they have no definition, or the
+/// polyhedral library is missing, it proves only that parallel and vector loops are independent.
 ///
 /// # Errors
 /// [`Refused`], unless a nest is assumed to be correct.
@@ -76,7 +79,7 @@ pub fn prove(nests: &[Nest], reductions: Reductions) -> Result<Proof, Refused> {
     }
 }
 
-/// That parallel and vector loops have independent iterations.
+/// Proves that parallel and vector loops have independent iterations.
 fn independent(nests: &[Nest]) -> Result<(), Refused> {
     for (k, race) in suspects(nests) {
         let trees = [nests[k].trees().to_vec()];

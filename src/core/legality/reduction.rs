@@ -1,16 +1,17 @@
 //! Reductions whose operands are combined in another order.
 //!
-//! The executions of updates are the nodes of trees: each reads what one node left behind, or
-//! begins anew with the identity; where partial results are combined, it reads two nodes. All
-//! operands are in the result, each once, if no node is read twice, all nodes of a tree belong to
-//! one element, and of each element there are all instances of the definition, each once, and one
-//! node that no other one reads: the root, which holds the result.
+//! The executions of updates form trees. Each node reads the result of one node, or starts from the
+//! identity. A node that combines partial results reads two nodes. The root, which no other node
+//! reads, holds the result. It contains each operand exactly once under these conditions:
+//! - no node is read twice;
+//! - all nodes of a tree belong to one element;
+//! - each element has all instances of the definition, each once, and one root.
 //!
-//! Where the definition subtracts, partial results add up what is subtracted in the end: a node that
-//! adds updates only such nodes, all nodes that are combined add, and roots subtract.
+//! If the definition subtracts, partial results add up the subtrahends. A node that adds updates
+//! only such nodes, all combined nodes add, and roots subtract.
 //!
-//! An element that is computed several times has a tree for each time. These are told apart by
-//! the loops whose iterations no tree leaves.
+//! An element that is computed several times has a tree for each time. The loops whose iterations
+//! no tree leaves tell these apart.
 
 use super::constraints::{bounded, linear};
 use super::dataflow;
@@ -26,16 +27,16 @@ pub(super) struct Trees {
     assignments: Vec<usize>,
     /// From the roots of nests and definition to the elements `E⟨a⟩[…]`.
     roots: UnionMap,
-    /// The values of reads, those of updates by execution.
+    /// The values of reads. Updates are named by their execution.
     values: UnionMap,
 }
 
-/// How often partial results are combined of partial results.
+/// The most levels of combining partial results.
 const MAX_LEVELS: usize = 4;
 
 impl Trees {
-    /// The trees of those `assignments` that are such trees. `values` are those of reads in the
-    /// nests, those of updates of the assignments by execution.
+    /// The reductions among `assignments` that the nests execute as such trees. `values` are the
+    /// values of reads in the nests; updates of the assignments are named by execution.
     pub(super) fn of(
         program: &Program,
         definition: &Definition,
@@ -48,7 +49,7 @@ impl Trees {
             roots: UnionMap::new(&[])?,
             values,
         };
-        // What a reduction begins with may be the result of one before it.
+        // A reduction may start from the result of an earlier one.
         for a in assignments {
             let (found, meant) = trees.rooted(meant)?;
             let reduction = Reduced {
@@ -76,8 +77,8 @@ impl Trees {
             .is_some_and(|a| self.assignments.contains(&a))
     }
 
-    /// The values of reads in the nests, and those in the definition, `meant`, with the elements in
-    /// place of the roots.
+    /// The values of reads in the nests, and in the definition (`meant`), with elements in place of
+    /// the roots.
     pub(super) fn rooted(&self, meant: &UnionMap) -> Result<(UnionMap, UnionMap), Error> {
         let roots = self.roots.domain()?;
         let rooted = |values: &UnionMap| {
@@ -94,15 +95,15 @@ struct Reduced<'r, 'p, 'a> {
     a: usize,
     program: &'p Program<'a>,
     definition: &'r Definition<'p, 'a>,
-    /// The values of reads in the nests, those of the reduction's updates by execution.
+    /// The values of reads in the nests. Updates of the reduction are named by execution.
     found: &'r UnionMap,
     /// The values of reads in the definition.
     meant: &'r UnionMap,
 }
 
 impl<'p, 'a> Reduced<'_, 'p, 'a> {
-    /// The roots of the trees in nests and definition, with their elements, if the nests execute
-    /// the reduction as such trees.
+    /// The roots of the trees in nests and definition, with their elements. `None` if the nests do
+    /// not execute the reduction as such trees.
     fn roots(&self) -> Result<Option<UnionMap>, Error> {
         let Some(nodes) = self.nodes()? else {
             return Ok(None);
@@ -122,7 +123,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         if !stay || !nodes.links.is_injective()? || !elements.is_single_valued()? {
             return Ok(None);
         }
-        // Of each element there are all instances, each once.
+        // Each element has all instances, each once.
         let executed = self.executed(&nodes, family)?;
         let numbered = families.iter().enumerate();
         let all = numbered.clone().map(|(f, family)| {
@@ -153,7 +154,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         })
     }
 
-    /// The nodes, level by level: what combines nodes is a node.
+    /// The nodes, level by level: a leaf that combines nodes is a node.
     fn nodes(&self) -> Result<Option<Nodes<'p, 'a>>, Error> {
         let numbered = || self.program.leaves.iter().enumerate();
         let is_update = |l: &Leaf| l.assignment == Some(self.a) && matches!(l.what, What::Stmt(_));
@@ -189,7 +190,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
             }
             open = waiting;
         }
-        // What adds nothing but empty slots to an element of the target is a node of its tree.
+        // A leaf that adds only empty slots to an element of the target is a node of its tree.
         for (k, leaf) in open {
             let (operands, others) = self.linked(k, leaf, 1, &nodes.all)?;
             let empty = operands.is_empty()? && others.range()?.is_subset(&identity)?;
@@ -211,7 +212,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         Ok(self.has_right_signs(&nodes)?.then_some(nodes))
     }
 
-    /// Whether what is subtracted in the end is added up before.
+    /// Whether subtrahends are added up before they are subtracted.
     fn has_right_signs(&self, nodes: &Nodes<'p, 'a>) -> Result<bool, Error> {
         let statement = self.program.originals[self.a].stmt;
         if statement.update != Some(BinaryOp::Sub) {
@@ -244,7 +245,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         Ok(true)
     }
 
-    /// What the executions of a leaf read with an access: nodes, and other values.
+    /// The values that the executions of a leaf read with an access: nodes, and others.
     fn linked(
         &self,
         k: usize,
@@ -257,8 +258,8 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         linked(reads, self.found, nodes)
     }
 
-    /// From updates to the instances that they execute, the points `I⟨f⟩[…]` of the iterators that
-    /// tell the trees of their family apart and those of the definition.
+    /// From updates to the instances that they execute, the points `I⟨f⟩[…]`. Their coordinates are
+    /// the iterators that separate the trees of the family, then those of the definition.
     fn executed(
         &self,
         nodes: &Nodes,
@@ -274,8 +275,8 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         UnionMap::new(&pieces.collect::<Vec<_>>())
     }
 
-    /// From nodes to their elements, the points `E⟨a⟩ ⟨f⟩[…]` of the iterators that tell the trees of
-    /// their family apart and the element.
+    /// From nodes to their elements, the points `E⟨a⟩ ⟨f⟩[…]`. Their coordinates are the iterators
+    /// that separate the trees of the family, then the element.
     fn elements(
         &self,
         nodes: &Nodes,
@@ -313,7 +314,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
                 elements = elements.union(&UnionMap::new(&[own])?)?;
                 continue;
             }
-            // Slots that hold nothing belong to the element that the others are combined for.
+            // An empty slot belongs to the element that the others are combined for.
             let places = UnionMap::new(&[leaf.write(*k)])?;
             let of_places = places
                 .reverse()?
@@ -328,8 +329,8 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         Ok(elements)
     }
 
-    /// The element of the target that a leaf updates as the statement does, if it is no local
-    /// tensor of some iterations.
+    /// The element of the target that a leaf updates like the statement; `None` if the target is a
+    /// local tensor inside loops.
     fn own_index(&self, leaf: &Leaf<'a>) -> Option<&'a [Affine]> {
         let statement = self.program.originals[self.a].stmt;
         match leaf.what {
@@ -341,7 +342,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         }
     }
 
-    /// Whether trees begin as the definition does, and partial results with the identity.
+    /// Whether trees start as in the definition, and partial results from the identity.
     fn begin(&self, nodes: &Nodes, is_once: bool, elements: &UnionMap) -> Result<bool, Error> {
         let identity = identity(self.program.originals[self.a].stmt)?;
         let Some((_, meant_starts, meant_elements)) = self.meant()? else {
@@ -351,7 +352,8 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         if meant_starts.range()?.is_subset(&identity)? {
             return starts.range()?.is_subset(&identity);
         }
-        // Each element's tree begins once with what the element held, the others with the identity.
+        // One tree of each element starts from the old value, once; the others start from the
+        // identity.
         let old = starts.apply_range(&starts.range()?.subtract(&identity)?.identity()?)?;
         let of_old = old.reverse()?.apply_range(elements)?;
         let of_meant = meant_starts.reverse()?.apply_range(&meant_elements)?;
@@ -359,7 +361,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         Ok(is_once && old.is_injective()? && of_old.is_equal(&of_meant)?)
     }
 
-    /// The definition's nodes: the links between them, the values that they begin with, and their
+    /// The nodes of the definition: the links between them, their initial values, and their
     /// elements.
     fn meant(&self) -> Result<Option<(UnionMap, UnionMap, UnionMap)>, Error> {
         let Some(of) = self.definition.statement(self.a) else {
@@ -379,7 +381,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         Ok(Some((links, starts, elements.apply_range(&own)?)))
     }
 
-    /// The instances of the assignment, as points of a tuple with so many other coordinates first.
+    /// The instances of the assignment, as points of a tuple. `others` more coordinates come first.
     fn instances(&self, tuple: &str, others: usize) -> Piece {
         let original = &self.program.originals[self.a];
         let own = (0..original.loops.len()).map(coordinate);
@@ -392,8 +394,8 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         })
     }
 
-    /// The map from [`Reduced::instances`] to the elements that they update; those of a local
-    /// tensor are others in each iteration of the loops around it.
+    /// The map from [`Reduced::instances`] to the elements that they update. Those of a local
+    /// tensor are distinct in each iteration of the loops around its declaration.
     fn to_element(&self, instances: Piece, f: usize, others: usize) -> Piece {
         let stmt = self.program.originals[self.a].stmt;
         let others = (0..others).map(|d| Linear::from(iterator(d).as_str()));
@@ -422,7 +424,8 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         Some(coordinate(loops.iter().position(|l| l.name == *name)?))
     }
 
-    /// How many loops of the definition are around the declaration of the target, if it is local.
+    /// The number of loops of the definition around the declaration of a local target; 0 if it is
+    /// not local.
     fn loops_of_target(&self) -> usize {
         let target = self.program.originals[self.a].stmt.target.label();
         let leaf = self.program.original_leaf(self.a, false);
@@ -431,7 +434,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         scope.map_or(0, |(_, scope)| scope.len() - 1)
     }
 
-    /// How many coordinates an element has.
+    /// The number of coordinates of an element.
     fn coordinates(&self) -> usize {
         self.loops_of_target() + self.program.originals[self.a].stmt.index.len()
     }
@@ -441,7 +444,7 @@ fn coordinate(k: usize) -> String {
     format!("x{k}")
 }
 
-/// What nodes read, if `reads` is the map from reads to them: nodes, and other values.
+/// The values behind the reads of nodes, as nodes and others. `reads` maps reads to the nodes.
 fn linked(
     reads: Piece,
     values: &UnionMap,
@@ -452,13 +455,13 @@ fn linked(
     Ok((links.intersect_range(nodes)?, others))
 }
 
-/// Whether a statement may combine partial results of a reduction, or add up what it subtracts.
+/// Whether a statement may combine partial results of a reduction, or add up its subtrahends.
 fn accumulates(s: &Stmt, reduction: &Stmt) -> bool {
     let adds = (s.update, reduction.update) == (Some(BinaryOp::Add), Some(BinaryOp::Sub));
     s.update == reduction.update || adds
 }
 
-/// What changes nothing when a statement updates its target by it.
+/// The identity of a statement's update.
 fn identity(s: &Stmt) -> Result<UnionSet, Error> {
     let reduction = |r: &Reduction| Some(r.op()) == s.update;
     let reduction = Reduction::ALL.into_iter().find(reduction);

@@ -1,9 +1,8 @@
 //! Programs as relations between integer points.
 //!
-//! An instance of assignment a is the point `S⟨a⟩[…]` of the iterators around it in the
-//! definition, and its initialization of an element is the point `F⟨a⟩[…]` of the iterators around
-//! that and the element. The elements of
-//! tensor A are the points `m_A[…]`.
+//! An instance of assignment a is the point `S⟨a⟩[…]` of the iterators around it in the definition.
+//! The initialization of an element is the point `F⟨a⟩[…]` of the iterators around it and the
+//! element's indices. The elements of tensor A are the points `m_A[…]`.
 
 use super::clock::Clock;
 use super::constraints::{bounded, linear, within};
@@ -40,7 +39,7 @@ pub(super) fn instances(a: usize, original: &Original) -> Piece {
         .fold(piece, |piece, (l, x)| bounded(piece, l, x, &variable))
 }
 
-/// The iterators of an original, by the coordinates of its instances.
+/// The coordinate for each iterator of an original.
 fn original_variable<'o>(original: &'o Original) -> impl Fn(&Name) -> Option<String> + 'o {
     |name| {
         let k = original.loops.iter().position(|l| l.name == *name)?;
@@ -52,8 +51,8 @@ fn point_variable(k: usize) -> String {
     format!("x{k}")
 }
 
-/// A leaf's instances of the definition, as a piece that says which iterations execute them.
-/// The iterators of the loops around are the hidden variables `t0`, `t1` …
+/// The instances that a leaf executes, constrained by the iterations that execute them. The
+/// iterators of the loops around are the hidden variables `t0`, `t1` …
 pub(super) fn executed(leaf: &Leaf) -> Option<Piece> {
     let assignment = leaf.assignment?;
     let variable = |name: &Name| {
@@ -79,7 +78,7 @@ pub(super) fn executed(leaf: &Leaf) -> Option<Piece> {
     Some(piece)
 }
 
-/// The map from a leaf's instances to the points in time at which the nests execute them.
+/// The map from a leaf's instances to the times at which the nests execute them.
 pub(super) fn time(leaf: &Leaf, clock: &Clock) -> Option<Piece> {
     Some(executed(leaf)?.to("", clock.moment(leaf)))
 }

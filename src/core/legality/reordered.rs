@@ -1,19 +1,17 @@
-//! Whether only the order of statements and fills can be wrong: whether all of them are those of the
-//! definition, on the same elements.
+//! Whether nests only reorder the statements and fills of the definition, on the same elements.
 
 use super::program::{Leaf, Program, What, accesses};
 use crate::ir::{Affine, Loop, Name, Tensor};
 
-/// Whether all statements and fills are those of the definition, on tensors that all of them share.
-/// A local tensor has elements for each iteration around it, which order alone does not tell apart:
-/// the name and the shape of a tensor of the definition do not make it that tensor.
+/// Whether all leaves are those of the definition, on shared tensors. Local tensors do not qualify.
+/// Each iteration has its own copy, and the same name and shape do not make two tensors one.
 pub(super) fn is_reordered(program: &Program) -> bool {
     let mut all = program.definition.iter().chain(&program.leaves);
     all.all(|leaf| leaf.locals.is_empty()) && executes_definition(program)
 }
 
-/// The same with local tensors of which each iteration of the definition has the same elements as
-/// in the nests.
+/// The same if each iteration of the definition has the same elements of local tensors as in the
+/// nests.
 pub(super) fn is_reordered_with_locals(program: &Program) -> bool {
     executes_definition(program) && keeps_locals(program)
 }
@@ -44,18 +42,17 @@ pub(super) fn keeps_locals(program: &Program) -> bool {
     })
 }
 
-/// Where the elements of a tensor are, and where they are in the definition.
+/// The memory of a tensor in the nests and in the definition.
 #[derive(PartialEq, Eq)]
 struct Elements {
     found: String,
     meant: String,
-    /// Which iteration of the definition has those of an iteration.
+    /// The iteration of the definition whose elements an iteration has.
     iteration: Vec<Affine>,
 }
 
-/// Where the elements of a tensor are for a leaf, and for the one of the definition that it executes:
-/// each iteration of the loops around them has those of one iteration of the definition. `None` if
-/// that is not seen.
+/// The memory of a tensor for a leaf and for its original. Each iteration of the loops around it
+/// has the elements of one iteration of the definition. `None` if unknown.
 fn corresponds(leaf: &Leaf, original: &Leaf, tensor: &Tensor) -> Option<Elements> {
     let (found, meant) = (leaf.memory(tensor), original.memory(tensor));
     let origin = match leaf.what {
@@ -72,7 +69,7 @@ fn corresponds(leaf: &Leaf, original: &Leaf, tensor: &Tensor) -> Option<Elements
     })
 }
 
-/// Whether each coordinate counts another one of the loops, up or down.
+/// Whether each coordinate is a different loop's iterator, up or down.
 fn are_one_to_one(coordinates: &[Affine], loops: &[&Loop]) -> bool {
     let mut left: Vec<&Name> = loops.iter().map(|l| &l.name).collect();
     let counts = |a: &Affine| {

@@ -1,24 +1,23 @@
-//! Unrolled loops as loops again, so that proofs take no longer for them.
+//! Rerolls unrolled loops, so that proofs do not grow with the unroll factor.
 //!
-//! Copies of a statement that execute instances at equal distances are one statement in a loop
-//! that counts the copies; the same holds for sequences of several statements, and for loops
-//! with such statements in them.
+//! Copies of a statement that execute equidistant instances become one statement in a loop over the
+//! copies. The same holds for sequences of statements, and for loops that contain such statements.
 
 use crate::ir::{Affine, Fill, Infix, Loop, Name, Origin, Range, Stmt, Tree};
 use std::cell::RefCell;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// The longest sequence whose repetitions are found.
+/// The longest period that is searched for.
 const MAX_PERIOD: usize = 64;
 
-/// Rolls sequences up; counts the loops that it makes.
+/// Rerolls sequences, and counts the loops that it makes.
 #[derive(Default)]
 pub(super) struct Reroll {
     loops: usize,
 }
 
-/// A tree, what its copies have in common with it, and the numbers in which they differ.
+/// A tree, the key that its copies share, and the numbers in which they differ.
 #[derive(Clone)]
 struct Item {
     tree: Tree,
@@ -27,7 +26,7 @@ struct Item {
 }
 
 impl Reroll {
-    /// The trees of a sequence with repetitions as loops.
+    /// The trees of a sequence, with repetitions as loops.
     pub(super) fn sequence(&mut self, trees: &[Tree]) -> Vec<Tree> {
         let inside = trees.iter().map(|tree| match tree {
             Tree::Loop(l) => Tree::of_loop(Loop {
@@ -68,8 +67,8 @@ impl Reroll {
         result
     }
 
-    /// The loop that runs the first half of `two` `count` times, the second time as the other
-    /// half.
+    /// The loop that runs the first half of `two` `count` times, such that the second iteration is
+    /// the other half.
     fn roll(&mut self, two: &[Item], count: usize) -> Item {
         self.loops += 1;
         let counter = Name::generated(self.loops);
@@ -85,7 +84,7 @@ impl Reroll {
     }
 }
 
-/// How often the first `period` items follow each other, at equal distances.
+/// The number of consecutive equidistant repetitions of the first `period` items.
 fn repetitions(items: &[Item], period: usize) -> usize {
     let follows = |k: usize| {
         let Some(blocks) = items.get((k - 1) * period..(k + 1) * period) else {
@@ -116,8 +115,8 @@ impl Item {
         item
     }
 
-    /// Splits a tree into what copies have in common and the numbers in which they differ, in
-    /// the order of [`advance`]. Loops inside are told by their depth.
+    /// Splits a tree into the key that copies share and the numbers in which they differ, in the
+    /// order of [`advance`]. The key names inner loops by their depth.
     fn describe(&mut self, tree: &Tree, inside: &mut Vec<Name>) {
         match tree {
             Tree::Loop(l) => {

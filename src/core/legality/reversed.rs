@@ -1,5 +1,5 @@
-//! Leaves of nests with those of the definition that they execute, and pairs of iterations of two of them
-//! that execute instances in the reverse order.
+//! Leaves of nests, each with the leaf of the definition that it executes. For two of them, the
+//! pairs of iterations that reverse the order of instances.
 
 use super::pairs::{Iteration, before, touching};
 use super::program::Leaf;
@@ -11,9 +11,9 @@ pub(super) struct Placed<'p, 'a> {
     pub(super) leaf: &'p Leaf<'a>,
     /// The leaf of the definition that it executes.
     pub(super) original: &'p Leaf<'a>,
-    /// Whether the loops around it are those of the definition, too.
+    /// Whether the loops around it are also those of the definition.
     pub(super) in_place: bool,
-    /// Whether it executes each instance once, which can be seen.
+    /// Whether it evidently executes each instance once.
     pub(super) executes_each: bool,
     /// How many of the outermost loops are those of the definition.
     settled: usize,
@@ -31,7 +31,7 @@ impl<'p, 'a> Placed<'p, 'a> {
     }
 }
 
-/// Executions of two leaves that touch one element. They execute instances of the definition in the
+/// Executions of two leaves that touch one element, and execute instances of the definition in the
 /// reverse order.
 pub(super) struct Reversed {
     /// The places of the leaves.
@@ -51,11 +51,11 @@ impl Reversed {
 pub(super) struct Pair<'p, 'a> {
     pub(super) first: &'p Placed<'p, 'a>,
     pub(super) later: &'p Placed<'p, 'a>,
-    /// How many loops are around both, and whether the first one comes before the later one in an
-    /// iteration of all of these: in the definition and in the nests.
+    /// The number of loops around both, and whether the first one comes first in an iteration of
+    /// all of them: in the definition and in the nests.
     meant: (usize, bool),
     found: (usize, bool),
-    /// How many loops are around both in the definition and in the nests, where they are the same.
+    /// The number of common outer loops that are the same in the definition and in the nests.
     shared: usize,
 }
 
@@ -77,8 +77,8 @@ impl<'p, 'a> Pair<'p, 'a> {
         Question::Order([self.first, self.later].map(|placed| placed.original.text()))
     }
 
-    /// Whether where the leaves stand says that no instances are reversed. In another iteration of
-    /// the loops that are shared, none are.
+    /// Whether the positions of the leaves rule out a reversal. Instances in different iterations
+    /// of the shared loops are never reversed.
     pub(super) fn is_kept(&self) -> bool {
         let unordered = self.meant == (self.shared, false);
         let in_order = self.found == (self.shared, true);
@@ -86,8 +86,8 @@ impl<'p, 'a> Pair<'p, 'a> {
         unordered || in_order || same
     }
 
-    /// The pairs of iterations, the first one around the first leaf, in which these execute two
-    /// instances that touch one element in the reverse order.
+    /// The pairs of iterations, the first leaf's first, that execute two conflicting instances in
+    /// the reverse order.
     pub(super) fn reversed(&self, free: bool) -> Result<Vec<Map>, Error> {
         let pair = Iteration::pair(self.first.leaf, self.later.leaf);
         let [Some(x), Some(y)] = pair.each_ref().map(Iteration::point) else {
@@ -103,7 +103,7 @@ impl<'p, 'a> Pair<'p, 'a> {
             });
             let (loops, or_equal) = (self.meant.0 - shared, self.meant.1);
             let meant = before(&touching, (x, y), loops, or_equal).into_iter();
-            // In one iteration of all loops it is the later one, or the same execution.
+            // In one iteration of all loops it comes later, or is the same execution.
             let (loops, or_equal) = (self.found.0 - shared, !self.found.1);
             meant
                 .flat_map(|meant| before(&meant, (&t[shared..], &s[shared..]), loops, or_equal))

@@ -1,4 +1,8 @@
-//! Whether nests compute the right values as long as no two iterations run at the same time.
+//! Whether nests compute the right values when executed sequentially.
+//!
+//! Programs in the order of the definition need no proof. Reordered ones are checked pair by pair
+//! ([`super::order`]). Buffers are removed first, which often leaves a reordered program. Only then
+//! are values followed to their producers ([`super::values`]).
 
 use super::limit::OPERATIONS;
 use super::order::{self, Unknown};
@@ -11,8 +15,8 @@ use super::violation::Violation;
 use super::witness;
 use crate::poly;
 
-/// The first thing that is wrong. `reassociates` says of which assignments the updates of one element
-/// may be executed in any order.
+/// The first violation. `reassociates` tells whether an assignment's updates of one element may run
+/// in any order.
 pub(super) fn violation(
     program: &Program,
     reassociates: &dyn Fn(usize) -> bool,
@@ -36,7 +40,7 @@ pub(super) fn violation(
     }
 }
 
-/// Whether nothing is: no more than [`violation`] being `None`, and quicker.
+/// Whether there is no violation. This is quicker than [`violation`].
 pub(super) fn holds(
     program: &Program,
     reassociates: &dyn Fn(usize) -> bool,
@@ -55,8 +59,8 @@ pub(super) fn holds(
     }
 }
 
-/// Whether a program, without its buffers, executes the definition in a right order. If not, or if
-/// that is not known, it may be right all the same.
+/// Whether a program without its buffers executes the definition in a legal order. A program that
+/// fails this test, or is undecided, may still be correct.
 fn is_legal_without_buffers(program: &Program, reassociates: &dyn Fn(usize) -> bool) -> bool {
     if is_reordered_with_locals(program) {
         let kept = poly::bounded(OPERATIONS, || Ok(order::holds(program, reassociates)));
@@ -68,7 +72,7 @@ fn is_legal_without_buffers(program: &Program, reassociates: &dyn Fn(usize) -> b
     }
 }
 
-/// The first operand or result that has another value than in the definition.
+/// The first operand or result whose value differs from the definition's.
 fn values(
     program: &Program,
     reassociates: &dyn Fn(usize) -> bool,

@@ -1,4 +1,4 @@
-//! Which execution each read has its value from: exact dataflow, one tensor after the other.
+//! The execution that produces the value of each read: exact dataflow, one tensor at a time.
 //!
 //! Source: Feautrier, Dataflow Analysis of Array and Scalar References, 1991.
 
@@ -9,20 +9,20 @@ use super::program::Leaf;
 use crate::ir::Tensor;
 use crate::poly::{Accesses, Error, Linear, Piece, UnionMap};
 
-/// Where reads have their values from.
+/// The producers of the values that reads get.
 pub(super) struct Sources {
-    /// From reads to the executions that set what they read.
+    /// From reads to the executions that set the elements.
     pub(super) executions: UnionMap,
-    /// From the other reads to the elements that they read.
+    /// From the remaining reads to the elements, whose old values they get.
     pub(super) elements: UnionMap,
 }
 
-/// All that touches one tensor.
+/// All accesses to one tensor.
 struct Touched<'l, 'a> {
     memory: Memory,
     reads: Vec<(Numbered<'l, 'a>, usize, Piece)>,
     writes: Vec<(Numbered<'l, 'a>, Piece)>,
-    /// The tensor, if all of it is read in the end.
+    /// The tensor, if it is live-out.
     result: Option<&'l Tensor>,
 }
 
@@ -58,7 +58,7 @@ impl Sources {
     }
 }
 
-/// What touches the tensor that has its elements there.
+/// The accesses to the tensor in this memory; adds an entry if there is none.
 fn at<'t, 'l, 'a>(
     touched: &'t mut Vec<Touched<'l, 'a>>,
     memory: Memory,
@@ -105,8 +105,8 @@ impl Touched<'_, '_> {
         })
     }
 
-    /// When reads and writes are executed. A statement reads before it writes, and results are
-    /// read in the end.
+    /// The times of reads and writes. A statement reads before it writes, and results are read at
+    /// the end.
     fn schedule(&self) -> Vec<Piece> {
         let readers = self.reads.iter().map(|((leaf, _), ..)| *leaf);
         let writers = self.writes.iter().map(|((leaf, _), _)| *leaf);

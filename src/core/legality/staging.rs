@@ -1,5 +1,4 @@
-//! Buffers taken out of a program: the tensor whose elements a buffer keeps for a while is read and
-//! written directly.
+//! Removes buffers from a program: statements access the mirrored tensor directly.
 //!
 //! ```text
 //! local T[8]                           (nothing)
@@ -11,20 +10,20 @@
 //!   A[8*b + l] = T[l]
 //! ```
 //!
-//! Both programs leave the same behind in all other tensors. What is left is then often the
-//! definition in another order, which is decided much faster than where values come from.
+//! Both programs compute the same final contents of all other tensors. The result is often the
+//! definition in another order, which is decided much faster than a dataflow question.
 //!
-//! Each iteration of the loops around the declaration has a buffer of its own, so all of this holds
-//! within one of them. Copies into the buffer and out of it agree on which element of the tensor
-//! each element of the buffer stands for, and:
-//! - what is read of the buffer was copied into it, or set, before;
-//! - copies into the buffer come before everything else that sets it;
-//! - what else the buffer got is copied out afterwards;
-//! - elements of the buffer that get values stand for different elements of the tensor;
-//! - as long as the buffer is in use, nothing else writes an element that it stands for, and nothing
-//!   else reads one after the buffer got another value for it.
+//! Each iteration of the loops around the declaration has its own buffer, so the conditions apply
+//! within one such iteration. All copies into and out of the buffer agree on the tensor element
+//! that each buffer element mirrors, and:
+//! - every read of the buffer follows a copy into it, or a write;
+//! - copies into the buffer come before all other writes to it;
+//! - all other values of the buffer are copied out afterwards;
+//! - the buffer elements that get values mirror distinct elements;
+//! - while the buffer is live, nothing else writes a mirrored element;
+//! - nothing else reads a mirrored element after the buffer got another value for it.
 //!
-//! Where this is not seen, buffers stay; that says nothing about the program.
+//! If these conditions cannot be shown, the buffer stays. This says nothing about the program.
 
 use super::buffers::{Buffer, Role, Use};
 use super::constraints::linear;
@@ -43,17 +42,17 @@ pub(super) struct Unstaged {
     scope: Vec<usize>,
 }
 
-/// What becomes of a leaf.
+/// The replacement of a leaf.
 enum Change {
     Same,
-    /// It only copies between the buffer and the tensor.
+    /// The leaf only copied between the buffer and the tensor.
     Gone,
     Stmt(Stmt),
     Fill(Fill),
 }
 
-/// The program without one of its buffers; `None` if it has none, or a local tensor that is neither
-/// a buffer nor one of the definition.
+/// The program without one of its buffers. `None` if it has no buffer, or a local tensor that is
+/// neither a buffer nor one of the definition.
 pub(super) fn unstaged(program: &Program) -> Result<Option<Unstaged>, Error> {
     let meant = |label: &str| {
         let mut locals = program.definition.iter().flat_map(|leaf| &leaf.locals);
@@ -72,7 +71,7 @@ pub(super) fn unstaged(program: &Program) -> Result<Option<Unstaged>, Error> {
             }
         }
     }
-    // Those that keep elements of other buffers come first.
+    // Buffers of other buffers come first.
     found.sort_by_key(|buffer| Reverse(buffer.loops()));
     for buffer in &found {
         if buffer.is_transparent()? {
@@ -129,7 +128,7 @@ impl<'a> Buffer<'_, 'a> {
         })
     }
 
-    /// Whether the tensor can be used directly.
+    /// Whether statements may access the mirrored tensor directly.
     fn is_transparent(&self) -> Result<bool, Error> {
         Ok(self.copies_come_first_and_last()
             && self.is_used_inside()?
@@ -139,13 +138,13 @@ impl<'a> Buffer<'_, 'a> {
             && self.is_alone()?)
     }
 
-    /// The places of the uses in these roles.
+    /// The positions of the uses in these roles.
     fn places(&self, fits: impl Fn(Role) -> bool) -> impl Iterator<Item = usize> {
         let uses = self.uses.iter().filter(move |u| fits(u.role));
         uses.filter_map(|u| self.place(u.leaf))
     }
 
-    /// Copies into the buffer, then what changes it, then copies out of it.
+    /// Whether copies into the buffer come first and copies out of it last.
     fn copies_come_first_and_last(&self) -> bool {
         let changed = self
             .places(Role::changes)
@@ -175,7 +174,7 @@ impl<'a> Buffer<'_, 'a> {
         Ok(true)
     }
 
-    /// Whether what is read was copied into the buffer or set before.
+    /// Whether each read follows a copy into the buffer or a write.
     fn is_set_before(&self) -> Result<bool, Error> {
         let first_read = self.places(Role::reads).min().unwrap_or(usize::MAX);
         let sets = |u: &&Use| {
@@ -187,14 +186,14 @@ impl<'a> Buffer<'_, 'a> {
         self.is_within(read, false, &set, true)
     }
 
-    /// Whether what the buffer got is copied out afterwards.
+    /// Whether written values are copied out afterwards.
     fn is_stored(&self) -> Result<bool, Error> {
         let stores = self.uses.iter().filter(|u| u.role == Role::Store);
         let changed = self.uses.iter().filter(|u| u.role.changes());
         self.is_within(changed, true, &stores.collect::<Vec<_>>(), false)
     }
 
-    /// Whether all elements that some uses write, or read, are among those that others do.
+    /// Whether `others` cover all elements that some uses write or read.
     fn is_within<'u>(
         &'u self,
         some: impl Iterator<Item = &'u Use<'u, 'a>>,
@@ -214,8 +213,7 @@ impl<'a> Buffer<'_, 'a> {
         UnionSet::new(&some)?.is_subset(&UnionSet::new(&others)?)
     }
 
-    /// The elements that a leaf writes, or reads, for each iteration of the loops around the
-    /// declaration.
+    /// The elements that a leaf writes or reads, per iteration of the loops around the declaration.
     fn elements(&self, u: &Use<'_, 'a>, written: bool) -> Vec<Piece> {
         let leaf = u.leaf;
         let rank = self.tensor.shape().rank();
@@ -277,7 +275,7 @@ impl<'a> Buffer<'_, 'a> {
         }) && inner.is_empty()
     }
 
-    /// Whether no two elements of the buffer that may get values stand for the same element.
+    /// Whether the buffer elements that may get values mirror distinct elements.
     fn is_injective(&self) -> Result<bool, Error> {
         if !self.uses.iter().any(|u| u.role.changes()) {
             return Ok(true);
@@ -307,8 +305,8 @@ impl<'a> Buffer<'_, 'a> {
         Ok(true)
     }
 
-    /// Whether nothing else uses elements of the tensor in the meantime that the buffer has other
-    /// values of.
+    /// Whether no other leaf interferes while the buffer is live. A write of a mirrored element
+    /// interferes, and so does a read after the buffer changed it.
     fn is_alone(&self) -> Result<bool, Error> {
         let used = self.places(|_| true).min().zip(self.places(|_| true).max());
         let Some((first, last)) = used else {
@@ -336,8 +334,8 @@ impl<'a> Buffer<'_, 'a> {
         Ok(true)
     }
 
-    /// The elements of the tensor that a leaf uses, in terms of its coordinates, and whether it
-    /// writes them.
+    /// The elements of the tensor that a leaf accesses, as functions of its coordinates, and
+    /// whether it writes them.
     fn others(&self, leaf: &Leaf<'a>) -> Vec<(bool, Vec<Linear>)> {
         let is_of = |tensor| leaf.memory(tensor) == self.of_memory;
         match leaf.what {
@@ -358,7 +356,7 @@ impl<'a> Buffer<'_, 'a> {
         }
     }
 
-    /// Whether an index of the tensor may be one that the buffer stands for.
+    /// Whether an index of the tensor may be a mirrored element.
     fn meets(&self, leaf: &Leaf<'a>, index: &[Linear]) -> Result<bool, Error> {
         let extents = self.tensor.shape().extents();
         let own: Vec<String> = (0..extents.len()).map(|d| element(d) + " own").collect();
@@ -381,8 +379,8 @@ impl<'a> Buffer<'_, 'a> {
         Ok(!piece.is_empty()?)
     }
 
-    /// Whether a leaf reads an element, with this index, always before the buffer gets a value for
-    /// it, in one iteration of the loops around the declaration.
+    /// Whether a leaf always reads the element at this index before the buffer gets a value for it.
+    /// Considers one iteration of the loops around the declaration.
     fn is_read_before(&self, leaf: &Leaf<'a>, index: &[Linear]) -> Result<bool, Error> {
         for change in self.uses.iter().filter(|u| u.role.changes()) {
             let pair = Iteration::pair(change.leaf, leaf);
@@ -423,7 +421,7 @@ fn is_never_negative(leaf: &Leaf, index: &Affine) -> Result<bool, Error> {
         .is_empty()
 }
 
-/// The variables as indices of a tensor with these extents.
+/// Constrains the variables to the indices of a tensor with these extents.
 fn within_extents(piece: Piece, names: &[String], extents: &[u64]) -> Piece {
     names.iter().zip(extents).fold(piece, |piece, (x, extent)| {
         let end = i64::try_from(*extent).unwrap_or(i64::MAX);

@@ -1,12 +1,12 @@
-//! Whether a step keeps what a nest computes, asked only where it has changed the nest.
+//! Whether a step preserves what a nest computes, judged only where it changes the nest.
 //!
-//! A nest is a definition, too: its own statements and fills, in the order of its loops. A step keeps
-//! what the nest computes if, where the trees differ, it executes the same instances once each, and
-//! two that touch one element in the same order. All that is asked within one iteration of the loops
-//! around, which run as before; nothing is asked about the rest of the nest, nor about the definition
-//! that it was made of. What is made of a legal nest is legal then.
+//! The nest acts as its own definition: its statements and fills, in the order of its loops. A step
+//! is legal if the changed trees execute the same instances, each once, and keep the order of two
+//! that touch one element. The question concerns one iteration of the outer loops, which run as
+//! before. The rest of the nest and its definition do not matter. A legal step keeps a legal nest
+//! legal.
 //!
-//! Where that is not seen, the result may be legal all the same.
+//! If this test fails, the result may still be legal.
 
 use super::concurrent::{is_independent, marked};
 use super::independence::first_race;
@@ -24,16 +24,16 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A nest whose statements and fills execute themselves; what is done to it shows what became of
-/// each.
+/// A nest whose statements and fills are their own origins. After a step, the origins tell what
+/// became of each.
 pub struct Numbered {
     nest: Nest,
-    /// What each statement and fill executes of the definition.
+    /// The instances of the definition that its statements and fills execute.
     origins: Vec<Option<Origin>>,
 }
 
 impl Numbered {
-    /// The trees of `nest`, with other origins.
+    /// The trees of `nest`, with new origins.
     pub fn of(nest: &Nest) -> Numbered {
         let mut origins = Vec::new();
         let trees = nest.trees().iter();
@@ -42,7 +42,7 @@ impl Numbered {
         Numbered { nest, origins }
     }
 
-    /// The nest that steps are to be applied to.
+    /// The nest to apply steps to.
     pub fn nest(&self) -> &Nest {
         &self.nest
     }
@@ -79,22 +79,23 @@ fn number(tree: &Tree, around: &mut Vec<Affine>, origins: &mut Vec<Option<Origin
     }
 }
 
-/// What is known of a step.
+/// The verdict on a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// It keeps what the nest computes.
+    /// It preserves what the nest computes.
     Yes,
-    /// It does not: it runs iterations at the same time that touch one element, or the updates of an
-    /// element in another order.
+    /// It does not. It runs conflicting iterations at the same time, or reorders the updates of an
+    /// element.
     No,
-    /// Neither.
+    /// Neither is known.
     Unknown,
 }
 
-/// Among so many pairs of leaves a counterexample is looked for where the order alone proves nothing.
+/// The most pairs of leaves in which a counterexample is searched if the order alone proves
+/// nothing.
 const PAIRS: usize = 8;
 
-/// A nest, and what its steps are asked about it.
+/// A nest as the definition of its steps.
 pub struct Steps<'a> {
     trees: &'a [Tree],
     origins: &'a [Option<Origin>],
@@ -105,7 +106,6 @@ pub struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    /// The steps of a nest.
     pub fn of(numbered: &'a Numbered, reductions: Reductions) -> Steps<'a> {
         let trees = numbered.nest.trees();
         let leaves = leaves(trees);
@@ -114,7 +114,7 @@ impl<'a> Steps<'a> {
             What::Fill(_) => None,
         });
         let some = statements.clone().next();
-        // Only those of statements are looked at.
+        // Only the originals of statements are used.
         let originals = leaves.iter().filter_map(|leaf| {
             let (stmt, fill) = match leaf.what {
                 What::Stmt(stmt) => (Some(stmt), None),
@@ -136,8 +136,8 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Whether the steps that made `after` of the numbered nest keep what it computes; `in_order`
-    /// says that they are known to keep the order.
+    /// Whether the steps that turned the numbered nest into `after` preserve what it computes.
+    /// `in_order` says that they are known to keep the order.
     pub fn keep(&self, after: &Nest, in_order: bool) -> Kept {
         let change = Change::between(self.trees, after.trees());
         let crosses = |(k, l): (usize, &&Loop)| l.sharing.collapse > change.outer.len() - k;
@@ -170,7 +170,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// The leaves where the nest was changed.
+    /// The leaves of the changed part, before the step.
     fn before(&self, change: &Change) -> Vec<Leaf<'a>> {
         let leaves = self.leaves.iter();
         let own = leaves.filter(|leaf| change.holds(leaf, &change.before));
@@ -215,7 +215,7 @@ impl<'a> Steps<'a> {
         poly::bounded(OPERATIONS, decide).unwrap_or(Kept::Unknown)
     }
 
-    /// Whether one of two executions that are reversed certainly reads something else than it should.
+    /// Whether one of two reversed executions certainly reads a wrong value.
     fn misreads(
         &self,
         all: &[Leaf<'_>],
@@ -246,8 +246,8 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// Whether the loops that run iterations at the same time are independent, of those that are not
-/// around the change.
+/// Whether the loops inside the change that run several iterations at the same time are
+/// independent.
 fn are_independent(program: &Program, outer: usize) -> Result<bool, Undecided> {
     for marked in marked(program) {
         if marked.depth() >= outer && !is_independent(program, &marked)? {
@@ -257,7 +257,7 @@ fn are_independent(program: &Program, outer: usize) -> Result<bool, Undecided> {
     Ok(true)
 }
 
-/// Whether a leaf does what another one does in the iteration that its origin says.
+/// Whether a leaf does the same as another one in the iteration that its origin gives.
 fn executes(leaf: &Leaf, meant: &Leaf) -> bool {
     let Some(origin) = leaf.origin() else {
         return false;
@@ -278,9 +278,9 @@ fn executes(leaf: &Leaf, meant: &Leaf) -> bool {
     }
 }
 
-/// Where two versions of a nest differ: in parts of one sequence.
+/// The difference between two versions of a nest: subsequences of one sequence.
 struct Change<'t> {
-    /// The loops around, which are the same, and where each of them is in its sequence.
+    /// The unchanged loops around, and the position of each in its sequence.
     outer: Vec<&'t Loop>,
     at: Vec<usize>,
     before: Range<usize>,
@@ -321,7 +321,7 @@ impl<'t> Change<'t> {
         around == self.at && own.first().is_some_and(|k| trees.contains(k))
     }
 
-    /// The trees that are new.
+    /// The new trees.
     fn trees<'n>(&self, all: &'n [Tree]) -> &'n [Tree] {
         let inside = |trees: &'n [Tree], k: &usize| -> &'n [Tree] {
             let l = trees.get(*k).and_then(Tree::as_loop);
@@ -332,7 +332,7 @@ impl<'t> Change<'t> {
     }
 }
 
-/// Whether two trees are the same and execute the same.
+/// Whether two trees are equal and execute the same instances.
 fn are_same(a: &Tree, b: &Tree) -> bool {
     match (a, b) {
         (Tree::Loop(a), Tree::Loop(b)) => {

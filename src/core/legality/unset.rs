@@ -1,9 +1,12 @@
 //! Reads of undefined elements: neither an input nor an assignment sets them.
 //!
-//! An assigned tensor holds only the elements that its assignments set. Three kinds of tensors are
-//! inputs all the same: those that are read before they are assigned; those of a text, whose memory
-//! is the caller's; and the state of time steps, since the first step reads it. The caller of
-//! [`unset`] names other inputs.
+//! An assigned tensor holds only the elements that its assignments set. Three kinds of assigned
+//! tensors are still inputs:
+//! - tensors that are read before they are assigned;
+//! - tensors of a text, whose memory is the caller's;
+//! - the state of time steps, since the first step reads it.
+//!
+//! The caller of [`unset`] names other inputs.
 
 use super::limit::OPERATIONS;
 use super::partition::{Assigned, assigned, at_element, elements, named};
@@ -11,14 +14,14 @@ use super::violation::Violation;
 use crate::ir::{Expr, Index, Infix, Name, Nest, Node, Tensor};
 use crate::poly::{self, Error, Piece, Set};
 
-/// The assignments of nests, in order, each with its nest.
+/// An assignment with its nest.
 struct Step<'n> {
     nest: usize,
     assignment: &'n Expr,
 }
 
-/// The first read of an undefined element, where nests run in order. `is_given` names assigned
-/// tensors whose contents are inputs. `None` also if the polyhedral library has no answer.
+/// The first read of an undefined element, if nests run in order. `is_given` names assigned tensors
+/// whose contents are inputs. `None` also if the polyhedral library has no answer.
 pub fn unset(nests: &[Nest], is_given: &dyn Fn(&Name) -> bool) -> Option<Violation> {
     // Texts and time steps.
     let is_in_order = |nest: &Nest| nest.originals().iter().any(|part| part.in_order);
@@ -56,7 +59,7 @@ fn of_tensor(tensor: &Tensor, name: &Name, steps: &[Step<'_>]) -> Option<Violati
         .iter()
         .find(|s| reads(s) || writes(s.assignment, name))?;
     let readers: Vec<&Step> = steps.iter().filter(|s| reads(s)).collect();
-    // What is zero by its declaration needs no assignment.
+    // The declared zeros of a triangle need no assignment.
     if readers.is_empty() || reads(first) || tensor.triangle().is_some() {
         return None;
     }
@@ -98,7 +101,7 @@ fn reads(assignment: &Expr, name: &Name) -> bool {
     found
 }
 
-/// Whether each dimension has an iterator of its own, which takes all of its values.
+/// Whether each dimension has its own iterator over all of its values.
 fn is_whole(set: &Assigned, tensor: &Tensor) -> bool {
     let extents = tensor.shape().extents();
     let mut names: Vec<&Name> = Vec::with_capacity(extents.len());
@@ -111,7 +114,8 @@ fn is_whole(set: &Assigned, tensor: &Tensor) -> bool {
     })
 }
 
-/// Whether an assignment sets all elements of its target, as far as the form of its indices says.
+/// Whether an assignment evidently sets all elements of its target, judging by the form of its
+/// indices.
 pub fn assigns_all(assignment: &Expr) -> bool {
     if !matches!(
         assignment.node(),
@@ -141,7 +145,7 @@ fn unset_of(
         }
     });
     let known = reader.ranges.iter().map(|r| &r.name);
-    // Several reductions may have an iterator of one name: what they read is not told apart.
+    // Several reductions may use one iterator name: their reads cannot be told apart.
     let twice = |name: &Name| known.clone().filter(|n| *n == name).count() > 1;
     if accesses.iter().any(|at| names(at).any(twice)) {
         return Ok(None);
@@ -182,7 +186,7 @@ fn names(at: &Index) -> impl Iterator<Item = &Name> {
         .flat_map(|a| a.terms().iter().map(|(name, _)| name))
 }
 
-/// The elements of a set as ranges, if it is a box; else one of them.
+/// The elements of a set as ranges if it is a box; otherwise one of them.
 fn shown(set: &Set, rank: usize) -> Result<Option<String>, Error> {
     let Some(first) = set.lexmin()?.sample()? else {
         return Ok(None);

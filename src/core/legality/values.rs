@@ -1,12 +1,15 @@
-//! Whether every statement computes the value that the definition says, wherever operands are
-//! kept in the meantime.
+//! Whether every statement computes the value that the definition gives, wherever operands are kept
+//! in between.
 //!
-//! A statement that executes an instance of the definition has the definition's expression, but
-//! may read operands from local tensors, or have the expression of another assignment in place
-//! of an operand. It computes the right value if each operand has the value that it has in the
-//! definition; then all results are right, too. Where the definition only copies an operand, and a
-//! statement computes that instead, its result is the operand's value. Partial results of a
-//! reduction may be combined in any tree, if the reduction may be reassociated.
+//! A statement that executes an instance has the definition's expression. Its operands may come
+//! from local tensors, or be the inlined expression of another assignment. The statement is correct
+//! if each operand has the value that it has in the definition. If all statements are correct, all
+//! results are. An instance may be executed several times, if it computes the same value each time.
+//!
+//! If the definition only copies an operand, and a statement computes it instead, the statement's
+//! result is the operand's value. Partial results of a reduction may be combined in any tree, if
+//! the reduction may be reassociated. The value of an index is compared with that of the original
+//! in the same iteration ([`Original::at`]).
 
 use super::dataflow::Values;
 use super::elements::{elements, result, whole};
@@ -18,9 +21,9 @@ use super::verdict::Undecided;
 use crate::ir::{Affine, BinaryOp, Expr, Index, Name, Node, Stmt, Tensor};
 use crate::poly::{Error, Piece, Point, UnionMap, UnionSet};
 
-/// An operand with another value than in the definition.
+/// An operand whose value differs from the definition's.
 pub(super) struct Wrong {
-    /// What reads it, or where it is in the end.
+    /// The reader of the operand, or the point of a final result.
     pub(super) reader: Point,
     /// The value that it has.
     pub(super) found: Option<Point>,
@@ -30,30 +33,30 @@ pub(super) struct Wrong {
 
 /// Why nests are not known to compute the right values.
 pub(super) enum Unequal {
-    /// They do not.
+    /// A value is wrong.
     Wrong(Wrong),
-    /// A value is copied more often than is followed.
+    /// A chain of copies is too long to follow.
     Unresolved,
-    /// The leaf with this number adds what the definition subtracts, and not to partial results.
+    /// The leaf with this number adds what the definition subtracts, but not to partial results.
     Opposed(usize),
 }
 
-/// What an operand of a statement stands for: accesses of assignments, each the operand of the
-/// one before.
+/// The origin of a statement's operand in the definition: a chain of accesses, each an operand of
+/// the assignment before.
 type Chain = Vec<(usize, usize)>;
 
 /// The operands of the leaves that execute instances of the definition.
 pub(super) struct Operands {
-    /// For each leaf: the number of the access, and what it stands for.
+    /// The leaf, the number of the access, and its origin.
     all: Vec<(usize, usize, Chain)>,
-    /// The assignments that only copy, where leaves compute the operand instead, and the assignment
-    /// whose expression they have.
+    /// The copying assignments whose operand a leaf computes instead, and the assignment whose
+    /// expression it has.
     computed: Vec<(usize, usize)>,
 }
 
 impl Operands {
     /// # Errors
-    /// [`Undecided`] where a statement is not the definition's.
+    /// [`Undecided`] if a statement is not the definition's.
     pub(super) fn of(program: &Program) -> Result<Operands, Undecided> {
         let (mut operands, mut computed) = (Vec::new(), Vec::new());
         for (k, leaf) in program.leaves.iter().enumerate() {
@@ -103,8 +106,8 @@ impl Operands {
         })
     }
 
-    /// From the instances that only copy in the definition, and are computed, to the values that
-    /// the definition copies, where those are the ones that are computed.
+    /// From copying instances that leaves compute to the copied values, if these are the ones that
+    /// the leaves compute.
     fn copied(
         &self,
         program: &Program,
@@ -130,7 +133,8 @@ impl Operands {
     }
 }
 
-/// The assignment whose expression assignment `a` has the value of, if `a` only copies.
+/// The assignment whose expression has the value that assignment `a` copies; `None` if `a`
+/// computes.
 fn copied_from(program: &Program, a: usize) -> Option<usize> {
     let mut from = None;
     loop {
@@ -150,15 +154,15 @@ fn copied_from(program: &Program, a: usize) -> Option<usize> {
     }
 }
 
-/// Values with what instances in `copied` copy in place of these.
+/// Replaces the instances in `copied` by the values that they copy.
 fn through(values: &UnionMap, copied: &UnionMap) -> Result<UnionMap, Error> {
     let copies = values.intersect_range(&copied.domain()?)?;
     let others = values.subtract(&copies)?;
     others.union(&copies.apply_range(copied)?)
 }
 
-/// Whether a statement adds up what the definition subtracts, as partial results of a difference
-/// do: a - b - c is a - (b + c).
+/// Whether a statement adds up what the definition subtracts. Partial results of a difference do: a
+/// - b - c is a - (b + c).
 fn opposes(s: &Stmt, original: &Original) -> bool {
     (s.update, original.stmt.update) == (Some(BinaryOp::Add), Some(BinaryOp::Sub))
 }
@@ -181,8 +185,8 @@ struct Matching<'p, 'a> {
     /// The number of the statement's next access.
     next: usize,
     found: Vec<(usize, Chain)>,
-    /// For the assignment whose value is walked through, and those around it that have the value
-    /// in place of an operand: its iterators, in terms of the loops around the statement.
+    /// The iterators of the current assignment, and of the assignments that it is inlined into.
+    /// They are expressed in the loops around the statement.
     points: Vec<Vec<(Name, Affine)>>,
 }
 
@@ -261,8 +265,8 @@ impl Matching<'_, '_> {
         }
     }
 
-    /// An index of the definition, in terms of the loops around the statement; `None` where an
-    /// iterator in it is not known.
+    /// An index of the definition, expressed in the loops around the statement. `None` if one of
+    /// its iterators is unknown.
     fn meant(&self, index: &Affine) -> Option<Affine> {
         let point = self.points.last()?;
         let value = |name: &Name| {
@@ -285,8 +289,8 @@ impl Matching<'_, '_> {
     }
 }
 
-/// The first operand or result that has another value than in the definition. `reassociates`
-/// says of which assignments partial results may be combined in any order.
+/// The first operand or result whose value differs from the definition's. `reassociates` tells
+/// whether an assignment's partial results may be combined in any order.
 pub(super) fn wrong(
     program: &Program,
     operands: &Operands,
@@ -348,8 +352,8 @@ pub(super) fn wrong(
     })))
 }
 
-/// The reductions of which updates do not read what the update before them in the definition
-/// computed, as they are `expected` to, and those that are combined of partial results.
+/// The reductions that are reordered or combine partial results. In a reordered reduction an update
+/// does not read the result of its predecessor in the definition.
 fn reordered(
     program: &Program,
     expected: &UnionMap,
@@ -377,7 +381,7 @@ fn reordered(
     Ok(reordered)
 }
 
-/// All reads of operands, and all results, as maps to nothing.
+/// All reads of operands, and all results, as maps to an empty tuple.
 fn reads(
     program: &Program,
     operands: &Operands,
@@ -390,7 +394,7 @@ fn reads(
     reads.chain(results).collect()
 }
 
-/// The values that operands and results have in the definition.
+/// The values of operands and results in the definition.
 fn expected(
     program: &Program,
     operands: &Operands,
@@ -422,7 +426,7 @@ fn expected(
             let Some(of) = definition.statement(*b) else {
                 continue;
             };
-            // The value before is seen through copies already.
+            // The previous value already looks through copies.
             if definition.leaves[of - definition.first].copies() {
                 continue;
             }

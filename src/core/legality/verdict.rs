@@ -1,4 +1,4 @@
-//! What is known of nests: that they are legal, that they are not, or neither.
+//! Verdicts on nests: legal, illegal or undecided.
 
 use super::program::Program;
 use super::violation::Violation;
@@ -6,35 +6,31 @@ use crate::ir::Name;
 use crate::poly::Error;
 use std::fmt;
 
-/// The answer.
+/// The answer of a proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The nests compute what their definition says.
+    /// The nests compute their definition.
     Legal,
     /// They do not.
     Illegal(Box<Violation>),
-    /// That is not known.
+    /// Neither is known.
     Undecided(Undecided),
 }
 
-/// Why nothing is known.
+/// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Undecided {
-    /// A nest was read: nothing says what it should compute.
+    /// A nest was read from a text: it has no definition.
     #[error("nothing says what the nest should compute")]
     NoDefinition,
     /// A statement was made by hand.
     #[error("what `{statement}` executes of the definition is not known")]
-    Unknown {
-        /// A statement.
-        statement: String,
-    },
-    /// A statement computes something else than the definition says.
+    Unknown { statement: String },
+    /// A statement computes something else than the definition.
     #[error("`{statement}` is not what the definition says: `{original}`")]
     Rewritten {
-        /// The statement.
         statement: String,
-        /// The original at the same place.
+        /// The original at the same position.
         original: String,
     },
     /// An access may leave its tensor.
@@ -45,19 +41,19 @@ pub enum Undecided {
         /// The statement or fill.
         text: String,
     },
-    /// Values pass through too many copies.
+    /// A chain of copies is too long to follow.
     #[error("a value is copied more often than is followed")]
     Copied,
-    /// The polyhedral library did not find out in time.
+    /// The polyhedral library exhausted its budget.
     #[error(
         "the polyhedral library took more than {operations} operations to find out whether {question}"
     )]
     Budget {
-        /// What was asked.
+        /// The open question.
         question: Question,
-        /// Of which nest, counted from 0.
+        /// The nest that it concerns, counted from 0.
         nest: usize,
-        /// How many operations it was given.
+        /// The budget in operations.
         operations: u64,
     },
     /// The polyhedral library has no answer.
@@ -65,20 +61,19 @@ pub enum Undecided {
     Library(#[from] Error),
 }
 
-/// What is asked of nests.
+/// A question about nests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Question {
     /// Whether all instances of the definition are executed, each once.
     Instances,
     /// Whether the instances of two statements of the definition, or of one, keep their order.
     Order([String; 2]),
-    /// Whether values pass through local tensors to what reads them.
+    /// Whether values pass through local tensors to their readers.
     Values,
-    /// Whether no two iterations that a loop runs at the same time touch one element.
+    /// Whether no two iterations that a loop runs at the same time conflict.
     Independence {
-        /// The loop.
         by: Name,
-        /// Whether it is parallel; else it is vector.
+        /// Whether it is parallel; otherwise it is a vector loop.
         parallel: bool,
     },
 }
@@ -106,7 +101,7 @@ impl fmt::Display for Question {
 }
 
 impl Undecided {
-    /// That a question about a program has no answer.
+    /// An undecided question about a program.
     pub(super) fn of(program: &Program, question: Question, error: Error) -> Undecided {
         match error {
             Error::Quota { operations } => Undecided::Budget {
@@ -118,7 +113,7 @@ impl Undecided {
         }
     }
 
-    /// The nest that is asked about, counted from 0, if it is one.
+    /// The nest in question, counted from 0, if there is exactly one.
     pub fn nest(&self) -> Option<usize> {
         match self {
             Undecided::Budget { nest, .. } | Undecided::Outside { nest, .. } => Some(*nest),
@@ -126,7 +121,7 @@ impl Undecided {
         }
     }
 
-    /// The loops that it is about.
+    /// The loops in question.
     pub fn culprits(&self) -> Vec<Name> {
         match self {
             Undecided::Budget {
@@ -137,7 +132,7 @@ impl Undecided {
         }
     }
 
-    /// What can be done.
+    /// A remedy for the user.
     pub fn help(&self) -> Option<&'static str> {
         match self {
             Undecided::NoDefinition | Undecided::Library(_) => None,

@@ -1,39 +1,32 @@
-//! What is wrong with nests, told with two iterations.
+//! Violations of legality, shown with two iterations.
 
 use crate::analysis::outside::Outside;
 use crate::ir::Name;
 use std::fmt;
 
-/// How nests do not compute what their definition says.
+/// How nests fail to compute their definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Violation {
     /// An instance of the definition is not executed.
-    Missing {
-        /// The instance.
-        instance: String,
-    },
-    /// An instance is executed although the definition has no such instance.
-    Extra {
-        /// The instance.
-        instance: String,
-    },
+    Missing { instance: String },
+    /// An executed instance is not in the definition.
+    Extra { instance: String },
     /// An instance is executed twice.
     Twice {
-        /// The instance.
         instance: String,
-        /// Where it is executed first and again.
+        /// The first two places of execution.
         at: [Place; 2],
     },
     /// Two instances are executed in the wrong order.
     Reversed {
-        /// What the definition orders.
+        /// The violated dependence.
         dependence: Dependence,
-        /// The loop that reverses it; `None` where the order of statements does.
+        /// The loop that reverses it; `None` if the order of statements does.
         by: Option<Name>,
     },
     /// An operand has another value than in the definition.
     Operand {
-        /// What reads it.
+        /// The instance that reads it.
         reader: Instance,
         /// The element that it reads.
         element: String,
@@ -42,20 +35,19 @@ pub enum Violation {
         /// The value that it should get.
         expected: String,
     },
-    /// A tensor holds something else in the end than the definition says.
+    /// The final contents of a tensor differ from the definition's.
     Result {
-        /// The element.
         element: String,
-        /// What it holds.
+        /// Its final value.
         found: String,
-        /// What it should hold.
+        /// The value that it should have.
         expected: String,
     },
     /// An access leaves its tensor.
     Outside {
         /// The nest, counted from 0.
         nest: usize,
-        /// Which access, and when.
+        /// The access, and its iteration.
         outside: Outside,
     },
     /// Elements are read that neither an input nor an assignment sets.
@@ -69,38 +61,38 @@ pub enum Violation {
         /// The assignments that set others.
         setters: Vec<String>,
     },
-    /// Only the order of a reduction is another one: this shows it.
+    /// Only the order of a reduction differs, as this violation shows.
     Reassociated(Box<Violation>),
-    /// Two iterations that depend on each other run at the same time.
+    /// Two dependent iterations run at the same time.
     Concurrent {
-        /// What the definition orders.
+        /// The dependence between them.
         dependence: Dependence,
         /// The loop that runs them at the same time.
         by: Name,
-        /// Whether the loop is parallel; else it is vector.
+        /// Whether the loop is parallel; otherwise it is a vector loop.
         parallel: bool,
     },
 }
 
-/// Why one instance has to be executed before another one.
+/// Why one instance has to precede another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dependence {
-    /// What the two do with the element.
+    /// The kind of the two accesses.
     pub kind: DependenceKind,
     /// The element, such as `A[3][4]`.
     pub element: String,
-    /// What the definition executes first.
+    /// The instance that the definition executes first.
     pub source: Instance,
-    /// What it executes later.
+    /// The instance that it executes later.
     pub sink: Instance,
 }
 
-/// What two instances do with one element.
+/// How two instances access one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DependenceKind {
-    /// The later one reads what the first one writes.
+    /// The later one reads the element that the first one writes.
     Flow,
-    /// The later one overwrites what the first one reads.
+    /// The later one overwrites the element that the first one reads.
     Anti,
     /// Both write.
     Output,
@@ -108,12 +100,11 @@ pub enum DependenceKind {
     Reduction,
 }
 
-/// An instance of the definition and where the nests execute it.
+/// An instance of the definition, and the place where the nests execute it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instance {
     /// The statement with numbers for iterators.
     pub text: String,
-    /// Where it is executed.
     pub at: Place,
 }
 
@@ -173,7 +164,7 @@ impl Violation {
         }
     }
 
-    /// The nest at fault, counted from 0, as far as it is one.
+    /// The nest at fault, counted from 0, if there is exactly one.
     pub fn nest(&self) -> Option<usize> {
         match self {
             Violation::Missing { .. } | Violation::Extra { .. } | Violation::Result { .. } => None,
@@ -189,7 +180,7 @@ impl Violation {
 }
 
 impl Violation {
-    /// What is wrong, in one sentence.
+    /// The violation in one sentence.
     pub fn summary(&self) -> String {
         match self {
             Violation::Missing { instance } => format!("`{instance}` is never executed"),
@@ -232,7 +223,7 @@ impl Violation {
         }
     }
 
-    /// The two statements that show it, on lines of their own.
+    /// The two statements that show it, on separate lines.
     pub fn explanation(&self) -> Vec<String> {
         match self {
             Violation::Missing { .. } | Violation::Extra { .. } | Violation::Outside { .. } => {
@@ -292,7 +283,7 @@ impl Violation {
         }
     }
 
-    /// What would be legal, as far as that is known.
+    /// A legal alternative, if known.
     pub fn help(&self) -> Option<String> {
         let help = match self {
             Violation::Reassociated(_) => {
@@ -325,7 +316,7 @@ impl Violation {
     }
 }
 
-/// All of it in one line.
+/// Summary and explanation in one line.
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.summary())?;
@@ -355,7 +346,7 @@ impl Dependence {
     }
 }
 
-/// Statements in one column, with what is said of them in another.
+/// Aligns two statements behind the words about them.
 fn columns(lines: [[&str; 2]; 2]) -> Vec<String> {
     let width = lines.iter().map(|[words, _]| words.len()).max();
     let width = width.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! From sets of what is wrong to the first example, with numbers.
+//! From sets of violations to the first witness, with numbers.
 
 use super::concurrent::{Conflict, at};
 use super::memory::{leaf_of, read_accesses};
@@ -10,7 +10,7 @@ use crate::ir::{Affine, Name};
 use crate::poly::{Error, Point, UnionMap, UnionSet};
 use std::collections::HashMap;
 
-/// When the definition executes an instance.
+/// The time at which the definition executes an instance.
 fn moment(program: &Program, point: &Point) -> Option<Vec<i64>> {
     let (assignment, fill) = assignment_of(point.tuple.as_deref())?;
     let leaf = program.original_leaf(assignment, fill)?;
@@ -32,7 +32,7 @@ pub(super) fn first(program: &Program, instances: &UnionSet) -> Result<Option<Po
     Ok(found.map(|(_, point)| point))
 }
 
-/// The pair with the first source, and of these the one with the first sink.
+/// The pair with the first source, and among these the one with the first sink.
 pub(super) fn first_pair(
     program: &Program,
     pairs: &UnionMap,
@@ -48,7 +48,7 @@ fn singleton(point: &Point) -> Result<UnionSet, Error> {
     UnionSet::new(&[at(point)])
 }
 
-/// Where an instance is executed: the leaf and the iteration of the loops around it.
+/// An execution of an instance: the leaf, and the iteration of the loops around it.
 struct Execution<'p, 'a> {
     leaf: &'p Leaf<'a>,
     iteration: Vec<i64>,
@@ -56,7 +56,7 @@ struct Execution<'p, 'a> {
 
 impl Execution<'_, '_> {
     fn place(&self) -> Place {
-        // Loops that were rolled up are none that a user knows.
+        // Users do not know the loops of rerolled sequences.
         let names = self.leaf.loops.iter().map(|l| l.name.clone());
         let values = names.zip(self.iteration.iter().copied());
         Place {
@@ -65,7 +65,7 @@ impl Execution<'_, '_> {
         }
     }
 
-    /// Numbers of sequences and values of iterators in turn.
+    /// Positions in sequences alternate with values of iterators.
     fn time(&self) -> Vec<(i64, Option<&Name>)> {
         let mut time = vec![(self.leaf.place[0] as i64, None)];
         for (k, place) in self.leaf.place[1..].iter().enumerate() {
@@ -97,7 +97,7 @@ fn executions<'p, 'a>(
         let iterations = UnionMap::new(&[piece])?;
         let here = iterations.intersect_domain(&singleton)?.range()?;
         for set in here.sets()? {
-            // Two are enough to show that there are several.
+            // Two suffice to show that there are several.
             let first = set.lexmin()?.sample()?;
             let last = set.lexmax()?.sample()?;
             let mut points: Vec<Point> = first.into_iter().chain(last).collect();
@@ -131,7 +131,7 @@ pub(super) fn extra(program: &Program, instance: &Point) -> Violation {
     Violation::Extra { instance }
 }
 
-/// An instance that is executed twice, if there is one.
+/// An instance that is executed twice, if any.
 pub(super) fn twice(program: &Program, time: &UnionMap) -> Result<Option<Violation>, Error> {
     // Two different times of one instance.
     let several = time.reverse()?.apply_range(time)?;
@@ -153,8 +153,8 @@ pub(super) fn twice(program: &Program, time: &UnionMap) -> Result<Option<Violati
     }))
 }
 
-/// A dependence, with where its two instances are executed, and the first loop in which they
-/// differ, if they do not differ by their places before.
+/// A dependence with the places of its two instances. Also the first loop in which they differ,
+/// unless their positions differ before.
 fn dependence(
     program: &Program,
     (source, sink): &(Point, Point),
@@ -197,7 +197,7 @@ pub(super) fn reversed(program: &Program, pair: &(Point, Point)) -> Result<Viola
     Ok(Violation::Reversed { dependence, by })
 }
 
-/// The conflict of two executions, told as the dependence between them.
+/// The conflict of two executions, as the dependence between them.
 pub(super) fn concurrent(program: &Program, conflict: &Conflict) -> Violation {
     let (source, sink) = &conflict.pair;
     let access = |point: &Point| leaf_of(point.tuple.as_deref());
@@ -277,7 +277,7 @@ fn indexed(tensor: &str, index: &[i64]) -> String {
     format!("{tensor}{index}")
 }
 
-/// A value in words.
+/// Describes a value in words.
 fn value(program: &Program, point: &Point) -> String {
     let tuple = point.tuple.as_deref().unwrap_or_default();
     if let Some(number) = tuple.strip_prefix('C') {
@@ -328,7 +328,7 @@ impl Leaf<'_> {
         .place()
     }
 
-    /// The element that is written.
+    /// The written element.
     fn written_at(&self, iteration: &[i64]) -> String {
         match self.what {
             What::Stmt(s) => self.element(&accesses(s)[0], iteration),
@@ -339,7 +339,7 @@ impl Leaf<'_> {
         }
     }
 
-    /// The element that is read by an access.
+    /// The element that an access reads.
     fn read_at(&self, access: usize, iteration: &[i64]) -> String {
         let What::Stmt(s) = self.what else {
             return String::new();
@@ -377,7 +377,7 @@ fn touched(program: &Program, point: &Point) -> Vec<(String, bool)> {
     }
 }
 
-/// The element that makes one instance depend on another one, and how.
+/// The element that makes one instance depend on another one, and the kind of the dependence.
 fn shared(program: &Program, source: &Point, sink: &Point) -> (DependenceKind, String) {
     let (first, later) = (touched(program, source), touched(program, sink));
     let pairs = |writes: (bool, bool)| {

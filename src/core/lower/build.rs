@@ -15,16 +15,17 @@
 //!     y[i] += A[i][j] * x[j]
 //! ```
 //!
-//! The nest is perfect, unless it has temporaries. The initialization of a reduction is a fill before it, and so is the number
-//! for the elements that the loops do not reach (`elsewhere`). Loops are named after their
-//! iterators: first the iterators of the target, then the summed ones, each in order of appearance.
-//! Iterators all called i1, i2 … (one letter and a number) are ordered by number, as TeML numbers
-//! them by level. An iterator that no script named is called i and its level.
+//! The nest is perfect, unless it has temporaries. The initialization of a reduction is a fill
+//! before it. So is the number for the elements that the loops do not reach (`elsewhere`). Loops
+//! are named after their iterators: first the iterators of the target, then the summed ones, each
+//! in order of appearance. If all iterators are called i1, i2 … (one letter and a number), they are
+//! ordered by number, as TeML numbers them by level. An iterator that no script named is called i
+//! and its level.
 //!
 //! Every element of the target gets its value from the old contents of all tensors, even if the
 //! value reads the target. The nest computes in place if each element is read only for itself: the
 //! assignment is compatible. It also does so if the loops read all elements before they assign
-//! them. Some loops then run backwards or in another order if need be, and a reduction has a number
+//! them. For that, some loops may run backwards or in another order, and a reduction has a number
 //! of its own in each iteration. Otherwise the value goes through a temporary, which is not an
 //! argument of the nest.
 //!
@@ -55,7 +56,7 @@
 //! that reads other elements gets a temporary.
 //!
 //! A sum moves outward of `*`, `neg` and the dividend of a floating-point quotient. Any other
-//! reduction that is an operand has a temporary: a number, or a tensor where its elements are used
+//! reduction that is an operand has a temporary: a number, or a tensor if its elements are used
 //! several times.
 //!
 //! ```rhai
@@ -99,10 +100,7 @@ use crate::ir::{
 pub enum NoNest {
     /// Only assignments have nests (the where-clause of eq. 19).
     #[error("build needs an assignment, and this is {what}")]
-    NotAnAssignment {
-        /// What it is.
-        what: &'static str,
-    },
+    NotAnAssignment { what: &'static str },
     /// The target has no name.
     #[error("the assignment has no name yet")]
     Unnamed,
@@ -111,17 +109,15 @@ pub enum NoNest {
         "`{iterator}` indexes the value but not the target {target}: which of its values should be assigned?"
     )]
     UnassignedIterator {
-        /// The iterator.
         iterator: Name,
         /// The target, indexed.
         target: String,
     },
-    /// A sweep reduces elements of the target, or sets all of it first.
+    /// `sweep` reduces elements of the target, or sets all of it first.
     #[error("the value reads {read} while {target} is being assigned")]
     ReadsTarget {
         /// The access in the value.
         read: String,
-        /// The target, indexed.
         target: String,
     },
     /// Several iterations write one element.
@@ -129,7 +125,6 @@ pub enum NoNest {
     NotInjective {
         /// The target, indexed.
         target: String,
-        /// An iterator.
         iterator: Name,
     },
     /// A reduction into a target whose written elements form no box.
@@ -145,13 +140,12 @@ pub enum NoNest {
         "the reduction `{reduction}` begins from {identity}, and {target} is {elsewhere} elsewhere"
     )]
     TwoConstants {
-        /// The reduction.
         reduction: &'static str,
-        /// What it begins from.
+        /// The number that it begins from.
         identity: Constant,
         /// The target, indexed.
         target: String,
-        /// What other elements get.
+        /// The number of the other elements.
         elsewhere: Constant,
     },
     /// Extents that do not fit.
@@ -165,7 +159,7 @@ pub enum NoNest {
 /// The loop nest of an assignment.
 ///
 /// # Errors
-/// As the header says.
+/// The header lists them.
 pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
     if let Node::Pieces { .. } = assignment.node() {
         return partition::nest(assignment);
@@ -177,11 +171,12 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
     Ok(Nest::built(trees, assignment.clone()))
 }
 
-/// The loop nest of an assignment whose elements are assigned one after the other, and may be read
-/// by those that follow.
+/// The loop nest of an assignment that assigns elements one after the other. Later iterations may
+/// read them.
 ///
 /// # Errors
-/// As the header says; reading what is reduced, or set before, of the target is one, too.
+/// The header lists them. The value also must not read elements of the target that are reduced, or
+/// set before the loops.
 pub fn sweep(assignment: &Expr) -> Result<Nest, NoNest> {
     let trees = match lower(assignment) {
         Err(Refused::InTheWay) => split(assignment)?.in_order()?,
@@ -194,8 +189,8 @@ pub fn sweep(assignment: &Expr) -> Result<Nest, NoNest> {
     Ok(Nest::in_order(trees, assignment.clone()))
 }
 
-/// An assignment as one statement in its loops, whatever it overwrites: how it is written, not
-/// how it is executed.
+/// An assignment as one statement in its loops, even if it overwrites elements that it reads. It
+/// shows the notation, not the execution.
 ///
 /// # Errors
 /// As [`build`].
@@ -207,11 +202,11 @@ pub fn written(assignment: &Expr) -> Result<Nest, NoNest> {
     Ok(Nest::built(trees, assignment.clone()))
 }
 
-/// Why an assignment is not one statement in loops.
+/// Why an assignment is not a single statement in loops.
 pub(super) enum Refused {
-    /// A reduction is below an operation that it does not move out of.
+    /// A reduction cannot move out of the operation around it.
     InTheWay,
-    /// It has no nest at all.
+    /// The assignment has no nest.
     NoNest(NoNest),
 }
 
@@ -230,7 +225,7 @@ impl From<Refused> for NoNest {
     }
 }
 
-/// An assignment as one statement in its loops.
+/// An assignment as a single statement in its loops.
 pub(super) fn lower(assignment: &Expr) -> Result<Assignment, Refused> {
     let Parts {
         target,
@@ -255,7 +250,7 @@ pub(super) fn lower(assignment: &Expr) -> Result<Assignment, Refused> {
     if let (Some(op), Some(reduction)) = (onto_old, flattened.reduction)
         && !continues(op, reduction)
     {
-        // The old elements are operands like others.
+        // The old elements are ordinary operands.
         (onto_old, flattened) = (None, flat(value)?);
     }
     let Flat {
@@ -275,7 +270,7 @@ pub(super) fn lower(assignment: &Expr) -> Result<Assignment, Refused> {
     let within = within.with(&of_reduced);
 
     let update = match (onto_old, reduction, extra.first()) {
-        // What is reduced is put onto the target: onto the old one, or onto the fill.
+        // The reduction accumulates onto the target: onto its old elements, or onto the fill.
         (None, Some(reduction), None) => Some(reduction.op()),
         (None, _, Some(iterator)) => {
             let (iterator, target) = (iterator.clone(), access.shown);
@@ -329,7 +324,7 @@ fn continues(op: BinaryOp, reduction: Reduction) -> bool {
     op == reduction.op() || (op, reduction) == (BinaryOp::Sub, Reduction::Sum)
 }
 
-/// What an assignment consists of.
+/// The components of an assignment.
 struct Parts<'e> {
     target: &'e Tensor,
     index: Vec<Affine>,
@@ -369,8 +364,8 @@ fn parts(assignment: &Expr) -> Result<Parts<'_>, NoNest> {
     Err(NoNest::NotAnAssignment { what })
 }
 
-/// The iterators in order of appearance; of those in one index the one that moves it most first,
-/// so that loops walk through it in order.
+/// The iterators in order of appearance. Within one index they are sorted by descending stride, so
+/// that the loops access memory in order.
 fn names_in(index: &[Affine]) -> Vec<Name> {
     let mut names: Vec<Name> = Vec::new();
     for index in index {
@@ -399,7 +394,8 @@ fn statement_ranges(
     Ok(shape::ranges(&assignment)?)
 }
 
-/// TeML numbers iterators by level: where all are one letter and a number, the number decides.
+/// The order of the loops. TeML numbers iterators by level, so iterators that are all one letter
+/// and a number are sorted by that number.
 fn loop_order(target: Vec<Name>, reduced: Vec<Name>) -> Vec<Name> {
     let mut order: Vec<Name> = target;
     order.extend(reduced);

@@ -1,11 +1,11 @@
-//! Assignments whose iterators have names of their own and given ranges.
+//! Assignments with unique iterator names and explicit ranges.
 
 use super::build::{NoNest, readable};
 use crate::analysis::shape;
 use crate::ir::{Affine, Domain, Expr, Name, Node};
 use std::cell::RefCell;
 
-/// The assignment with a name of its own and a given range for each iterator.
+/// The assignment with a unique name and an explicit range for each iterator.
 pub(super) fn explicit(assignment: &Expr) -> Result<Expr, NoNest> {
     let names = assignment.all_names();
     let free = assignment.iterators();
@@ -68,7 +68,7 @@ fn with_ranges(expr: &Expr, given: Given) -> Expr {
     })
 }
 
-/// The expression with new names for the iterators of reductions, the outermost first.
+/// Renames the iterators of reductions, the outermost first.
 fn renamed_apart(expr: &Expr, new: &dyn Fn(&Name) -> Name) -> Expr {
     expr.replace(&|part| {
         let Node::Reduce {
@@ -97,7 +97,7 @@ fn renamed_apart(expr: &Expr, new: &dyn Fn(&Name) -> Name) -> Expr {
     })
 }
 
-/// A reduction whose own iterators are numbered, so that equal ones are seen.
+/// A reduction with numbered iterators, so that equal reductions compare equal.
 pub(super) fn spelled(reduction: &Expr) -> Expr {
     let number = RefCell::new(0);
     renamed_apart(reduction, &|_| {

@@ -1,4 +1,4 @@
-//! Everything that is wrong with a text that can be read, and where all of it is.
+//! Finds all errors of a parsed text, with their positions.
 
 use super::no_program::{Fault, Faults, NoProgram};
 use crate::analysis::outside;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// The lines of a text.
 pub(super) struct Text<'a> {
     text: &'a str,
-    /// The bytes of each, without the spaces around.
+    /// The bytes of each line, without surrounding spaces.
     lines: Vec<Range<usize>>,
 }
 
@@ -29,7 +29,7 @@ impl<'a> Text<'a> {
         Text { text, lines }
     }
 
-    /// What one line says, by its number from 1 on.
+    /// The bytes of a line, numbered from 1.
     fn line(&self, number: usize) -> Range<usize> {
         self.lines
             .get(number.wrapping_sub(1))
@@ -37,7 +37,7 @@ impl<'a> Text<'a> {
             .unwrap_or(0..0)
     }
 
-    /// What lines cannot be read.
+    /// The errors of lines that cannot be parsed.
     pub(super) fn unreadable(&self, errors: Vec<ParseError>) -> Faults {
         let faults = errors.into_iter().map(|error| {
             let line = self.line(error.line);
@@ -55,7 +55,7 @@ impl<'a> Text<'a> {
         Faults(faults.collect())
     }
 
-    /// What is wrong with trees that are in these lines, by their numbers.
+    /// The errors of trees, by their numbers. `lines` has the line of each tree.
     pub(super) fn faults(&self, found: Vec<(usize, NoProgram)>, lines: &[usize]) -> Faults {
         let faults = found.into_iter().map(|(tree, why)| Fault {
             span: self.line(lines.get(tree).copied().unwrap_or(0)),
@@ -64,7 +64,7 @@ impl<'a> Text<'a> {
         Faults(faults.collect())
     }
 
-    /// What is wrong with the text as a whole.
+    /// An error of the whole text.
     pub(super) fn fault(&self, why: NoProgram) -> Faults {
         let mut lines = self.lines.iter().filter(|line| !line.is_empty());
         let span = lines.next().cloned().unwrap_or(0..0);
@@ -72,7 +72,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// What is wrong with trees, with the number of each in the order of the text.
+/// The errors of trees, with the number of each tree in the order of the text.
 pub(super) fn faults(trees: &[Tree]) -> Vec<(usize, NoProgram)> {
     let (mut number, mut found) = (0, Vec::new());
     position::walk(trees, &mut |_, around, tree| {
@@ -109,7 +109,7 @@ fn fault(tree: &Tree, around: &[&Arc<Loop>]) -> Option<NoProgram> {
     }
 }
 
-/// That an index has an iterator of no loop around it.
+/// The error for an index with an iterator that no loop around it has.
 fn unknown(index: &Affine, around: &[&Arc<Loop>]) -> Option<NoProgram> {
     let mut names = index.terms().iter().map(|(name, _)| name);
     let name = names.find(|name| !around.iter().any(|l| l.name == **name))?;
@@ -117,7 +117,7 @@ fn unknown(index: &Affine, around: &[&Arc<Loop>]) -> Option<NoProgram> {
     Some(NoProgram::Invalid(Invalid::Malformed(what)))
 }
 
-/// That an access leaves its tensor, where bounds say so.
+/// The error for an access that leaves its tensor, if all bounds are well-formed.
 fn leaves(tree: &Tree, around: &[&Arc<Loop>]) -> Option<NoProgram> {
     let known = around.iter().enumerate().all(|(k, l)| {
         let mut bounds = l.range.bounds();
@@ -128,7 +128,7 @@ fn leaves(tree: &Tree, around: &[&Arc<Loop>]) -> Option<NoProgram> {
     known.then(outside).flatten()
 }
 
-/// That operands have one element type, which their operation takes.
+/// Checks that operands agree in element type, and that their operation supports it.
 fn typed(s: &Stmt) -> Result<(), NoProgram> {
     let elem = of_value(&s.value, s)?;
     let target = Expr::element(&s.target, s.index.clone());
@@ -188,7 +188,7 @@ fn takes_binary(op: BinaryOp, elem: Elem, s: &Stmt) -> Result<(), NoProgram> {
     }
 }
 
-/// That two operands, the second of which has this type, have one.
+/// Checks that two operands have one element type. `right_elem` is the type of the second.
 fn agree(left: &Expr, right: &Expr, s: &Stmt, right_elem: Elem) -> Result<(), NoProgram> {
     let left_elem = left.elem();
     if left_elem == right_elem {

@@ -1,10 +1,9 @@
-//! Moves the reduction of a value outside of everything else, so that one perfect nest computes
-//! it.
+//! Moves the reduction of a value to the outside, so that a single perfect nest computes it.
 //!
-//! `B[i][j] * sum(k: C[i][k] * D[k][j])` becomes the sum over k of
-//! `B[i][j] * (C[i][k] * D[k][j])`. A sum moves out of products, of `neg`, and out of the dividend
-//! of a floating-point quotient; below anything else it needs a nest of its own. Products, minima
-//! and maxima move out of nothing but a reduction of the same kind.
+//! `B[i][j] * sum(k: C[i][k] * D[k][j])` becomes the sum over k of `B[i][j] * (C[i][k] * D[k][j])`.
+//! A sum moves out of products, of `neg`, and out of the dividend of a floating-point quotient.
+//! Below any other operation it needs a nest of its own. Products, minima and maxima move only out
+//! of a reduction of the same kind.
 
 use crate::ir::{
     Affine, BinaryOp, Domain, Expr, Function, Name, Node, Reduction, Shape, fresh_name,
@@ -12,21 +11,21 @@ use crate::ir::{
 
 /// A value without reductions, and how its terms are reduced.
 pub struct Flat {
-    /// What is reduced how, if anything is.
+    /// The reduction, if there is one.
     pub reduction: Option<Reduction>,
-    /// The iterators to reduce over, outermost first; distinct from each other and from all free
+    /// The reduction iterators, outermost first. They differ from each other and from all free
     /// iterators.
     pub over: Vec<Name>,
-    /// The ranges that are given to some of them.
+    /// The ranges given to some of them.
     pub within: Domain,
-    /// Accesses, numbers and element-wise operations only.
+    /// The value: accesses, numbers and element-wise operations only.
     pub body: Expr,
 }
 
 /// A reduction that cannot be moved out of the operation around it.
 pub struct Stuck(pub Expr);
 
-/// Flattens `value`; `taken` are names that reduced iterators must not use.
+/// Flattens `value`. Reduction iterators must not use the names in `taken`.
 ///
 /// # Errors
 /// [`Stuck`].
@@ -104,7 +103,7 @@ pub fn flatten(value: &Expr, taken: &mut Vec<Name>) -> Result<Flat, Stuck> {
             let mut bodies = Vec::with_capacity(args.len());
             for arg in args {
                 let arg = flatten(arg, taken)?.moved(arg, |reduction| {
-                    // The opposite of a sum is the sum of the opposites, whatever is rounded.
+                    // The negation of a sum is the sum of the negations, with the same rounding.
                     *function == Function::Neg && reduction == Reduction::Sum
                 })?;
                 flat.reduction = flat.reduction.or(arg.reduction);
@@ -129,7 +128,8 @@ pub fn flatten(value: &Expr, taken: &mut Vec<Name>) -> Result<Flat, Stuck> {
 }
 
 impl Flat {
-    /// The same value, which is that of `of`, if its reduction moves out of the operation around it.
+    /// The same value, if its reduction moves out of the operation around it. `of` is the
+    /// expression.
     fn moved(self, of: &Expr, moves: impl Fn(Reduction) -> bool) -> Result<Flat, Stuck> {
         match self.reduction {
             Some(reduction) if !moves(reduction) => Err(Stuck(outermost(of))),
@@ -149,7 +149,7 @@ fn outermost(expr: &Expr) -> Expr {
     find(expr).unwrap_or(expr).clone()
 }
 
-/// Statements have no use for the shape of a virtual expression.
+/// The shape of a virtual expression, which statements do not use.
 fn shapeless() -> Shape {
     Shape::of_extents([])
 }

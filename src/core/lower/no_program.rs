@@ -1,4 +1,4 @@
-//! Texts that are no programs.
+//! Errors of texts that should be programs.
 
 use crate::analysis::outside::Outside;
 use crate::analysis::shape::Mismatch;
@@ -7,14 +7,13 @@ use crate::ir::{Elem, Name, Reduction};
 use std::fmt;
 use std::ops::Range;
 
-/// Everything that is wrong with a text, in its order; at least one thing.
+/// All errors of a text, in its order. At least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Faults(pub Vec<Fault>);
 
-/// What is wrong with a text, and where.
+/// An error of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Why it is no program.
     pub why: NoProgram,
     /// The bytes of the text at fault.
     pub span: Range<usize>,
@@ -27,31 +26,27 @@ impl fmt::Display for Faults {
     }
 }
 
-/// Why a text is no program.
+/// Why a text is not a program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoProgram {
-    /// A line that cannot be read.
+    /// A line that cannot be parsed.
     #[error("line {line} of the text, `{text}`: {what}")]
     Unreadable {
         /// Counted from 1.
         line: usize,
-        /// The line.
         text: String,
-        /// What was expected or found.
+        /// The error: what was expected or found.
         what: String,
-        /// What to write instead.
+        /// The text to write instead.
         help: Option<String>,
     },
-    /// Nothing is assigned.
+    /// The text assigns nothing.
     #[error("the text assigns nothing")]
     Empty,
-    /// A loop inside of one with the same name.
+    /// A loop inside a loop with the same name.
     #[error("the loop `{name}` is inside of another loop `{name}`")]
-    Hidden {
-        /// The name.
-        name: Name,
-    },
-    /// A nest that violates what every nest satisfies.
+    Hidden { name: Name },
+    /// A nest that violates an invariant.
     #[error("{0}")]
     Invalid(Invalid),
     /// Element types that differ.
@@ -62,49 +57,45 @@ pub enum NoProgram {
         /// The operands.
         why: Mismatch,
     },
-    /// A function that integers do not have.
+    /// A function that is not defined for integers.
     #[error("`{text}`: `{function}` takes floating-point numbers, and these are of type {elem}")]
     NeedsFloat {
         /// The statement.
         text: String,
-        /// The function.
         function: &'static str,
         /// The element type.
         elem: Elem,
     },
-    /// A function that floating-point numbers do not have.
+    /// A function that is not defined for floating-point numbers.
     #[error("`{text}`: `{function}` takes integers, and these are of type {elem}")]
     NeedsInteger {
         /// The statement.
         text: String,
-        /// The function.
         function: &'static str,
         /// The element type.
         elem: Elem,
     },
-    /// A reduction in a statement, which loops are there for.
+    /// A reduction in a statement, where a loop is needed.
     #[error("`{text}`: `{}` over iterators is not supported in a statement", .reduction.name())]
     Reduction {
         /// The statement.
         text: String,
-        /// The reduction.
         reduction: Reduction,
     },
-    /// An access that leaves its tensor, or may do so.
+    /// An access that leaves its tensor, or cannot be decided.
     #[error("`{}`: {}", .0.text, .0.why)]
     Outside(Outside),
-    /// A fill that nothing of its own follows.
+    /// A fill without a statement that it begins.
     #[error("`{text}` begins nothing: no statement of its own that assigns {tensor} follows it")]
     IdleFill {
         /// The fill.
         text: String,
-        /// The tensor.
         tensor: String,
     },
 }
 
 impl NoProgram {
-    /// What is wrong, without the line.
+    /// The message without the line.
     pub fn at_place(&self) -> String {
         match self {
             NoProgram::Unreadable { what, .. } => what.clone(),
@@ -112,7 +103,7 @@ impl NoProgram {
         }
     }
 
-    /// What to write instead.
+    /// The text to write instead.
     pub fn help(&self) -> Option<String> {
         let help = match self {
             NoProgram::Unreadable {
@@ -159,7 +150,7 @@ impl NoProgram {
         Some(help.to_owned())
     }
 
-    /// Whether the text may mean something, but more than is supported.
+    /// Whether the text is a limitation: possibly meaningful, but not supported.
     pub fn is_limitation(&self) -> bool {
         let unclear = |why: &Mismatch| matches!(why, Mismatch::Unclear { .. });
         match self {

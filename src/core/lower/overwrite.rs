@@ -1,10 +1,13 @@
-//! Loops for an assignment, which may read what it overwrites: it does so in place where that is
-//! right, and through a temporary otherwise.
+//! Loops for an assignment that may read elements that it overwrites. It is computed in place if
+//! that is legal, and through a temporary otherwise.
 //!
-//! The temporary is a local tensor of the target's shape. What is assigned goes there first, and
-//! is copied once all of it is known; what accumulates onto the target begins with a copy of
-//! that. In place, loops may have to run in another order, and a reduction needs a number beside
-//! the elements that it reads: the temporary again, of which each iteration has one element.
+//! The temporary is a local tensor of the target's shape. The values go there first, and are copied
+//! once all of them are known. If the assignment accumulates onto the target, the temporary begins
+//! with a copy of it. In place, loops may have to run in another order. A reduction then needs a
+//! number beside the elements that it reads: a temporary with one element per iteration.
+//!
+//! The definition stays one assignment. The statements of `Nest::originals` are the steps of its
+//! execution, and origins number these.
 
 use super::build::NoNest;
 use super::steps::{First, Step, around, numbered, one_loop, separate, whole};
@@ -17,20 +20,20 @@ use std::sync::Arc;
 pub(super) struct Assignment {
     /// The target, the update and the value.
     pub(super) stmt: Stmt,
-    /// What is set before the loops.
+    /// The initialization before the loops.
     pub(super) first: Option<First>,
-    /// Whether a reduction begins from what is set before the loops, not from the target.
+    /// Whether a reduction begins from that initialization, not from the target.
     pub(super) begins: bool,
-    /// Whether elements that no iteration reaches are set, too.
+    /// Whether elements that no iteration reaches are also set.
     pub(super) elsewhere: bool,
-    /// The loops, outermost first, as they are if nothing is in the way.
+    /// The loops, outermost first, in their default order.
     pub(super) loops: Vec<IteratorRange>,
-    /// Those whose iterators index the target.
+    /// The loops whose iterators index the target.
     pub(super) own: Vec<Name>,
 }
 
 impl Assignment {
-    /// The trees of the assignment over what the tensors held before.
+    /// The trees that compute all elements from the old contents of the tensors.
     pub(super) fn build(&self) -> Vec<Tree> {
         let repeats = self.own.len() < self.loops.len();
         match self.way() {
@@ -53,13 +56,13 @@ impl Assignment {
         }
     }
 
-    /// The trees of the assignment of one element after the other.
+    /// The trees that assign one element after the other.
     pub(super) fn in_order(&self) -> Vec<Tree> {
         let (first, loops, stmt) = (self.first.clone(), self.loops.clone(), self.stmt.clone());
         numbered(Step { first, loops, stmt }.trees())
     }
 
-    /// Whether [`Self::build`] leaves the assignment as it is written.
+    /// Whether [`Self::build`] keeps the loops and the statement as written.
     pub(super) fn is_in_order(&self) -> bool {
         let repeats = self.own.len() < self.loops.len();
         match self.way() {
@@ -68,7 +71,7 @@ impl Assignment {
         }
     }
 
-    /// That no element is reduced, or set before, of which others are computed.
+    /// Checks that no other element is computed from an element that is reduced, or set before.
     pub(super) fn check_order(&self) -> Result<(), NoNest> {
         let Stmt {
             target,
@@ -103,12 +106,12 @@ impl Assignment {
         let mut reads = update.is_some() && !self.begins;
         value.for_each_access(&mut |tensor, _| reads |= tensor.name() == target.name());
         if reads && self.elsewhere {
-            // All of the target is set before the loops.
+            // The fill before the loops overwrites the whole target.
             return InPlace::Never;
         }
         let own: Vec<IteratorRange> = self.own_loops().collect();
         let others: Vec<IteratorRange> = self.other_loops().collect();
-        // Where that is not known, the temporary is right, as it always is.
+        // A temporary is always legal, so use it if the order cannot be decided.
         in_place(target, index, value, &own, &others).unwrap_or(InPlace::Never)
     }
 
@@ -122,8 +125,9 @@ impl Assignment {
         others.cloned()
     }
 
-    /// Whether the loops can be nested like this: none comes before those that its bounds depend
-    /// on, and those that run backwards take all values between two numbers.
+    /// Whether the loops can be nested in this order. Bounds must depend only on outer loops. A
+    /// loop that runs backwards must take all values between two numbers, and no bound may depend
+    /// on it.
     fn can_be_nested(&self, runs: &[Run]) -> bool {
         runs.iter().enumerate().all(|(k, run)| {
             let later = &runs[k + 1..];
@@ -139,7 +143,7 @@ impl Assignment {
         })
     }
 
-    /// Loops, and whether they run backwards.
+    /// The loops, each with whether it runs backwards.
     fn ranges(&self, runs: &[Run]) -> Vec<(IteratorRange, bool)> {
         let range = |run: &Run| {
             let l = self.loops.iter().find(|l| l.name == run.iterator)?;
@@ -148,7 +152,7 @@ impl Assignment {
         runs.iter().filter_map(range).collect()
     }
 
-    /// All of the temporary first, and then the target.
+    /// Computes the whole temporary first, and then the target.
     fn through_temporary(&self) -> Vec<Tree> {
         let tensor = self.temporary();
         let mut trees = vec![Tree::Local(tensor.clone())];
@@ -156,8 +160,8 @@ impl Assignment {
         numbered(trees)
     }
 
-    /// One element of the temporary in each iteration of `own`, which are loops, and whether they
-    /// run backwards.
+    /// Uses one element of the temporary in each iteration of `own`: loops, each with whether it
+    /// runs backwards.
     fn with_one_element(&self, own: Vec<(IteratorRange, bool)>) -> Vec<Tree> {
         let tensor = self.temporary();
         let element = Tensor::new(Shape::of_extents([]), tensor.elem());
@@ -193,7 +197,7 @@ impl Assignment {
         numbered(body)
     }
 
-    /// The assignment in steps that write the temporary before they write the target.
+    /// The steps of the assignment, which write the temporary before the target.
     fn steps(&self, temporary: &Tensor) -> Vec<Step> {
         let Stmt {
             target,
@@ -267,7 +271,8 @@ impl Assignment {
         steps
     }
 
-    /// A tensor like the target, with the first name that is free, as are those of loops over it.
+    /// A tensor like the target. It has the first name that is free, together with the names of
+    /// loops over it.
     fn temporary(&self) -> Tensor {
         let Stmt { target, value, .. } = &self.stmt;
         let tensor = Tensor::new(target.shape().clone(), target.elem());
@@ -290,7 +295,7 @@ impl Assignment {
     }
 }
 
-/// The statement in loops some of which run backwards.
+/// The statement with reversed iterators for the loops that run backwards.
 fn mirrored(stmt: &Stmt, loops: &[(IteratorRange, bool)]) -> Stmt {
     stmt.substitute(&|name| {
         let (l, _) = loops

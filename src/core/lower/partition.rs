@@ -1,7 +1,8 @@
-//! One assignment in pieces: which elements are left, and in which order the pieces are executed.
+//! Lowers an assignment in pieces: finds the remaining elements and the order of the pieces.
 //!
-//! Values are over the store before the assignment, so a piece runs before those that assign what
-//! it reads.
+//! Values are computed from the contents before the assignment. So a piece runs before the pieces
+//! that assign elements that it reads. The nest of the assignment runs the nests of the pieces in
+//! this order.
 
 use super::build::{NoNest, build};
 use crate::analysis::shape::Mismatch;
@@ -9,19 +10,19 @@ use crate::ir::{Domain, Expr, Index, Name, Nest, Node, Tensor};
 use crate::legality::complement::{Stuck, complement};
 use crate::legality::partition::{Assigned, assigned, hole, overlap, reads};
 
-/// Why assignments are not the pieces of one.
+/// Why assignments are not pieces of one assignment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoPartition {
-    /// There is no piece.
+    /// There are no pieces.
     #[error("there are no pieces")]
     Empty,
-    /// Something else among the pieces.
+    /// A piece is not an assignment.
     #[error("piece {piece} is not an assignment")]
     NotAnAssignment {
         /// Counted from 1.
         piece: usize,
     },
-    /// A piece that sets all other elements, too.
+    /// A piece that also sets all other elements.
     #[error("piece {piece} says what other elements get")]
     Elsewhere {
         /// Counted from 1.
@@ -32,9 +33,8 @@ pub enum NoPartition {
     Overlap {
         /// Counted from 1.
         pieces: [usize; 2],
-        /// The element.
         element: String,
-        /// Where each of them does.
+        /// The iteration of each piece.
         iterations: [String; 2],
     },
     /// Pieces of different ranks.
@@ -42,33 +42,30 @@ pub enum NoPartition {
     Ranks {
         /// Counted from 1.
         piece: usize,
-        /// Of its target.
+        /// The rank of its target.
         rank: usize,
-        /// Of the target of the first piece.
+        /// The rank of the target of the first piece.
         first: usize,
     },
     /// No piece assigns an element.
     #[error("no piece assigns {element}")]
-    Hole {
-        /// The element.
-        element: String,
-    },
-    /// Pieces that read what others assign, in a circle.
+    Hole { element: String },
+    /// Pieces that read each other's elements, in a cycle.
     #[error("each piece reads elements of {tensor} that another one assigns")]
     Circle {
         /// The target.
         tensor: String,
     },
-    /// The elements that are left form no loops.
+    /// The remaining elements cannot be enumerated by loops.
     #[error("the elements that piece {piece} leaves form no loops")]
     NoLoops {
         /// Counted from 1.
         piece: usize,
     },
-    /// The elements that are left form too many loops.
+    /// The remaining elements need too many loops.
     #[error("the elements that the pieces leave form too many loops")]
     TooMany,
-    /// The polyhedral library has no answer.
+    /// The polyhedral library did not decide it.
     #[error("whether the pieces share elements is not known: {why}")]
     Unknown {
         /// Its message.
@@ -80,7 +77,7 @@ pub enum NoPartition {
 }
 
 impl NoPartition {
-    /// Whether the pieces may be right, but more than is supported.
+    /// Whether it is a limitation: the pieces may be right, but are not supported.
     pub fn is_limitation(&self) -> bool {
         matches!(
             self,
@@ -91,7 +88,7 @@ impl NoPartition {
         )
     }
 
-    /// What to write instead.
+    /// The text to write instead.
     pub fn help(&self) -> Option<&'static str> {
         Some(match self {
             NoPartition::Empty | NoPartition::NotAnAssignment { .. } => {
@@ -117,8 +114,8 @@ impl NoPartition {
     }
 }
 
-/// The assignments that `pieces` stand for, none of which assigns what another one does, in an
-/// order in which each reads what the tensors held before.
+/// The disjoint assignments of `pieces`. They are in an order in which each reads the contents from
+/// before all of them.
 ///
 /// # Errors
 /// As [`NoPartition`] says.
@@ -181,8 +178,8 @@ fn check_overlap(tensor: &Tensor, known: &[Assigned]) -> Result<(), NoPartition>
     Ok(())
 }
 
-/// The assignment `otherwise` to the elements that are left. Those that keep what they hold are
-/// not assigned.
+/// The assignment `otherwise`, restricted to the remaining elements. Elements that keep their
+/// contents are omitted.
 fn others(tensor: &Tensor, otherwise: &Expr, known: &[Assigned]) -> Result<Vec<Expr>, NoPartition> {
     let Node::Assign { target, value, .. } = otherwise.node() else {
         return Err(NoPartition::NotAnAssignment {
@@ -217,7 +214,8 @@ fn others(tensor: &Tensor, otherwise: &Expr, known: &[Assigned]) -> Result<Vec<E
     Ok(parts.into_iter().map(part).collect())
 }
 
-/// The assignments, each before those that assign what it reads.
+/// The assignments in order: each comes before the assignments that overwrite elements that it
+/// reads.
 fn ordered(tensor: &Tensor, all: &[Expr], known: &[Assigned]) -> Result<Vec<Expr>, NoPartition> {
     let mut left: Vec<usize> = (0..all.len()).collect();
     let mut order = Vec::with_capacity(all.len());

@@ -33,29 +33,30 @@
 //! script's tensor of that name, so that `init(A, …)` sets what it holds.
 //!
 //! - `for i in 0..9`, `for j in max(0, i - 2)..min(i + 1, 9) step 2`: bounds are affine in the
-//!   iterators around, and `max` and `min` take several
+//!   iterators around, and `max` and `min` take several.
 //! - `A[i][j] = value` and `A[i][j] += value`, likewise `-=`, `*=`, `/=`, `min=` and `max=`; values
 //!   are accesses, numbers, `+ - * /` and functions such as `sqrt(x)`, `max(x, y)` and
-//!   `select(x < y, a, b)`
-//! - `local f64 t[9]` declares a tensor that nothing needs afterwards; each iteration of the loop
-//!   around it has one of its own
-//! - `fill A[0..9][0..9] = 0` begins a reduction, which follows, or sets what the statements after
-//!   it leave out
+//!   `select(x < y, a, b)`.
+//! - `local f64 t[9]` declares a tensor whose value is dead afterwards. Each iteration of the loop
+//!   around it has its own copy.
+//! - `fill A[0..9][0..9] = 0` begins the reduction that follows, or sets elements that the
+//!   statements after it omit.
 //!
-//! Statements inside of a loop are indented. Lines that begin with `//` are comments. Loops that
-//! have the same name get numbers: `i`, `i_2`.
+//! Statements in a loop are indented. Lines that begin with `//` are comments. Loops with the same
+//! name get numbers: `i`, `i_2`.
 //!
-//! Element types mix where values are converted or compared: `s[] += f64(x[i])` reads `f32`, and
+//! Conversions and comparisons mix element types: `s[] += f64(x[i])` reads `f32`, and
 //! `k[i] += select(a[i] < 4, 1, 0)` compares `f64` to count in `i32`. A statement that combines its
 //! target with another value is an update: `m[] = max(a[i], m[])` is `m[] max= a[i]`.
 //!
-//! The definition of the nest is the text, executed in order. Every step after it is proved against
-//! this order, and so are loops that the text calls `parallel` or `vector`.
+//! The definition of the nest is the text, executed in order. All tensors that it assigns are
+//! results, except local ones. Every later step is proved against this order, and so are loops that
+//! the text calls `parallel` or `vector`.
 //!
-//! Refuses: lines that cannot be read; an access that leaves its tensor, with the iteration in which
-//! it does; a loop with the name of a loop around it; operands of several element types; a `fill`
-//! of a tensor that nothing after it assigns. All that is wrong is shown at once. There are no
-//! conditions, no indices that are elements, and no loops without a range; the message says what to
+//! Refuses: lines that cannot be read; an access that leaves its tensor, with the iteration in
+//! which it does; a loop with the name of a loop around it; operands of several element types; a
+//! `fill` of a tensor that nothing after it assigns. All errors are shown at once. There are no
+//! conditions, no indices that are elements, and no loops without a range. The message says what to
 //! write instead.
 //!
 //! Source: the canonical notation of nests; the sequential meaning of loops.
@@ -71,10 +72,10 @@ use crate::ir::{
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The nest that `text` stands for, which is its own definition.
+/// The nest of `text`, which is its own definition.
 ///
 /// # Errors
-/// As the header says.
+/// The header lists them.
 pub fn program(text: &str) -> Result<Nest, Faults> {
     let whole = Text::of(text);
     let read = read_nest(&canonical(text).join("\n")).map_err(|errors| whole.unreadable(errors))?;
@@ -97,7 +98,7 @@ pub fn program(text: &str) -> Result<Nest, Faults> {
     }
 }
 
-/// The fills that begin nothing, with their numbers among all trees.
+/// The fills that begin no statement, with their numbers among all trees.
 fn idle(nest: &Nest, fills: &[Fill]) -> Vec<(usize, NoProgram)> {
     let (mut number, mut found) = (0, Vec::new());
     position::walk(nest.trees(), &mut |_, _, tree| {
@@ -112,7 +113,7 @@ fn idle(nest: &Nest, fills: &[Fill]) -> Vec<(usize, NoProgram)> {
     found
 }
 
-/// The lines of a text with two spaces for each level, and without comments of their own.
+/// The lines of a text with two spaces per level, and without comment lines.
 fn canonical(text: &str) -> Vec<String> {
     let mut levels: Vec<usize> = Vec::new();
     let lines = text.lines().map(|line| {
@@ -125,14 +126,14 @@ fn canonical(text: &str) -> Vec<String> {
         let known = levels.get(inner).is_none_or(|level| *level == indent);
         levels.truncate(inner);
         levels.push(indent);
-        // No level is one space deep.
+        // An invalid depth, since levels are two spaces deep.
         let depth = if known { 2 * inner } else { 1 };
         format!("{:1$}{shown}", "", depth)
     });
     lines.collect()
 }
 
-/// The trees with other names for loops whose name a loop before them has.
+/// Renames loops with the name of an earlier loop.
 fn with_own_names(trees: &[Tree]) -> Vec<Tree> {
     let written = Nest::of_trees(trees.to_vec());
     let loops = written.loops();
@@ -170,12 +171,12 @@ fn renamed(trees: &[Tree], all: &HashSet<Name>, taken: &mut HashSet<Name>) -> Ve
 #[derive(Default)]
 struct Count {
     definition: Vec<Expr>,
-    /// Those that no update has followed yet.
+    /// The fills without an update so far.
     fills: Vec<Fill>,
 }
 
 impl Count {
-    /// The trees with what their statements execute, which are loops around `outer`.
+    /// Gives the statements and fills of `trees` their origins. `outer` are the loops around them.
     fn sequence(&mut self, trees: &[Tree], outer: &mut Vec<Loop>) -> Vec<Tree> {
         let mut done: Vec<Tree> = Vec::with_capacity(trees.len());
         for tree in trees {
@@ -223,8 +224,9 @@ impl Count {
         }
     }
 
-    /// Lets the fills among `siblings`, in the loops `outer`, begin the first update of their
-    /// tensors after them, or the first statement that assigns some of their elements.
+    /// Lets each fill among `siblings`, in the loops `outer`, begin a statement after it. That is
+    /// the first update of its tensor, or else the first statement that assigns some of its
+    /// elements.
     fn begin(&mut self, siblings: &mut [Tree], outer: &[Loop]) {
         for k in 0..siblings.len() {
             let Tree::Fill(fill) = &siblings[k] else {
@@ -268,7 +270,7 @@ impl Count {
     }
 }
 
-/// The number of the first statement like this.
+/// The number of the first statement that passes the test.
 fn first_stmt(trees: &[Tree], is: &dyn Fn(&Stmt) -> bool) -> Option<usize> {
     trees.iter().find_map(|tree| match tree {
         Tree::Loop(l) => first_stmt(&l.body, is),
@@ -298,7 +300,8 @@ fn assignment(s: &Stmt, outer: &[Loop]) -> Expr {
     })
 }
 
-/// The definition, loop by loop. Loops are serial in it, whatever the text says of them.
+/// The parts of the definition: each outermost loop is a part in order. Loops are serial in it,
+/// even if the text calls them parallel.
 fn parts(trees: &[Tree]) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut own: Vec<Tree> = Vec::new();

@@ -1,10 +1,12 @@
-//! Temporaries for reductions below operations that they do not move out of.
+//! Temporaries for reductions that cannot move out of the operation around them.
 //!
-//! `y = 2 * sum(j: A[i][j] * x[j]) + 3 * y[i]` reads a temporary in place of the sum. That is one
-//! number where the loops around an operation are those that the reduction depends on: it is
-//! computed there. Otherwise it is a tensor, computed before the assignment: where the loops are
-//! others, where the assignment needs an order or a temporary of its own, and where the reduction
-//! reads what is assigned. A reduction that occurs twice is computed once.
+//! `y = 2 * sum(j: A[i][j] * x[j]) + 3 * y[i]` reads a temporary in place of the sum. The temporary
+//! is a single number, computed in the loops that the reduction depends on, if these loops are
+//! around the operation. Otherwise it is a tensor, computed before the assignment. Tensors are
+//! needed if the loops differ, or if the reduction reads the target. They are also needed if the
+//! assignment has another order or a temporary of its own. Equal reductions share one temporary.
+//!
+//! The definition stays one assignment.
 
 use super::build::{NoNest, Refused, lower};
 use super::explicit::{explicit, spelled};
@@ -18,7 +20,7 @@ use std::sync::Arc;
 
 /// An assignment that reads temporaries in place of reductions.
 pub(super) struct Split {
-    /// Each after those that it reads.
+    /// In an order in which each comes after the temporaries that it reads.
     temporaries: Vec<Temporary>,
     main: Assignment,
 }
@@ -30,7 +32,7 @@ struct Temporary {
     assignment: Assignment,
 }
 
-/// Splits an assignment with a reduction that is in the way.
+/// Splits an assignment with a reduction that needs a temporary.
 ///
 /// # Errors
 /// As [`build`](super::build::build).
@@ -69,7 +71,7 @@ pub(super) fn split(assignment: &Expr) -> Result<Split, NoNest> {
 }
 
 impl Split {
-    /// The trees of the assignment over what the tensors held before.
+    /// The trees that compute all elements from the old contents of the tensors.
     pub(super) fn build(&self) -> Vec<Tree> {
         let own = self.main.stmt.target.name();
         let reads_own = |t: &Temporary| own.is_some_and(|own| t.reads(own));
@@ -86,10 +88,10 @@ impl Split {
         self.trees(&levels, self.fused(&levels))
     }
 
-    /// The trees of the assignment of one element after the other.
+    /// The trees that assign one element after the other.
     ///
     /// # Errors
-    /// A reduction reads what is assigned, and needs a tensor.
+    /// A reduction reads the target and would need a tensor.
     pub(super) fn in_order(&self) -> Result<Vec<Tree>, NoNest> {
         let own = self.main.stmt.target.name();
         let deepest = |names: &[Name]| {
@@ -116,7 +118,7 @@ impl Split {
                     target: shown(&stmt.target, &stmt.index),
                 });
             }
-            // Elements that it reads are assigned in all loops over the target.
+            // All loops over the target assign the elements that it reads.
             let all = deepest(&self.main.own).filter(|_| changes);
             levels.push(level.max(all));
         }
@@ -124,7 +126,8 @@ impl Split {
         Ok(self.trees(&levels, self.fused(&levels)))
     }
 
-    /// Levels of the temporaries that are one number. What a tensor is computed from is a tensor.
+    /// The loop levels of scalar temporaries. A temporary that a tensor reads must be a tensor
+    /// (`None`).
     fn before_tensors(&self, mut levels: Vec<Option<usize>>) -> Vec<Option<usize>> {
         for k in (0..levels.len()).rev() {
             if levels[k].is_none() {
@@ -141,7 +144,7 @@ impl Split {
         levels
     }
 
-    /// What computes the tensors among the temporaries, and then the main trees.
+    /// The trees of the tensor temporaries, followed by the main trees.
     fn trees(&self, levels: &[Option<usize>], main: Vec<Tree>) -> Vec<Tree> {
         let tensors = self.temporaries.iter().zip(levels);
         let tensors = tensors.filter(|(_, level)| level.is_none());
@@ -154,7 +157,7 @@ impl Split {
         numbered(distinct(groups))
     }
 
-    /// The main loops, with what is one number computed at its level.
+    /// The main loops, with each scalar temporary computed at its level.
     fn fused(&self, levels: &[Option<usize>]) -> Vec<Tree> {
         let numbers: Vec<(usize, Tensor, &Temporary)> = self
             .temporaries
@@ -201,7 +204,7 @@ impl Temporary {
         reads
     }
 
-    /// The same as one number.
+    /// The temporary as a scalar.
     fn number(&self) -> Tensor {
         let number = Tensor::new(Shape::of_extents([]), self.tensor.elem());
         match self.tensor.name() {
@@ -210,7 +213,7 @@ impl Temporary {
         }
     }
 
-    /// What computes it as one number, where the iterators are known.
+    /// The trees that compute the temporary as a scalar, within the loops of its iterators.
     fn compute(&self, number: &Tensor, read: &dyn Fn(&Expr) -> Expr) -> Vec<Tree> {
         let of = &self.assignment;
         let first = of.first.as_ref().map(|first| First {
@@ -237,20 +240,20 @@ impl Temporary {
     }
 }
 
-/// On the way from an assignment to its temporaries.
+/// The state of splitting an assignment into temporaries.
 struct Splitting {
     /// All iterators with their ranges, those of the target first.
     ranges: Vec<IteratorRange>,
     free: Vec<Name>,
     target: Option<Name>,
-    /// Names of tensors.
+    /// The names of tensors in use.
     taken: Vec<Name>,
-    /// Reductions with their own iterators in a fixed spelling, and the temporaries for them.
+    /// Reductions with numbered iterators, and their temporaries.
     found: Vec<(Expr, Temporary)>,
 }
 
 impl Splitting {
-    /// The value with temporaries in place of what is in the way.
+    /// The value with temporaries in place of reductions that cannot move out.
     fn value(&mut self, mut value: Expr) -> Result<Expr, NoNest> {
         loop {
             let mut taken = self.free.clone();
@@ -278,8 +281,8 @@ impl Splitting {
     fn temporary(&mut self, reduction: &Expr) -> Result<Temporary, NoNest> {
         let value = self.value(reduction.clone())?;
         let mut names = reduction.iterators();
-        // A range that depends on iterators of which the reduction knows nothing is taken as a box
-        // around its values, where that stays inside of all tensors.
+        // If a range depends on iterators that the reduction does not have, use a box around its
+        // values. The box must stay inside of all tensors.
         loop {
             let of_all = self.ranges.iter();
             let own: Vec<&IteratorRange> = of_all.filter(|r| names.contains(&r.name)).collect();
@@ -339,7 +342,7 @@ impl Splitting {
         at(&temporary.tensor, &own)
     }
 
-    /// The first free name after the target and the reduction.
+    /// The first free name derived from the target and the kind of reduction.
     fn name(&self, kind: &str) -> Name {
         let Some(target) = &self.target else {
             return Name::generated(self.taken.len());
@@ -356,7 +359,7 @@ impl Splitting {
     }
 }
 
-/// The tensor at iterators, counted from the first value of each.
+/// The temporary at iterators, counted from the first value of each.
 fn at(tensor: &Tensor, own: &[&IteratorRange]) -> Expr {
     let index = own.iter().map(|r| {
         let iterator = Affine::iterator(r.name.clone());
@@ -365,7 +368,7 @@ fn at(tensor: &Tensor, own: &[&IteratorRange]) -> Expr {
     Expr::access(tensor.clone(), Index::At(index.collect()))
 }
 
-/// An assignment without reductions that are in the way.
+/// An assignment without reductions that need temporaries.
 fn whole(assignment: &Expr) -> Result<Assignment, NoNest> {
     lower(assignment).map_err(NoNest::from)
 }

@@ -1,17 +1,17 @@
-//! Steps in which an assignment is executed, and loops around them.
+//! The steps that execute an assignment, and loops around them.
 
 use crate::analysis::shape::IteratorRange;
 use crate::ir::{Affine, Fill, Loop, Name, Origin, Stmt, Tensor, Tree};
 use std::sync::Arc;
 
-/// An assignment that is a part of one.
+/// A step of an assignment: a statement in its loops, with its initialization.
 pub(super) struct Step {
     pub(super) first: Option<First>,
     pub(super) loops: Vec<IteratorRange>,
     pub(super) stmt: Stmt,
 }
 
-/// What is set before the loops of an assignment: a box, or, in loops, elements one by one.
+/// The initialization before the loops of an assignment: a box, or single elements in loops.
 #[derive(Clone)]
 pub(super) struct First {
     pub(super) fill: Fill,
@@ -44,7 +44,7 @@ impl First {
 }
 
 impl Step {
-    /// What is set before, and the statement in its loops.
+    /// The initialization, and the statement in its loops.
     pub(super) fn trees(self) -> Vec<Tree> {
         let fill = self.first.map(First::tree);
         let loops = around(&self.loops, Tree::Stmt(Arc::new(self.stmt)));
@@ -52,13 +52,12 @@ impl Step {
     }
 }
 
-/// Steps that follow each other in a nest: loops whose names are in use get a number.
+/// The trees of steps in sequence. Loops whose names are in use get a number.
 pub(super) fn separate(steps: Vec<Step>) -> Vec<Tree> {
     distinct(steps.into_iter().map(Step::trees).collect())
 }
 
-/// Trees that follow each other in a nest, in groups: loops whose names an earlier group uses get
-/// a number.
+/// The trees of groups in sequence. Loops whose names an earlier group uses get a number.
 pub(super) fn distinct(groups: Vec<Vec<Tree>>) -> Vec<Tree> {
     fn names(trees: &[Tree], found: &mut Vec<Name>) {
         for l in trees.iter().filter_map(Tree::as_loop) {
@@ -96,8 +95,8 @@ pub(super) fn distinct(groups: Vec<Vec<Tree>>) -> Vec<Tree> {
     made
 }
 
-/// The trees with an origin for each statement and fill: statements are counted, fills are of the
-/// statement after them, and instances are told apart by the loops around them.
+/// Gives each statement and fill an origin. Statements are numbered, and a fill belongs to the
+/// statement after it. The iterators of the loops around them identify instances.
 pub(super) fn numbered(trees: Vec<Tree>) -> Vec<Tree> {
     fn walk(tree: &Tree, around: &mut Vec<Affine>, next: &mut usize) -> Tree {
         let origin = |assignment: usize, around: &[Affine]| {
@@ -134,7 +133,7 @@ pub(super) fn numbered(trees: Vec<Tree>) -> Vec<Tree> {
     trees.map(|t| walk(t, &mut Vec::new(), &mut next)).collect()
 }
 
-/// Loops over all elements of a tensor, called after it and its dimensions, and their iterators.
+/// Loops over all elements of a tensor, named after it and its dimensions, and their iterators.
 pub(super) fn whole(tensor: &Tensor) -> (Vec<IteratorRange>, Vec<Affine>) {
     let name = |d: usize| tensor.name().map(|name| name.derived(d + 1));
     let extents = tensor.shape().extents().iter().enumerate();
@@ -163,7 +162,6 @@ pub(super) fn around<'l>(
     loops.fold(tree, |tree, l| one_loop(l, vec![tree]))
 }
 
-/// A loop over a range.
 pub(super) fn one_loop(l: &IteratorRange, body: Vec<Tree>) -> Tree {
     Tree::of_loop(Loop::serial(l.name.clone(), l.range(), body))
 }

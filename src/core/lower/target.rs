@@ -1,5 +1,5 @@
-//! The target of an assignment: that iterations assign different
-//! elements, and what is set before the loops.
+//! The target of an assignment: checks that iterations assign different elements, and finds the
+//! initialization before the loops.
 
 use super::build::NoNest;
 use super::steps::First;
@@ -13,11 +13,11 @@ use crate::ir::{
 pub(super) struct Target<'a> {
     pub(super) tensor: &'a Tensor,
     pub(super) index: &'a [Affine],
-    /// As messages show it.
+    /// The target in messages.
     pub(super) shown: String,
 }
 
-/// Follows the names of loops that run before those of the assignment.
+/// The suffix of names of loops that run before the loops of the assignment.
 const BEFORE: usize = 0;
 
 fn before_loops(name: &Name) -> Option<Affine> {
@@ -25,7 +25,7 @@ fn before_loops(name: &Name) -> Option<Affine> {
 }
 
 impl Target<'_> {
-    /// Whether `expr` reads exactly the element that is assigned.
+    /// Whether `expr` reads exactly the assigned element.
     fn is(&self, expr: &Expr) -> bool {
         match expr.node() {
             Node::Access {
@@ -50,8 +50,8 @@ impl Target<'_> {
         }
     }
 
-    /// The indices must tell the iterations apart: each iterator is the only one of an index or
-    /// a digit of one, beside others that are known by then.
+    /// Checks that iterations assign different elements. Each iterator is the only one of an index,
+    /// or a digit of one beside iterators that are known by then.
     pub(super) fn check_injective(
         &self,
         iterators: &[Name],
@@ -79,8 +79,9 @@ impl Target<'_> {
         }
     }
 
-    /// What is set before the loops: what a reduction begins from, or the number that elements
-    /// elsewhere get, if there are any.
+    /// The initialization before the loops: the identity of a reduction, or the number `elsewhere`
+    /// for the elements that the loops do not reach. `None` if neither is needed. With `elsewhere`,
+    /// the fill sets the whole target, so nothing of its old contents is read.
     pub(super) fn first(
         &self,
         ranges: &[IteratorRange],
@@ -136,7 +137,7 @@ impl Target<'_> {
         self.index.iter().any(|index| index.mentions(iterator))
     }
 
-    /// The loops over the elements that are assigned, for an execution before the assignment.
+    /// The loops over the assigned elements, to run before the assignment.
     fn own_loops(&self, ranges: &[IteratorRange]) -> Vec<IteratorRange> {
         let own = ranges.iter().filter(|r| self.has(&r.name));
         let own: Vec<&IteratorRange> = own.collect();
@@ -158,7 +159,7 @@ impl Target<'_> {
         loops.collect()
     }
 
-    /// The box that is written, which must have no holes.
+    /// The box that the assignment writes, which must have no holes.
     fn region(&self, ranges: &[IteratorRange]) -> Result<Vec<(Affine, u64)>, NoNest> {
         let scattered = || NoNest::Scattered {
             target: self.shown.clone(),

@@ -1,9 +1,10 @@
-//! Statements that combine an element with another value, as the updates that they are.
+//! Rewrites statements that combine their element with another value into updates.
 
 use crate::ir::{BinaryOp, Expr, Index, Node, Shape, Stmt};
 
-/// `v = e + v` as `v += e`, and likewise for other operations; any other statement as it is. The
-/// value has the same bits: only what is exact is regrouped, as in `n = n + a - b` of integers.
+/// `v = e + v` as `v += e`, and likewise for other operations. Other statements stay as they are.
+/// The value has the same bits: only exact operations are regrouped, as in `n = n + a - b` of
+/// integers.
 pub(super) fn as_update(s: &Stmt) -> Stmt {
     let split = match s.update {
         None => split(&s.value, s),
@@ -19,7 +20,7 @@ pub(super) fn as_update(s: &Stmt) -> Stmt {
     }
 }
 
-/// The operation on the old element, and the value that it combines with it.
+/// The update operation, and the value that it combines with the old element.
 fn split(value: &Expr, s: &Stmt) -> Option<(BinaryOp, Expr)> {
     use BinaryOp::{Add, Div, Max, Min, Mul, Sub};
     let Node::Binary {
@@ -50,7 +51,7 @@ fn split(value: &Expr, s: &Stmt) -> Option<(BinaryOp, Expr)> {
         })
     };
     if let Some((inner, rest)) = split(left, s) {
-        // (v - a) + b is v - (a - b).
+        // `(v - a) + b` is `v - (a - b)`.
         let outer = match (inner, op) {
             (Add, Add | Sub) => *op,
             (Sub, Add) => Sub,
@@ -68,7 +69,7 @@ fn split(value: &Expr, s: &Stmt) -> Option<(BinaryOp, Expr)> {
     }
 }
 
-/// Whether an expression is the element that a statement assigns.
+/// Whether an expression is the assigned element of a statement.
 fn is_target(e: &Expr, s: &Stmt) -> bool {
     match e.node() {
         Node::Access {

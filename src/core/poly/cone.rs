@@ -1,4 +1,4 @@
-//! Affine expressions that are nowhere negative on a set: Farkas' lemma.
+//! The affine expressions that are nonnegative on a set, by Farkas' lemma.
 
 use super::error::Error;
 use super::handle::Handle;
@@ -7,28 +7,28 @@ use super::point::{CONSTANT, DIVISIONS, PARAMETERS, RANGE, number};
 use super::set::Set;
 use std::ffi::c_int;
 
-/// A condition on numbers: so much of each of them is 0 in all, or at least 0.
+/// A linear condition on numbers: a weighted sum of them is 0, or at least 0.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Condition {
-    /// How much of each.
+    /// One coefficient for each number.
     pub coefficients: Vec<i64>,
-    /// Whether it is 0.
+    /// Whether the sum is 0.
     pub is_equation: bool,
 }
 
 impl Set {
-    /// The affine expressions that are nowhere negative on the set: all conditions on their
-    /// constant, the coefficients of the parameters and those of the coordinates, in this order.
-    /// What is divisible is not considered, nor that points are integer: some expressions that are
-    /// nowhere negative do not satisfy the conditions.
+    /// The affine expressions that are nonnegative on the set. They are given by all conditions on
+    /// their constant, the coefficients of the parameters and those of the coordinates, in this
+    /// order. Divisibility and integrality of the points are ignored, so some nonnegative
+    /// expressions do not satisfy the conditions.
     ///
-    /// Source: `isl_set_remove_divs`, `isl_set_coefficients`; Feautrier, *Some Efficient Solutions to the Affine
-    /// Scheduling Problem*, 1992.
+    /// Source: `isl_set_remove_divs`, `isl_set_coefficients`; Feautrier, *Some Efficient Solutions
+    /// to the Affine Scheduling Problem*, 1992.
     pub fn nowhere_negative(&self) -> Result<Vec<Condition>, Error> {
         let context = &self.0.context;
         let library = context.library;
-        // SAFETY: the set is alive; the functions take a reference and give their result, and of
-        // null they make null.
+        // SAFETY: the set is alive; the functions take a reference and return an owned result, and
+        // null for null.
         let cone: Handle<RawBasicSet> = unsafe {
             let raw = (library.set_remove_divs)(self.0.take());
             let raw = (library.set_coefficients)(raw);
@@ -54,7 +54,7 @@ impl Set {
             };
             let rows = rows(&matrix)?.into_iter();
             conditions.extend(rows.map(|mut coefficients| {
-                // The last column is that of constants, which a cone has none of.
+                // The last column is the constant, and a cone has none.
                 coefficients.pop();
                 Condition {
                     coefficients,

@@ -1,4 +1,4 @@
-//! isl's context: one for each thread, with its errors and its budget.
+//! isl's context: one per thread, with its errors and its budget.
 
 use super::error::Error;
 use super::library::{Answer, Library, RawContext, library};
@@ -20,12 +20,12 @@ pub(super) struct Context {
     budget: Cell<Option<Budget>>,
 }
 
-/// What [`bounded`] gives.
+/// The budget of [`bounded`].
 #[derive(Clone, Copy)]
 struct Budget {
     /// The limit that errors name.
     limit: u64,
-    /// What was left of it when isl began to count.
+    /// The rest of the budget when isl began to count.
     left: u64,
 }
 
@@ -34,8 +34,8 @@ thread_local! {
 }
 
 impl Context {
-    /// The context of this thread. It never has another, so that whatever meets in a thread is in
-    /// the same context, as isl demands.
+    /// The context of this thread. A thread never gets another one, so all of its objects share one
+    /// context, as isl requires.
     pub(super) fn current() -> Result<Rc<Context>, Error> {
         let found = CONTEXT.try_with(|slot| match slot.get() {
             Some(context) => Ok(Rc::clone(context)),
@@ -74,7 +74,7 @@ impl Context {
         self.raw.as_ptr()
     }
 
-    /// What isl's last error was; none afterwards.
+    /// Returns isl's last error and clears it.
     fn last_error(&self) -> Option<String> {
         // SAFETY: the context is alive; the message is a constant of isl, or null.
         unsafe {
@@ -108,10 +108,10 @@ impl Context {
         unsafe { (self.library.ctx_aborted)(self.raw()) != 0 }
     }
 
-    /// Whether isl may do nothing more. Its last error does not always say so: what cannot be
-    /// read for that reason is a syntax error to it.
+    /// Whether the budget is used up. isl's last error does not always say so: a reader that fails
+    /// for lack of budget reports a syntax error.
     fn is_used_up(&self) -> bool {
-        // SAFETY: the context is alive; the value is freed, and null is no error.
+        // SAFETY: the context is alive. The value is freed, and `val_free` accepts null.
         let value = unsafe {
             let value = (self.library.val_zero)(self.raw());
             (self.library.val_free)(value);
@@ -121,7 +121,7 @@ impl Context {
         value.is_null()
     }
 
-    /// The result of a call that fails without returning anything special.
+    /// The result of a call whose return value does not show failure.
     pub(super) fn checked<T>(
         &self,
         function: &'static str,
@@ -136,7 +136,7 @@ impl Context {
         }
     }
 
-    /// A number of which isl makes a negative one when it fails.
+    /// A number that isl makes negative on failure.
     pub(super) fn number(&self, function: &'static str, answer: Answer) -> Result<usize, Error> {
         usize::try_from(answer).map_err(|_| self.error(function))
     }
@@ -145,7 +145,7 @@ impl Context {
         self.budget.set(budget);
         // SAFETY: the context is alive.
         unsafe { (self.library.ctx_reset_operations)(self.raw()) };
-        // Zero stands for no limit.
+        // Zero means no limit.
         self.set_most(budget.map_or(0, |budget| budget.left.max(1)));
         self.last_error();
     }
@@ -156,8 +156,8 @@ impl Context {
         unsafe { (self.library.ctx_set_max_operations)(self.raw(), most) };
     }
 
-    /// What a budget that counts now has left. isl does not tell how much was used: the least limit
-    /// under which it still does something is found by bisection.
+    /// The rest of the active budget. isl does not report its use, so bisection finds the least
+    /// limit under which it still works.
     fn left(&self, budget: Budget) -> u64 {
         let (mut least, mut most) = (0, budget.left);
         while least < most {
@@ -173,7 +173,7 @@ impl Context {
         budget.left - least
     }
 
-    /// How many objects are in the context, of those that isl has not freed.
+    /// The number of objects in the context that isl has not freed.
     #[cfg(test)]
     pub(super) fn references(&self) -> c_int {
         // SAFETY: in all versions of isl a context starts with this count.
@@ -197,17 +197,17 @@ impl Budget {
     }
 }
 
-/// Takes a limit back, also when a panic passes: what was used counts in the one around it.
+/// Restores the outer limit, even on a panic, and charges it with the used operations.
 struct Limited {
     context: Rc<Context>,
-    /// As it began.
+    /// The budget at its start.
     own: Budget,
     around: Option<Budget>,
 }
 
 impl Drop for Limited {
     fn drop(&mut self) {
-        // What limits within took counts already.
+        // Inner limits have already charged their use.
         let left = self
             .context
             .budget
@@ -221,9 +221,9 @@ impl Drop for Limited {
     }
 }
 
-/// What `compute` returns, or [`Error::Quota`] from whatever it does in this thread once isl has
-/// used up `operations`, so that nothing runs away. An operation is an allocation of isl's; their
-/// number is the same every time. Within another `bounded` both limits hold.
+/// Runs `compute` with a budget of isl operations in this thread. It returns [`Error::Quota`] once
+/// isl has used up `operations`. An operation is an allocation of isl's, so the count is
+/// deterministic. Within another `bounded` both limits apply.
 ///
 /// Source: `isl_ctx_set_max_operations`.
 pub fn bounded<T>(operations: u64, compute: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {

@@ -1,37 +1,39 @@
-//! A quick test of whether constraints contradict each other: the simplex method, exactly.
+//! A quick exact test of whether constraints contradict each other, by the simplex method.
 //!
-//! It finds a constraint that is negative wherever the others hold. Where fractions satisfy all of
-//! them, it bounds how far the two points of a pair are apart in each coordinate, and rounds the
-//! bounds: two iterations that share a point are in one tile. What it says is certain: the sum of
-//! constraints that shows a contradiction or a bound is added up again. It says nothing where
-//! fractions are left, or where numbers become too large.
+//! It searches for a constraint that is negative wherever the others hold. If fractions satisfy all
+//! constraints, it bounds the distance between the two points of a pair in each coordinate, and
+//! rounds the bounds. This shows, for example, that two iterations with a common point are in one
+//! tile. The answers are certain: the test adds up the constraints that prove a contradiction or a
+//! bound once more. It gives no answer if fractions remain or numbers become too large.
 //!
-//! Source: Dutertre and de Moura, A Fast Linear-Arithmetic Solver for DPLL(T), 2006; for the rounded
-//! bounds Chvátal, Edmonds Polytopes and a Hierarchy of Combinatorial Problems, 1973.
+//! It finds most empty polyhedra of legality proofs without isl.
+//!
+//! Source: Dutertre and de Moura, A Fast Linear-Arithmetic Solver for DPLL(T), 2006; for the
+//! rounded bounds Chvátal, Edmonds Polytopes and a Hierarchy of Combinatorial Problems, 1973.
 
 use super::notation::Rows;
 
-/// So many exchanges of a row and a column are tried for one bound, and so often for all bounds.
+/// The most pivots for one bound, and the most rounds over all bounds.
 const MAX_PIVOTS: usize = 500;
 const MAX_ROUNDS: usize = 3;
 
-/// What is 0, or at least 0: the coefficients of variables, and a constant.
+/// A linear expression that is 0, or at least 0: the coefficients of variables, and a constant.
 struct Constraint {
     numbers: Vec<i64>,
     is_equation: bool,
 }
 
-/// What a column stands for.
+/// The meaning of a column of the tableau.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Column {
-    /// A variable, which may be anything.
+    /// An unbounded variable.
     Variable,
     /// The value of a constraint.
     Constraint(usize),
 }
 
-/// The value of a constraint, or of a variable, in terms of the columns: `denominator` times it is
-/// the sum of `numbers` times the columns, and the last one of them.
+/// The value of a constraint or a variable in terms of the columns. `denominator` times it is the
+/// sum of `numbers` times the columns; the last number is the constant.
 struct Row {
     /// The number of the constraint, or of the variable.
     of: usize,
@@ -43,13 +45,14 @@ struct Tableau {
     constraints: Vec<Constraint>,
     columns: Vec<Column>,
     rows: Vec<Row>,
-    /// The variables that are no columns.
+    /// The variables that are not columns.
     variables: Vec<Row>,
-    /// So many variables, and as many after them, are the coordinates of two points of one kind.
+    /// The first `paired` variables, and as many after them, are the coordinates of two comparable
+    /// points.
     paired: usize,
 }
 
-/// Whether there are no integers that satisfy all constraints; `false` where that is not known.
+/// Whether no integers satisfy all constraints; `false` if unknown.
 pub(super) fn contradict(rows: &Rows) -> bool {
     let equations = rows.equations.iter().map(|row| (row, true));
     let all = equations.chain(rows.inequalities.iter().map(|row| (row, false)));
@@ -58,11 +61,11 @@ pub(super) fn contradict(rows: &Rows) -> bool {
         match Constraint::of(row, is_equation) {
             Some(Some(constraint)) => constraints.push(constraint),
             Some(None) => {}
-            // A constant that is wrong.
+            // The constraint is a false constant.
             None => return true,
         }
     }
-    // Numbers that are too large are not known to contradict anything.
+    // Constraints with too large numbers prove nothing.
     if constraints.iter().any(|c| c.numbers.is_empty()) {
         return false;
     }
@@ -72,8 +75,8 @@ pub(super) fn contradict(rows: &Rows) -> bool {
 }
 
 impl Constraint {
-    /// The constraint without common factors, as tight as it is for integers; nothing where it always
-    /// holds, and `None` where it never does. One with numbers that are too large has none.
+    /// The constraint without common factors, tightened for integers. `None` if it never holds,
+    /// inner `None` if it always does. Has no numbers if they are too large.
     fn of(row: &[i128], is_equation: bool) -> Option<Option<Constraint>> {
         let Some((constant, coefficients)) = row.split_last() else {
             return Some(None);
@@ -127,9 +130,9 @@ impl Tableau {
         }
     }
 
-    /// Whether there is a contradiction; `None` where numbers become too large.
+    /// Whether there is a contradiction; `None` if numbers become too large.
     fn contradiction(mut self) -> Option<bool> {
-        // Variables are expressed by constraints, equations first.
+        // Constraints replace variables as columns, equations first.
         for column in 0..self.columns.len() {
             let candidates = self.rows.iter().enumerate();
             let candidates = candidates.filter(|(_, row)| row.numbers[column] != 0);
@@ -146,7 +149,7 @@ impl Tableau {
                 });
             }
         }
-        // So are the equations that are left.
+        // The remaining equations also become columns.
         while let Some(row) = self.rows.iter().position(|row| self.is_equation(row.of)) {
             let column = self.entering(&self.rows[row], |number| number != 0);
             match column {
@@ -160,7 +163,7 @@ impl Tableau {
         if let Some(contradiction) = self.restored()? {
             return Some(contradiction);
         }
-        // How far two points are apart is a whole number.
+        // Distances between the points of a pair are integers.
         for _ in 0..MAX_ROUNDS {
             let mut is_tighter = false;
             for k in 0..self.paired {
@@ -183,7 +186,8 @@ impl Tableau {
         Some(false)
     }
 
-    /// Makes all constraints hold, or says whether that contradicts; inner `None` if they hold.
+    /// Makes all constraints hold, or tells whether that is contradictory. Inner `None` if they
+    /// hold.
     fn restored(&mut self) -> Option<Option<bool>> {
         for _ in 0..MAX_PIVOTS {
             let negative = self.rows.iter().enumerate();
@@ -199,8 +203,8 @@ impl Tableau {
         Some(Some(false))
     }
 
-    /// Adds that a sum of variables is at most as large as it can be, if that is a fraction, rounded
-    /// down. All constraints hold.
+    /// Maximizes a sum of variables. If the maximum is a fraction, adds the rounded bound as a
+    /// constraint. All constraints hold.
     fn tighten(&mut self, sum: &[(usize, i64)]) -> Option<bool> {
         for _ in 0..MAX_PIVOTS {
             let row = self.sum(sum)?;
@@ -237,7 +241,7 @@ impl Tableau {
                 bound[*variable] = -times;
             }
             bound[self.columns.len()] = most;
-            // The bound and what it is rounded by are a sum of constraints.
+            // The bound and its rounding are a sum of constraints.
             let mut rest: Vec<i128> = bound.iter().map(|n| i128::from(*n)).collect();
             rest.iter_mut()
                 .for_each(|n| *n *= i128::from(row.denominator));
@@ -273,8 +277,7 @@ impl Tableau {
         Some(false)
     }
 
-    /// A sum of variables that are no columns; `None` where one is, or where numbers become too
-    /// large.
+    /// A sum of variables that are not columns; `None` if one is, or if numbers become too large.
     fn sum(&self, sum: &[(usize, i64)]) -> Option<Row> {
         let mut total = Row {
             of: 0,
@@ -298,7 +301,7 @@ impl Tableau {
         self.constraints[constraint].is_equation
     }
 
-    /// The column of the first constraint, no equation, whose number is as it should be.
+    /// The column of the first inequality whose number fits.
     fn entering(&self, row: &Row, fits: impl Fn(i64) -> bool) -> Option<usize> {
         let columns = self.columns.iter().zip(&row.numbers).enumerate();
         let fitting = columns.filter_map(|(at, (column, number))| match column {
@@ -308,7 +311,7 @@ impl Tableau {
         fitting.min().map(|(_, at)| at)
     }
 
-    /// Makes the row a column, and the column a row. `None` where numbers become too large.
+    /// Exchanges a row with a column. `None` if numbers become too large.
     fn exchange(&mut self, row: usize, column: usize) -> Option<()> {
         let pivot = &self.rows[row];
         let by = pivot.numbers[column];
@@ -346,7 +349,7 @@ impl Tableau {
         Some(())
     }
 
-    /// Whether the sum that a row says is right, and shows a contradiction.
+    /// Whether the sum of constraints behind a row is correct and contradictory.
     fn is_certain(&self, row: usize) -> bool {
         let row = &self.rows[row];
         let mut sum: Vec<Option<i128>> = vec![Some(0); self.columns.len() + 1];
@@ -384,7 +387,7 @@ impl Row {
         self.numbers.last().copied().unwrap_or(0)
     }
 
-    /// Without a common factor.
+    /// Divides by the common factor.
     fn reduce(&mut self) {
         let mut gcd = u128::from(self.denominator.unsigned_abs());
         for number in &self.numbers {
@@ -405,7 +408,7 @@ mod tests {
     use super::*;
     use crate::poly::{Linear, Piece, Relation};
 
-    /// `l <= r` for each pair, in the variables `x`, `y`, `z` and `n`.
+    /// Tests `l <= r` for each pair, in the variables `x`, `y`, `z` and `n`.
     fn contradicts(constraints: &[(Linear, Linear)]) -> bool {
         let piece = Piece::set("", ["x", "y", "z", "n"]);
         let piece = constraints.iter().fold(piece, |piece, (left, right)| {
@@ -420,7 +423,7 @@ mod tests {
 
     #[test]
     fn a_later_iteration_is_in_no_earlier_block() {
-        // Blocks x and y of 32 iterations, of which that of z is the first and that of n comes later.
+        // x and y are blocks of 32 iterations: z is in x, n is in y, and z precedes n.
         let blocks = [
             (sum(&[(32, "x")], 0), sum(&[(1, "z")], 0)),
             (sum(&[(1, "z")], 0), sum(&[(32, "x")], 31)),

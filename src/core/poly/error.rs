@@ -1,4 +1,4 @@
-//! What can go wrong with a set.
+//! Errors of sets and maps.
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -10,44 +10,41 @@ pub enum Error {
         tried.join(", ")
     )]
     Missing {
-        /// What was tried, each with the reason it did not do.
+        /// The files that were tried, each with its reason for failure.
         tried: Vec<String>,
     },
-    /// isl cannot read this.
+    /// isl cannot read this text.
     #[error("this is not a set or map in isl's notation ({reason}): {text}")]
     Text {
-        /// What was to be read.
+        /// The text.
         text: String,
-        /// What isl says.
+        /// isl's message.
         reason: String,
     },
-    /// The computation took more than it was given.
+    /// The computation exceeded its budget.
     #[error("not decided within {operations} operations of isl")]
     Quota {
-        /// What it was given.
+        /// The budget in operations.
         operations: u64,
     },
-    /// Somebody stopped it.
+    /// It was stopped from another thread.
     #[error("stopped before it was decided")]
     Stopped,
-    /// There are more points or pairs than were asked for.
+    /// There are more points or pairs than the limit.
     #[error("there are more than {limit} points")]
-    TooMany {
-        /// How many were asked for.
-        limit: usize,
-    },
+    TooMany { limit: usize },
     /// Infinitely many points cannot be listed.
     #[error("there are infinitely many points")]
     Unbounded,
     /// Points of a set with parameters cannot be listed.
     #[error("the set has parameters, and its points depend on them")]
     Parameters,
-    /// isl refused, for instance because tuples do not fit together.
+    /// isl refused, for instance because tuples do not match.
     #[error("isl_{function} failed: {reason}")]
     Failed {
         /// The function of isl, without `isl_`.
         function: &'static str,
-        /// What isl says.
+        /// isl's message.
         reason: String,
     },
 }

@@ -1,39 +1,39 @@
-//! Which access gets its value from which: exact dataflow.
+//! Exact dataflow: the access that produces each value.
 
 use super::error::Error;
 use super::handle::Handle;
 use super::library::{RawFlow, RawUnionMap};
 use super::map::UnionMap;
 
-/// Accesses in an order: maps from instances to what they access, and the schedule, a map from
+/// Accesses in an order. Maps lead from instances to the accessed elements. The schedule maps
 /// instances to points whose lexicographic order is the order of execution.
 #[derive(Clone, Copy, Debug)]
 pub struct Accesses<'a> {
-    /// The accesses for which sources are looked for.
+    /// The accesses whose sources are wanted.
     pub sink: &'a UnionMap,
-    /// Sources that certainly access what they say: they hide the sources before them.
+    /// Sources that certainly access their element: they hide earlier sources.
     pub must_source: Option<&'a UnionMap>,
-    /// Sources that possibly do. No tuple may be in these and in `must_source`: isl 0.25 then
-    /// misses dependences.
+    /// Sources that possibly access it. No tuple may be both here and in `must_source`: isl 0.25
+    /// then misses dependences.
     pub may_source: Option<&'a UnionMap>,
-    /// What hides sources before it without being one.
+    /// Accesses that hide earlier sources without being sources.
     pub kill: Option<&'a UnionMap>,
-    /// When instances are executed.
+    /// The times of instances.
     pub schedule: &'a UnionMap,
 }
 
 /// The last sources before each access of the sink.
 #[derive(Clone, Debug)]
 pub struct Flow {
-    /// From sources to the sinks whose value is certainly theirs.
+    /// From sources to the sinks that certainly get their value.
     pub must: UnionMap,
-    /// From sources to the sinks whose value is possibly or certainly theirs.
+    /// From sources to the sinks that possibly or certainly get their value.
     pub may: UnionMap,
-    /// The accesses of the sink that certainly have no source. Those of what was killed are not
-    /// among them.
+    /// The accesses of the sink that certainly have no source. Accesses to killed elements are
+    /// excluded.
     pub must_no_source: UnionMap,
-    /// The accesses of the sink that possibly or certainly have no source. Those of what was
-    /// killed are not among them.
+    /// The accesses of the sink that possibly or certainly have no source. Accesses to killed
+    /// elements are excluded.
     pub may_no_source: UnionMap,
 }
 
@@ -45,8 +45,8 @@ impl Accesses<'_> {
     pub fn flow(&self) -> Result<Flow, Error> {
         let context = &self.sink.0.context;
         let library = context.library;
-        // SAFETY: all maps are alive and in one context. Each function takes what it is handed
-        // and gives its result; of null it makes null, and frees the rest.
+        // SAFETY: all maps are alive and in one context. Each function takes its arguments and
+        // returns an owned result; on null it frees the rest and returns null.
         let flow: Handle<RawFlow> = unsafe {
             let mut info = (library.union_access_info_from_sink)(self.sink.0.take());
             if let Some(map) = self.must_source {

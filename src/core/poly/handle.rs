@@ -1,4 +1,4 @@
-//! Owned objects of isl, and the macros that make methods of its functions.
+//! Owned objects of isl, and the macros that turn its functions into methods.
 
 use super::context::Context;
 use super::error::Error;
@@ -13,15 +13,15 @@ use std::rc::Rc;
 /// A function of isl from an object to one of its kind: copy and free.
 type Unary<T> = unsafe extern "C" fn(*mut T) -> *mut T;
 
-/// What isl counts references of.
+/// A reference-counted object of isl.
 pub(super) trait Object: Sized {
-    /// Gives a reference back.
+    /// Releases a reference.
     const FREE: fn(&Library) -> Unary<Self>;
 }
 
-/// What has another reference for whoever takes one.
+/// An object whose references can be copied.
 pub(super) trait Shared: Object {
-    /// Makes another reference.
+    /// Adds a reference.
     const COPY: fn(&Library) -> Unary<Self>;
 }
 
@@ -50,14 +50,14 @@ objects! {
     RawFlow: union_flow_free;
 }
 
-/// A reference to an object of isl. It is not `Send`, because neither is its context.
+/// A reference to an object of isl. It is not `Send`, because its context is not.
 pub(super) struct Handle<T: Object> {
     raw: NonNull<T>,
     pub(super) context: Rc<Context>,
 }
 
 impl<T: Object> Handle<T> {
-    /// What `function` gave. Null is how it says that it failed.
+    /// Takes ownership of the result of `function`. Null means failure.
     ///
     /// # Safety
     ///
@@ -72,12 +72,12 @@ impl<T: Object> Handle<T> {
         Ok(Handle { raw, context })
     }
 
-    /// For a function that keeps its argument (`__isl_keep`).
+    /// The pointer for a function that keeps its argument (`__isl_keep`).
     pub(super) fn keep(&self) -> *mut T {
         self.raw.as_ptr()
     }
 
-    /// For a function that takes its argument (`__isl_take`).
+    /// The pointer for a function that takes its argument (`__isl_take`).
     pub(super) fn take(&self) -> *mut T
     where
         T: Shared,
@@ -130,7 +130,7 @@ impl<T: Object> Handle<T> {
         let answer = unsafe { visit(self.keep(), visitor, user) };
         match (visiting.stopped, answer) {
             (Some(error), _) => {
-                // Whatever isl says about being stopped is not of interest.
+                // Discards isl's own error about the stopped visit.
                 let _ = self.context.error(function);
                 Err(error)
             }
@@ -141,7 +141,7 @@ impl<T: Object> Handle<T> {
 
 impl<T: Shared> Clone for Handle<T> {
     fn clone(&self) -> Handle<T> {
-        // Another reference to the same object: isl counts them.
+        // isl counts references to one object.
         let _ = self.take();
         let context = Rc::clone(&self.context);
         Handle {
@@ -158,21 +158,21 @@ impl<T: Object> Drop for Handle<T> {
     }
 }
 
-/// What a visit carries through isl.
+/// The state that a visit passes through isl.
 struct Visiting<'a, F> {
     context: &'a Rc<Context>,
     step: F,
     stopped: Option<Error>,
 }
 
-/// The visitor that understands `visiting`.
+/// The visitor for the type of `visiting`.
 fn visitor_of<P: Object, F: FnMut(Handle<P>) -> Result<(), Error>>(
     _visiting: &Visiting<'_, F>,
 ) -> Visitor<P> {
     visitor::<P, F>
 }
 
-/// Called by isl, with a part that is given and a pointer to a `Visiting<F>`.
+/// The callback of isl, with an owned part and a pointer to a `Visiting<F>`.
 unsafe extern "C" fn visitor<P: Object, F: FnMut(Handle<P>) -> Result<(), Error>>(
     part: *mut P,
     user: *mut c_void,
@@ -190,7 +190,7 @@ unsafe extern "C" fn visitor<P: Object, F: FnMut(Handle<P>) -> Result<(), Error>
     }
 }
 
-/// Reads an object that is written in isl's notation.
+/// Reads an object from isl's notation.
 ///
 /// # Safety
 ///
@@ -205,7 +205,7 @@ pub(super) unsafe fn read<T: Object>(
         text: text.to_owned(),
         reason: reason.to_owned(),
     };
-    // isl stops reading at the closing brace, whatever follows.
+    // isl stops reading at the closing brace and ignores the rest.
     if text.matches(['{', '}']).collect::<Vec<_>>() != ["{", "}"] || !text.trim_end().ends_with('}')
     {
         return Err(wrong("it has no pair of braces, or something behind it"));
@@ -222,8 +222,8 @@ pub(super) unsafe fn read<T: Object>(
     })
 }
 
-/// Methods that are functions of isl. With `bool` as result the function keeps its arguments,
-/// otherwise it takes them: so it is for all of isl's functions on sets and maps.
+/// Turns functions of isl into methods. Functions with a `bool` result keep their arguments, the
+/// others take them. This is true of all of isl's functions on sets and maps.
 macro_rules! operations {
     ($(
         $(#[$attribute:meta])*
@@ -243,8 +243,8 @@ macro_rules! operations {
     }};
     (@$result:ident, $function:ident, $self:expr $(, $argument:expr)*) => {{
         let context = &$self.0.context;
-        // SAFETY: the objects are alive and in one context; the function takes the references
-        // that it is handed and gives its result.
+        // SAFETY: the objects are alive and in one context; the function takes the references and
+        // returns an owned result.
         unsafe {
             let raw = (context.library.$function)($self.0.take() $(, $argument.0.take())*);
             Handle::own(context, stringify!($function), raw).map($result)
@@ -252,18 +252,18 @@ macro_rules! operations {
     }};
 }
 
-/// Reading, writing, copying: what all sets and maps have.
+/// Reading, writing and copying of all sets and maps.
 macro_rules! notation {
     ($type:ident, $read:ident, $write:ident) => {
         impl $type {
-            /// What `text` says in isl's notation.
+            /// Reads isl's notation.
             #[doc = concat!("\n\nSource: `isl_", stringify!($read), "`.")]
             pub fn read(text: &str) -> Result<$type, Error> {
                 // SAFETY: so does the function.
                 unsafe { handle::read(stringify!($read), text, |library| library.$read) }.map($type)
             }
 
-            /// The text in isl's notation.
+            /// Writes isl's notation.
             #[doc = concat!("\n\nSource: `isl_", stringify!($write), "`.")]
             pub fn text(&self) -> Result<String, Error> {
                 let write = self.0.context.library.$write;

@@ -1,15 +1,15 @@
 //! The library itself: found by name, loaded once, never unloaded.
 //!
-//! The table below is the part of isl's C interface that this room uses. It has been the same
-//! since isl 0.22 (soname 22). Who owns what, as isl's manual annotates it: functions that return
-//! an `isl_bool`, a size, a status or text *keep* their arguments, the others *take* them, but
-//! for those that are marked here; all returned objects are *given*.
+//! The table below is the part of isl's C interface that this directory uses. It has been the same
+//! since isl 0.22 (soname 22). Ownership follows the annotations in isl's manual. Functions that
+//! return an `isl_bool`, a size, a status or text *keep* their arguments. The others *take* them,
+//! except where marked here. All returned objects are *given*.
 
 use super::error::Error;
 use std::ffi::{c_char, c_int, c_long, c_uint, c_ulong, c_void};
 use std::sync::OnceLock;
 
-/// The types behind isl's pointers. Nobody but isl looks inside.
+/// The types behind isl's pointers. Only isl looks inside.
 macro_rules! opaque {
     ($($name:ident)*) => {$(
         #[repr(C)]
@@ -22,10 +22,10 @@ opaque! {
     RawMatrix RawSpace RawAccesses RawFlow
 }
 
-/// `isl_bool`: −1 is an error. So it is for `isl_stat` and `isl_size`.
+/// `isl_bool`, `isl_stat` or `isl_size`: −1 is an error.
 pub(super) type Answer = c_int;
 
-/// What isl calls for each part of something; the part is given to it.
+/// A callback that isl calls for each part of an object. It owns the part.
 pub(super) type Visitor<T> = unsafe extern "C" fn(*mut T, *mut c_void) -> Answer;
 
 macro_rules! functions {
@@ -33,14 +33,14 @@ macro_rules! functions {
         /// The functions of isl, by their names without `isl_`.
         pub(super) struct Library {
             $(pub(super) $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
-            /// Keeps the code where it is.
+            /// Keeps the code loaded.
             _loaded: libloading::Library,
         }
 
         impl Library {
             fn bind(loaded: libloading::Library) -> Result<Library, libloading::Error> {
-                // SAFETY: the types are those of isl's headers, and the pointers live no longer
-                // than the library, which stands beside them.
+                // SAFETY: the types are those of isl's headers. The pointers live no longer than
+                // the library, which is in the same struct.
                 unsafe {
                     Ok(Library {
                         $($name: *loaded.get(concat!("isl_", stringify!($name), "\0").as_bytes())?,)*
@@ -217,8 +217,8 @@ functions! {
 }
 
 impl Library {
-    /// The first of the files that is isl. Names without a slash are looked for where the system
-    /// keeps its libraries.
+    /// Opens the first of the files that is isl. The system searches its library directories for
+    /// names without a slash.
     pub(super) fn open(files: &[String]) -> Result<Library, Error> {
         let mut tried = Vec::new();
         for file in files {
@@ -233,12 +233,12 @@ impl Library {
     }
 }
 
-/// The library, loaded by whoever asks first.
+/// The library; the first caller loads it.
 pub(super) fn library() -> Result<&'static Library, Error> {
     static LIBRARY: OnceLock<Result<Library, Error>> = OnceLock::new();
     let loaded = LIBRARY.get_or_init(|| match std::env::var("TEML_ISL") {
         Ok(file) => Library::open(&[file]),
-        // The soname that Debian and Ubuntu have had since 2020, then others.
+        // The soname of Debian and Ubuntu since 2020, then others.
         Err(_) => {
             let sonames = [23, 22].into_iter().chain(24..=30);
             let files: Vec<String> = sonames.map(|n| format!("libisl.so.{n}")).collect();

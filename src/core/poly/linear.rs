@@ -31,7 +31,7 @@ impl Linear {
         self.terms.is_empty()
     }
 
-    /// The difference, in which each variable occurs once, in alphabetical order.
+    /// The difference. Each variable occurs once, in alphabetical order.
     #[must_use]
     pub fn minus(&self, other: &Linear) -> Linear {
         let mut sum: BTreeMap<&str, i64> = BTreeMap::new();
@@ -50,13 +50,12 @@ impl Linear {
         &self.terms
     }
 
-    /// The constant.
     pub fn constant(&self) -> i64 {
         self.constant
     }
 
-    /// A difference as what is 0 where its sides are the same: for all equations with the same
-    /// solutions the same. `None` if it has none.
+    /// The canonical form of the equation that sets the expression to 0: equations with the same
+    /// solutions have the same form. `None` if there is no solution.
     pub fn equation(mut self) -> Option<Linear> {
         let gcd = self
             .terms
@@ -85,14 +84,12 @@ fn gcd_of(a: i64, b: i64) -> i64 {
     }
 }
 
-/// A variable.
 impl From<&str> for Linear {
     fn from(name: &str) -> Linear {
         Linear::new([(1, name)], 0)
     }
 }
 
-/// A constant.
 impl From<i64> for Linear {
     fn from(constant: i64) -> Linear {
         Linear {

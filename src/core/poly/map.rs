@@ -26,21 +26,21 @@ impl Map {
         union(other: Map) -> Map = map_union;
         /// The pairs that are not in `other`.
         subtract(other: Map) -> Map = map_subtract;
-        /// The same within `context`, said more simply.
+        /// The same within `context`, simplified.
         gist(context: Map) -> Map = map_gist;
         /// The pairs from points of the set.
         intersect_domain(set: Set) -> Map = map_intersect_domain;
         /// The pairs to points of the set.
         intersect_range(set: Set) -> Map = map_intersect_range;
-        /// From what `other` makes of the first points, to the second.
+        /// Maps the first points through `other`.
         apply_domain(other: Map) -> Map = map_apply_domain;
-        /// From the first points to what `other` makes of the second.
+        /// Maps the second points through `other`.
         apply_range(other: Map) -> Map = map_apply_range;
-        /// The other way round.
+        /// The inverse relation.
         reverse() -> Map = map_reverse;
-        /// From each point to the lexicographically first of those that it is related to.
+        /// From each point to its lexicographically first image.
         lexmin() -> Map = map_lexmin;
-        /// From each point to the lexicographically last of those that it is related to.
+        /// From each point to its lexicographically last image.
         lexmax() -> Map = map_lexmax;
         /// The first points of all pairs.
         domain() -> Set = map_domain;
@@ -66,16 +66,14 @@ impl Map {
         is_bijective() -> bool = map_is_bijective;
     }
 
-    /// The relation with some coordinates of the first points left out; their tuple loses its
-    /// name.
+    /// The relation without some coordinates of the first points. Their tuple loses its name.
     ///
     /// Source: `isl_map_project_out`.
     pub fn project_out_domain(&self, coordinates: Range<usize>) -> Result<Map, Error> {
         self.project_out(DOMAIN, coordinates)
     }
 
-    /// The relation with some coordinates of the second points left out; their tuple loses its
-    /// name.
+    /// The relation without some coordinates of the second points. Their tuple loses its name.
     ///
     /// Source: `isl_map_project_out`.
     pub fn project_out_range(&self, coordinates: Range<usize>) -> Result<Map, Error> {
@@ -85,7 +83,7 @@ impl Map {
     fn project_out(&self, side: c_uint, coordinates: Range<usize>) -> Result<Map, Error> {
         let context = &self.0.context;
         let (first, count) = range(coordinates);
-        // SAFETY: the object is alive; the function takes a reference and gives its result, and
+        // SAFETY: the object is alive; the function takes a reference, returns an owned result and
         // checks the range.
         unsafe {
             let raw = (context.library.map_project_out)(self.0.take(), side, first, count);
@@ -93,7 +91,7 @@ impl Map {
         }
     }
 
-    /// Maps without alternatives (basic maps) whose union this is. They may overlap.
+    /// Basic maps (without alternatives) whose union this is. They may overlap.
     ///
     /// Source: `isl_map_foreach_basic_map`.
     pub fn parts(&self) -> Result<Vec<Map>, Error> {
@@ -101,7 +99,7 @@ impl Map {
         let context = &self.0.context;
         let visit = context.library.map_foreach_basic_map;
         let step = |part: Handle<RawBasicMap>| {
-            // SAFETY: the function takes a reference to the part and gives its result.
+            // SAFETY: the function takes a reference to the part and returns an owned result.
             let part = unsafe {
                 let raw = (context.library.map_from_basic_map)(part.take());
                 Handle::own(context, "map_from_basic_map", raw)?
@@ -114,7 +112,7 @@ impl Map {
         Ok(parts)
     }
 
-    /// The names of the tuples of the first and of the second points, if they have one.
+    /// The names of the tuples of the first and of the second points, if any.
     pub fn tuples(&self) -> (Option<String>, Option<String>) {
         // SAFETY: the object is alive and keeps its names alive; the function keeps it.
         let name = |side| unsafe {
@@ -132,19 +130,19 @@ impl Map {
         Ok(self.wrap()?.sample()?.map(split))
     }
 
-    /// All pairs in lexicographic order, of which there are `limit` at most.
+    /// All pairs in lexicographic order, at most `limit`.
     pub fn pairs(&self, limit: usize) -> Result<Vec<(Point, Point)>, Error> {
         let split = self.splitter()?;
         let pairs = self.wrap()?.points(limit)?;
         Ok(pairs.into_iter().map(split).collect())
     }
 
-    /// How many pairs there are, which is `limit` at most. They are counted one by one.
+    /// The number of pairs, at most `limit`. Counts them one by one.
     pub fn count(&self, limit: usize) -> Result<usize, Error> {
         self.wrap()?.count(limit)
     }
 
-    /// How many coordinates the first points have.
+    /// The number of coordinates of the first points.
     fn dimensions(&self) -> Result<usize, Error> {
         let context = &self.0.context;
         // SAFETY: the object is alive; the function keeps it.
@@ -152,7 +150,7 @@ impl Map {
         context.number("map_dim", count)
     }
 
-    /// Makes pairs of the points of [`Map::wrap`].
+    /// Splits the points of [`Map::wrap`] into pairs.
     fn splitter(&self) -> Result<impl Fn(Point) -> (Point, Point) + use<>, Error> {
         let (first, second) = self.tuples();
         let count = self.dimensions()?;
@@ -175,33 +173,33 @@ impl UnionMap {
         union(other: UnionMap) -> UnionMap = union_map_union;
         /// The pairs that are not in `other`.
         subtract(other: UnionMap) -> UnionMap = union_map_subtract;
-        /// The same within `context`, said more simply.
+        /// The same within `context`, simplified.
         gist(context: UnionMap) -> UnionMap = union_map_gist;
         /// The pairs from points of the set.
         intersect_domain(set: UnionSet) -> UnionMap = union_map_intersect_domain;
         /// The pairs to points of the set.
         intersect_range(set: UnionSet) -> UnionMap = union_map_intersect_range;
-        /// From what `other` makes of the first points, to the second.
+        /// Maps the first points through `other`.
         apply_domain(other: UnionMap) -> UnionMap = union_map_apply_domain;
-        /// From the first points to what `other` makes of the second.
+        /// Maps the second points through `other`.
         apply_range(other: UnionMap) -> UnionMap = union_map_apply_range;
-        /// The other way round.
+        /// The inverse relation.
         reverse() -> UnionMap = union_map_reverse;
-        /// From each point to the lexicographically first of each tuple that it is related to.
+        /// From each point to its lexicographically first image in each tuple.
         lexmin() -> UnionMap = union_map_lexmin;
-        /// From each point to the lexicographically last of each tuple that it is related to.
+        /// From each point to its lexicographically last image in each tuple.
         lexmax() -> UnionMap = union_map_lexmax;
-        /// From the points that this map sends before those of `other`: of two schedules, what
-        /// runs before what.
+        /// From the points that this map sends before those of `other`. Between two schedules:
+        /// which instances run before which.
         lex_lt(other: UnionMap) -> UnionMap = union_map_lex_lt_union_map;
         /// From the points that this map sends before those of `other`, or to the same.
         lex_le(other: UnionMap) -> UnionMap = union_map_lex_le_union_map;
-        /// From the points that this map sends behind those of `other`.
+        /// From the points that this map sends after those of `other`.
         lex_gt(other: UnionMap) -> UnionMap = union_map_lex_gt_union_map;
-        /// From the points that this map sends behind those of `other`, or to the same. A
-        /// dependence among these, both maps being the schedule, is violated. With many tuples
-        /// it is cheaper to send the dependences through the schedule first, and to intersect
-        /// what comes out with the `lex_ge` of the identity.
+        /// From the points that this map sends after those of `other`, or to the same. If both maps
+        /// are the schedule, a dependence in this relation is violated. With many tuples another
+        /// way is cheaper: send the dependences through the schedule first, then intersect the
+        /// result with the `lex_ge` of the identity.
         lex_ge(other: UnionMap) -> UnionMap = union_map_lex_ge_union_map;
         /// The first points of all pairs.
         domain() -> UnionSet = union_map_domain;
@@ -209,7 +207,8 @@ impl UnionMap {
         range() -> UnionSet = union_map_range;
         /// The differences of all pairs within a tuple, the second point minus the first.
         deltas() -> UnionSet = union_map_deltas;
-        /// The map of the pairs, if they are between two tuples. Of no pairs isl may not know which.
+        /// The map of the pairs, if they are between two tuples. For an empty relation isl may not
+        /// know the tuples.
         to_map() -> Map = map_from_union_map;
         /// Whether there is no pair.
         is_empty() -> bool = union_map_is_empty;
@@ -225,7 +224,7 @@ impl UnionMap {
         is_bijective() -> bool = union_map_is_bijective;
     }
 
-    /// The maps between its tuples, in no order that means anything.
+    /// The maps between its tuples, in arbitrary order.
     ///
     /// Source: `isl_union_map_foreach_map`.
     pub fn maps(&self) -> Result<Vec<Map>, Error> {
@@ -250,7 +249,7 @@ impl UnionMap {
         Ok(None)
     }
 
-    /// All pairs, of which there are `limit` at most, by tuple and in lexicographic order.
+    /// All pairs, at most `limit`, by tuple and in lexicographic order.
     pub fn pairs(&self, limit: usize) -> Result<Vec<(Point, Point)>, Error> {
         let mut pairs = Vec::new();
         for map in self.maps()? {
@@ -263,7 +262,7 @@ impl UnionMap {
         Ok(pairs)
     }
 
-    /// How many pairs there are, which is `limit` at most. They are counted one by one.
+    /// The number of pairs, at most `limit`. Counts them one by one.
     pub fn count(&self, limit: usize) -> Result<usize, Error> {
         self.maps()?.iter().try_fold(0, |count, map| {
             let more = map.count(limit - count).map_err(|e| whole(e, limit))?;

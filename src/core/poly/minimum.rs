@@ -1,25 +1,25 @@
-//! The lexicographically first point of a piece whose variables all have a least value: the dual
-//! simplex method with branches, exactly. isl is asked where numbers become too large, or steps too
-//! many.
+//! The lexicographic minimum of a piece whose variables are all bounded below: the dual simplex
+//! method with branch and bound, in exact arithmetic. isl takes over if numbers become too large or
+//! steps too many.
 //!
-//! Each row is a variable or a constraint in terms of the columns, which are at least 0. The columns
-//! are lexicographically positive in the rows of the variables, and stay so, so that the first
-//! solution that is found is the first one. Where a variable of it is a fraction, the first integers
-//! are those that come first where it is at most the integer below, or at least the one above. No
-//! integers come before the first fractions, which is why most of these need not be looked for.
+//! Each row is a variable or a constraint in terms of the columns, which are nonnegative. The
+//! columns are and stay lexicographically positive in the rows of the variables. So the first
+//! solution found is the lexicographically first one. If one of its variables is a fraction, the
+//! search branches. One branch bounds the variable by the integer below, the other by the integer
+//! above. No integer point precedes the fractional minimum, which prunes most branches.
 //!
-//! Source: Feautrier, Parametric Integer Programming, RAIRO 1988; Land and Doig, An Automatic Method
-//! of Solving Discrete Programming Problems, Econometrica 1960.
+//! Source: Feautrier, Parametric Integer Programming, RAIRO 1988; Land and Doig, An Automatic
+//! Method of Solving Discrete Programming Problems, Econometrica 1960.
 
 use super::contradiction::gcd_of;
 use super::notation::Rows;
 use std::cmp::Ordering;
 
-/// So many exchanges of a row and a column are tried.
+/// The most pivots.
 const MAX_STEPS: usize = 5_000;
 
-/// The value of a variable or a constraint: `denominator` times it is the sum of `numbers` times the
-/// columns, and the last one of them.
+/// The value of a variable or a constraint. `denominator` times it is the sum of `numbers` times
+/// the columns; the last number is the constant.
 #[derive(Clone)]
 struct Row {
     denominator: i64,
@@ -28,12 +28,13 @@ struct Row {
 
 #[derive(Clone)]
 struct Tableau {
-    /// So many are variables, in the order in which they are minimized.
+    /// The number of rows that are variables. They come first, in the order in which they are
+    /// minimized.
     variables: usize,
     rows: Vec<Row>,
 }
 
-/// What is known of the first point.
+/// The result of the search.
 pub(super) enum First {
     Point(Vec<i64>),
     /// There is no point.
@@ -62,8 +63,8 @@ pub(super) fn first(rows: &Rows) -> First {
 }
 
 impl Tableau {
-    /// The constraints in terms of how far variables are above their least values; `None` where one
-    /// has none.
+    /// Rewrites the constraints in the offsets of variables from their lower bounds. `None` if a
+    /// variable has none.
     fn of(rows: &Rows) -> Option<(Tableau, Vec<i64>)> {
         let variables = rows.columns - 1;
         let mut least: Vec<Option<i64>> = vec![None; variables];
@@ -107,7 +108,7 @@ impl Tableau {
         Some((tableau, least))
     }
 
-    /// The first integers; inner `None` if there are none. `None` where that is not known.
+    /// The first integers; inner `None` if there are none. `None` if unknown.
     fn first(self) -> Option<Option<Vec<i64>>> {
         let mut best: Option<Vec<i64>> = None;
         let mut open = vec![self];
@@ -124,7 +125,8 @@ impl Tableau {
                     let mut other = tableau.clone();
                     other.rows.push(below);
                     tableau.rows.push(above);
-                    // The first integers are mostly above: what comes before them ends the other.
+                    // The branch above is searched first: it mostly contains the minimum, which
+                    // then prunes the other one.
                     open.extend([other, tableau]);
                 }
             }
@@ -132,7 +134,8 @@ impl Tableau {
         Some(best)
     }
 
-    /// Whether there is a solution, which the constants then are; `None` where that is not known.
+    /// Whether there is a solution. The constants of the rows are then its values. `None` if
+    /// unknown.
     fn solve(&mut self, steps: &mut usize) -> Option<bool> {
         while let Some(row) = self.rows.iter().position(|row| row.constant() < 0) {
             *steps += 1;
@@ -147,7 +150,7 @@ impl Tableau {
         Some(true)
     }
 
-    /// Whether the solution comes before other values.
+    /// Whether the solution precedes other values lexicographically.
     fn comes_before(&self, others: Option<&[i64]>) -> Option<bool> {
         for (row, other) in self.rows.iter().zip(others.unwrap_or_default()) {
             let other = i128::from(*other).checked_mul(i128::from(row.denominator))?;
@@ -159,7 +162,7 @@ impl Tableau {
         Some(others.is_none())
     }
 
-    /// The variables, which are integers.
+    /// The values of the variables, which are integers.
     fn values(&self) -> Vec<i64> {
         let variables = self.rows[..self.variables].iter();
         variables
@@ -167,9 +170,8 @@ impl Tableau {
             .collect()
     }
 
-    /// The column that becomes a row as a row that is negative becomes a column: the one that makes
-    /// the variables grow least, lexicographically. Inner `None` if there is none; `None` where
-    /// numbers become too large.
+    /// The column to exchange with a negative row. It makes the variables grow least,
+    /// lexicographically. Inner `None` if there is none; `None` if numbers become too large.
     fn leaving(&self, row: usize) -> Option<Option<usize>> {
         let by = &self.rows[row].numbers;
         let mut best: Option<usize> = None;
@@ -185,8 +187,8 @@ impl Tableau {
         Some(best)
     }
 
-    /// Whether variables grow less with one column than with another, by so much of each as makes a
-    /// row grow equally.
+    /// Whether the variables grow less with one column than with another. Both columns are scaled
+    /// so that the row grows equally.
     fn grows_less(&self, one: usize, other: usize, by: &[i64]) -> Option<bool> {
         for row in &self.rows[..self.variables] {
             let a = i128::from(row.numbers[one]).checked_mul(i128::from(by[other]))?;
@@ -198,7 +200,7 @@ impl Tableau {
         Some(false)
     }
 
-    /// Makes the row a column, and the column a row. `None` where numbers become too large.
+    /// Exchanges a row with a column. `None` if numbers become too large.
     fn exchange(&mut self, row: usize, column: usize) -> Option<()> {
         let unit = Row {
             denominator: 1,
@@ -230,7 +232,7 @@ impl Row {
         self.numbers.last().copied().unwrap_or(0)
     }
 
-    /// Without a common factor.
+    /// Divides by the common factor.
     fn reduced(denominator: i128, numbers: &[i128]) -> Option<Row> {
         let mut gcd = denominator.unsigned_abs();
         for number in numbers {
@@ -251,7 +253,7 @@ impl Row {
         self.constant() % self.denominator != 0
     }
 
-    /// What is at least 0 where the row is at most the integer below its constant.
+    /// The cut that bounds the row by the integer below its constant.
     fn at_most_below(&self) -> Option<Row> {
         let numbers = self.numbers[..self.numbers.len() - 1].iter();
         let over = self.constant().rem_euclid(self.denominator);
@@ -262,7 +264,7 @@ impl Row {
         })
     }
 
-    /// What is at least 0 where the row is at least the integer above its constant.
+    /// The cut that bounds the row by the integer above its constant.
     fn at_least_above(&self) -> Option<Row> {
         let missing = -(-self.constant()).rem_euclid(self.denominator);
         let mut above = self.clone();
@@ -277,8 +279,8 @@ mod tests {
 
     #[test]
     fn programs_with_large_and_small_numbers_need_few_steps() {
-        // Pluto's first loop for the substitutions of ludcmp with 1000 rows: hundreds of cuts do not
-        // solve it.
+        // Pluto's first loop for the substitutions of ludcmp with 1000 rows: hundreds of cuts do
+        // not solve it.
         let mut inequalities = vec![
             vec![0, 0, -999, -998, -1, 999, 999, 998, 1, 0],
             vec![0, 0, -999, 0, -1, 1, 999, 0, 1, 0],

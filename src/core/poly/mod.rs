@@ -1,9 +1,9 @@
-//! Integer sets and relations, exact: a thin safe layer over isl, loaded at run time. Knows no
-//! loops.
+//! Integer sets and relations, exact: a thin safe layer over isl, loaded at run time. It does not
+//! know loops.
 //!
-//! isl is the library that this field uses (Verdoolaege, *isl: An Integer Set Library for the
-//! Polyhedral Model*, ICMS 2010). Sets and maps are read from its notation, or made of
-//! [`Piece`]s, which get names and signs right, and are quicker:
+//! isl is the standard library of the field (Verdoolaege, *isl: An Integer Set Library for the
+//! Polyhedral Model*, ICMS 2010). Sets and maps are read from its notation, or built from
+//! [`Piece`]s. Pieces are faster, and get names and signs right:
 //!
 //! ```
 //! use teml_core::poly::{Error, Piece, Relation::Less, Set, bounded};
@@ -17,23 +17,23 @@
 //! # }
 //! ```
 //!
-//! # What holds
+//! # Guarantees
 //!
-//! - **Everything that can go wrong is a value**: a missing library ([`Error::Missing`] names
-//!   the package), text that is none, sets that do not fit together, a computation that takes
-//!   more than [`bounded`] gives it.
-//! - **Safe code cannot misuse isl.** Each thread has one context; sets and maps cannot leave
-//!   their thread and keep its context alive; what isl frees, it was given.
+//! - **Every failure is a value**: a missing library ([`Error::Missing`] names the package),
+//!   invalid text, sets that do not match, an exceeded budget ([`bounded`]).
+//! - **Safe code cannot misuse isl.** Each thread has one context. Sets and maps cannot leave their
+//!   thread, and keep its context alive. isl frees only what it owns.
+//! - **Long computations can be stopped.** They ask [`is_stopped`], also outside of isl.
 //!
 //! ```compile_fail
 //! let set = teml_core::poly::Set::read("{ [i] }").unwrap();
 //! std::thread::spawn(move || set.is_empty()); // a set stays in its thread
 //! ```
 //!
-//! There is no `coalesce`: in isl 0.25 it adds points to some unions with divisibility in them (to
-//! `{ [i, j] : 2 <= i < 4 and -2 <= j < 0 and i + j < 2 }` with
-//! `{ [i, j] : 1 <= i < 5 and -1 <= j < 1 and (i + j) mod 3 = 0 }`, say), and sets that share
-//! their representation with the argument change, too.
+//! There is no `coalesce`. In isl 0.25 it adds points to some unions with divisibility constraints.
+//! One example is `{ [i, j] : 2 <= i < 4 and -2 <= j < 0 and i + j < 2 }` with
+//! `{ [i, j] : 1 <= i < 5 and -1 <= j < 1 and (i + j) mod 3 = 0 }`. It also changes sets that share
+//! their representation with the argument.
 //!
 //! Every method names the function of isl that it calls; the manual of isl is its reference.
 

@@ -1,15 +1,15 @@
-//! Names, as identifiers that isl takes for names.
+//! Escapes names as identifiers that isl accepts.
 
-/// Words that isl reads as something else than a name, whatever their case.
+/// Keywords of isl, in any case.
 const KEYWORDS: [&str; 18] = [
     "and", "ceil", "ceild", "exists", "false", "floor", "floord", "implies", "infinity", "infty",
     "max", "min", "mod", "nan", "not", "or", "rat", "true",
 ];
 
-/// An identifier of isl that stands for this name and for no other.
+/// A unique identifier of isl for this name.
 ///
-/// Names that are identifiers stand for themselves, unless they start with `_`, which all others
-/// get, with the rest of their characters but letters and digits in hexadecimal.
+/// Identifiers are unchanged, unless they start with `_` or are keywords. All other names get a
+/// leading `_`, and every character except letters and digits becomes its code in hexadecimal.
 pub(super) fn escape(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric();
     if name.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -29,7 +29,7 @@ pub(super) fn escape(name: &str) -> String {
     escaped
 }
 
-/// The name for which an identifier stands; itself where [`escape`] did not make it.
+/// The name behind an identifier of [`escape`]; other identifiers are unchanged.
 pub(super) fn unescape(identifier: &str) -> String {
     let Some(rest) = identifier.strip_prefix('_') else {
         return identifier.to_owned();

@@ -1,12 +1,12 @@
-//! Parts of sets and maps, in which every name and every sign is right: as rows of coefficients, and
-//! as text in isl's notation, for messages.
+//! Pieces: parts of sets and maps with correct names and signs. They become rows of coefficients,
+//! or text in isl's notation for messages.
 
 use super::linear::Linear;
 use super::names::escape;
 use std::collections::HashMap;
 use std::fmt;
 
-/// How two expressions compare.
+/// A comparison of two expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// `=`
@@ -27,11 +27,11 @@ impl fmt::Display for Relation {
     }
 }
 
-/// A part of a set or map: tuples, and the constraints that all hold in it.
+/// A part of a set or map: tuples, and a conjunction of constraints.
 ///
 /// `Piece::set("S", ["i", "j"]).to("A", ["i".into(), Linear::new([(1, "j")], 1)])` with
-/// `.constrain(0, LessOrEqual, "i")` says `S[i, j] -> A[i, j + 1] : 0 <= i`. Names may be anything:
-/// what is no identifier to isl is escaped, and comes back from [`Point::tuple`].
+/// `.constrain(0, LessOrEqual, "i")` means `S[i, j] -> A[i, j + 1] : 0 <= i`. Names are arbitrary:
+/// names that isl does not accept are escaped, and [`Point::tuple`] restores them.
 ///
 /// [`Point::tuple`]: super::Point::tuple
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub struct Piece {
     pub(super) parameters: Vec<String>,
     hidden: Vec<String>,
     constraints: Vec<Constraint>,
-    /// Of each, all constraints of one list hold.
+    /// Disjunctions: all constraints of one list of each choice hold.
     choices: Vec<Vec<Vec<Constraint>>>,
 }
 
@@ -62,29 +62,29 @@ impl Piece {
         }
     }
 
-    /// The map to these values. A variable that is not yet known, alone in an entry, is a new
-    /// one, which stands for any value.
+    /// The map to these values. An unknown variable that is alone in an entry is a new one with any
+    /// value.
     #[must_use]
     pub fn to(mut self, tuple: &str, values: impl IntoIterator<Item = Linear>) -> Piece {
         self.range = Some((tuple.to_owned(), values.into_iter().collect()));
         self
     }
 
-    /// A variable that stands for one number in all points.
+    /// Declares a parameter: a variable with one value for all points.
     #[must_use]
     pub fn parameter(mut self, variable: &str) -> Piece {
         self.parameters.push(variable.to_owned());
         self
     }
 
-    /// The same for some value of the variable, which constraints and values may use.
+    /// Declares an existentially quantified variable for constraints and values.
     #[must_use]
     pub fn exists(mut self, variable: &str) -> Piece {
         self.hidden.push(variable.to_owned());
         self
     }
 
-    /// Only where this holds, too.
+    /// Adds a constraint.
     #[must_use]
     pub fn constrain(
         mut self,
@@ -96,14 +96,14 @@ impl Piece {
         self
     }
 
-    /// Only where all constraints of one of these lists hold, too.
+    /// Adds a disjunction: all constraints of one of these lists hold.
     #[must_use]
     pub fn one_of(mut self, lists: Vec<Vec<Constraint>>) -> Piece {
         self.choices.push(lists);
         self
     }
 
-    /// The pieces without choices whose union this one is.
+    /// The pieces without choices whose union this is.
     pub(super) fn chosen(&self) -> Vec<Piece> {
         let plain = Piece {
             choices: Vec::new(),
@@ -126,7 +126,7 @@ impl Piece {
 type Tuples<'a> = (Option<&'a (String, Vec<Linear>)>, &'a (String, Vec<Linear>));
 
 impl Piece {
-    /// The first tuple, of which a set has none, and the second.
+    /// The tuples of the piece; a set has no first one.
     pub(super) fn tuples(&self) -> Tuples<'_> {
         match &self.range {
             Some(range) => (Some(&self.tuple), range),
@@ -135,22 +135,22 @@ impl Piece {
     }
 }
 
-/// The constraints of a piece as rows of coefficients: those of the parameters, of the coordinates
-/// and of the hidden variables, in this order, and the constant.
+/// The constraints of a piece as rows of coefficients. The columns are parameters, coordinates,
+/// hidden variables and the constant, in this order.
 pub(super) struct Rows {
     pub(super) columns: usize,
-    /// How many coordinates both points of a pair have, if there are no parameters before them; 0 if
-    /// they have not as many.
+    /// The number of coordinates of each point of a pair. 0 if there are parameters, or if the
+    /// numbers differ.
     pub(super) paired: usize,
-    /// What is 0.
+    /// Expressions that are 0.
     pub(super) equations: Vec<Vec<i128>>,
-    /// What is at least 0.
+    /// Expressions that are at least 0.
     pub(super) inequalities: Vec<Vec<i128>>,
 }
 
 impl Rows {
     /// # Errors
-    /// The name of a variable that nothing introduces.
+    /// The name of an undeclared variable.
     pub(super) fn of<'a>(piece: &'a Piece, parameters: &[&'a str]) -> Result<Rows, &'a str> {
         let (domain, range) = piece.tuples();
         let entries: Vec<&Linear> = match domain {
@@ -231,7 +231,7 @@ impl fmt::Display for Piece {
         f.write_str(&tuple(&self.tuple.0, &self.tuple.1))?;
         let mut constraints = self.constraints.clone();
         if let Some((name, values)) = &self.range {
-            // A hidden variable is known only behind the colon: the value gets a name instead.
+            // isl knows a hidden variable only behind the colon, so the value gets a name instead.
             let values = values.iter().enumerate().map(|(k, value)| {
                 let hides = |(_, name): &(i64, String)| self.hidden.contains(name);
                 if !value.terms.iter().any(hides) {
@@ -267,7 +267,7 @@ impl fmt::Display for Piece {
     }
 }
 
-/// The union of the pieces.
+/// The text of the union of the pieces.
 pub(super) fn text(pieces: &[Piece]) -> String {
     let mut parameters: Vec<String> = Vec::new();
     for name in pieces.iter().flat_map(|p| &p.parameters) {

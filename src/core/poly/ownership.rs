@@ -1,10 +1,10 @@
-//! What isl was asked for is given back: its own count of references, before and after.
+//! Tests that all references are released, by isl's own count before and after.
 
 use super::context::Context;
 use super::*;
 use std::cell::RefCell;
 
-/// One of everything that this room does, right and wrong; stops at what `bounded` does not give.
+/// Uses every function of this directory, rightly and wrongly. Stops when the budget is exhausted.
 fn everything() -> Result<(), Error> {
     let stop = |error: Error| match error {
         Error::Quota { .. } => Err(error),
@@ -162,7 +162,7 @@ fn a_computation_that_is_cut_off_leaves_nothing_behind() {
     assert_eq!(Set::read("{ S[i] : 0 <= i < 5 }").unwrap().count(9), Ok(5));
 }
 
-/// Ends after the thread's own hold on its context, which was made later.
+/// Dropped after the thread's reference to its context, since it was created later.
 struct Late(RefCell<Option<Set>>);
 
 impl Drop for Late {

@@ -1,5 +1,5 @@
-//! Sets and maps made of pieces. isl gets matrices of coefficients, which it takes in a fraction
-//! of the time that it needs to read text.
+//! Sets and maps made of pieces. isl gets matrices of coefficients, which is many times faster than
+//! parsing text.
 
 use super::context::Context;
 use super::contradiction::contradict;
@@ -16,7 +16,7 @@ use std::ffi::{CString, c_int, c_uint};
 use std::rc::Rc;
 
 impl Piece {
-    /// Whether there is no point, or pair. isl is asked where a quick test does not say so.
+    /// Whether there is no point or pair. isl decides if the quick test does not.
     pub fn is_empty(&self) -> Result<bool, Error> {
         let parameters = parameters(std::slice::from_ref(self));
         for piece in self.chosen() {
@@ -36,11 +36,11 @@ impl Piece {
 }
 
 impl Piece {
-    /// The lexicographically first point of a set, if it has one. isl is asked where a variable has
-    /// no least value, or where numbers become too large.
+    /// The lexicographically first point of a set, if any. isl decides if a variable has no lower
+    /// bound, or if numbers become too large.
     ///
     /// # Errors
-    /// A set that goes on forever that way has no first point.
+    /// The set is unbounded in this direction.
     pub fn first(&self) -> Result<Option<Point>, Error> {
         let chosen = self.chosen();
         if let ([piece], None, true) = (&chosen[..], &self.range, self.parameters.is_empty()) {
@@ -96,7 +96,7 @@ impl UnionMap {
     }
 }
 
-/// The union, pair by pair, since isl copies the lists that it joins.
+/// The union as a balanced tree, since isl copies the lists that it joins.
 fn union<T>(
     mut parts: Vec<T>,
     join: impl Fn(&T, &T) -> Result<T, Error>,
@@ -143,7 +143,7 @@ fn refused(piece: &Piece, reason: &str) -> Error {
     }
 }
 
-/// The parameters of all pieces, each once.
+/// The parameters of all pieces, without duplicates.
 fn parameters(pieces: &[Piece]) -> Vec<&str> {
     let mut found: Vec<&str> = Vec::new();
     for name in pieces.iter().flat_map(|p| &p.parameters) {
@@ -161,7 +161,7 @@ fn rows(piece: &Piece, parameters: &[&str]) -> Result<Rows, Error> {
     })
 }
 
-/// The map of a piece; of a set the one from the point without coordinates.
+/// The map of a piece. A set becomes a map from the point without coordinates.
 ///
 /// Source: `isl_basic_map_from_constraint_matrices`.
 fn map(piece: &Piece, parameters: &[&str]) -> Result<Map, Error> {
@@ -171,8 +171,8 @@ fn map(piece: &Piece, parameters: &[&str]) -> Result<Map, Error> {
     let space = space(context, piece, parameters)?;
     let equations = matrix(context, &rows.equations, rows.columns)?;
     let inequalities = matrix(context, &rows.inequalities, rows.columns)?;
-    // SAFETY: the functions take what they are handed and give their results, and of null make
-    // null. Each kind of columns is named once.
+    // SAFETY: the functions take their arguments, return owned results, and null for null. Each
+    // kind of columns is named once.
     unsafe {
         let basic = (library.basic_map_from_constraint_matrices)(
             space.take(),
@@ -217,7 +217,7 @@ fn space(
         (RANGE, tuple_name(&range.0)?),
     ];
     // SAFETY: the context and the names are alive; isl copies the names. The functions take the
-    // space and give their result, and of null make null.
+    // space, return an owned result, and null for null.
     unsafe {
         let mut raw = (library.space_alloc)(
             context.raw(),
@@ -245,9 +245,9 @@ fn matrix(
     let library = context.library;
     let count = |k: usize| c_uint::try_from(k).unwrap_or(c_uint::MAX);
     let at = |k: usize| c_int::try_from(k).unwrap_or(c_int::MAX);
-    // SAFETY: the context is alive. The functions take the matrix and the value and give their
-    // result, and of null make null; isl checks the position. It does not set what it makes, but
-    // each element is set here.
+    // SAFETY: the context is alive. The functions take the matrix and the value, return an owned
+    // result, and null for null; isl checks the position. A new matrix is uninitialized, but each
+    // element is set here.
     unsafe {
         let mut raw = (library.mat_alloc)(context.raw(), count(rows.len()), count(columns));
         for (r, row) in rows.iter().enumerate() {
@@ -265,7 +265,7 @@ fn matrix(
     }
 }
 
-/// A number of any size.
+/// A value of any size.
 fn large(context: &Rc<Context>, number: i128) -> Result<Handle<RawValue>, Error> {
     let digits = CString::new(number.to_string()).unwrap_or_default();
     // SAFETY: the context and the text are alive; isl keeps no pointer to the text.

@@ -6,7 +6,7 @@ use super::library::{RawPoint, RawValue};
 use super::names::unescape;
 use std::ffi::{CStr, c_char, c_int, c_uint};
 
-/// `isl_dim_cst`, `isl_dim_param`, `isl_dim_in`, `isl_dim_out`, which is `isl_dim_set`, too, and
+/// `isl_dim_cst`, `isl_dim_param`, `isl_dim_in`, `isl_dim_out` (the same as `isl_dim_set`) and
 /// `isl_dim_div`.
 pub(super) const CONSTANT: c_uint = 0;
 pub(super) const PARAMETERS: c_uint = 1;
@@ -14,16 +14,15 @@ pub(super) const DOMAIN: c_uint = 2;
 pub(super) const RANGE: c_uint = 3;
 pub(super) const DIVISIONS: c_uint = 4;
 
-/// An integer point.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Point {
-    /// The name of its tuple, if that has one.
+    /// The name of its tuple, if any.
     pub tuple: Option<String>,
-    /// Its coordinates, those of nested tuples one after the other.
+    /// The coordinates; those of nested tuples are concatenated.
     pub coordinates: Vec<i64>,
 }
 
-/// The name of a tuple, as it was before it was escaped.
+/// The original name of a tuple, unescaped.
 ///
 /// # Safety
 ///
@@ -32,12 +31,12 @@ pub(super) unsafe fn tuple_name(name: *const c_char) -> Option<String> {
     if name.is_null() {
         return None;
     }
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees it.
     let name = unsafe { CStr::from_ptr(name) };
     Some(unescape(&name.to_string_lossy()))
 }
 
-/// The first `count` coordinates; `None` where the point is that of an empty set.
+/// The first `count` coordinates; `None` for the point of an empty set.
 pub(super) fn coordinates(
     point: &Handle<RawPoint>,
     count: usize,
@@ -65,11 +64,11 @@ pub(super) fn coordinates(
         .map(Some)
 }
 
-/// The number that a value is, which is an integer.
+/// The integer in a value.
 pub(super) fn number(value: &Handle<RawValue>) -> Result<i64, Error> {
     let context = &value.context;
-    // SAFETY: the value is alive; the function keeps it. Of one that is too large it returns
-    // zero and says so in the context.
+    // SAFETY: the value is alive; the function keeps it. If it is too large, the function returns
+    // zero and sets the error of the context.
     context.checked("val_get_num_si", || unsafe {
         (context.library.val_get_num_si)(value.keep())
     })

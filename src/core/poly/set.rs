@@ -26,14 +26,14 @@ impl Set {
         union(other: Set) -> Set = set_union;
         /// The points that are not in `other`.
         subtract(other: Set) -> Set = set_subtract;
-        /// The same within `context`, said more simply.
+        /// The same within `context`, simplified.
         gist(context: Set) -> Set = set_gist;
-        /// What the map makes of the points.
+        /// Maps the points.
         apply(map: Map) -> Set = set_apply;
-        /// The lexicographically first point, by itself. A set that goes on forever that way has
-        /// none, which is an error.
+        /// The set of the lexicographically first point. It is an error if the set is unbounded in
+        /// this direction.
         lexmin() -> Set = set_lexmin;
-        /// The lexicographically last point, by itself.
+        /// The set of the lexicographically last point.
         lexmax() -> Set = set_lexmax;
         /// From each point to itself.
         identity() -> Map = set_identity;
@@ -49,14 +49,13 @@ impl Set {
         is_equal(other: Set) -> bool = set_is_equal;
     }
 
-    /// The set with some of its coordinates left out: those for which they can be filled in. The
-    /// tuple loses its name.
+    /// Projects out some of the coordinates. The tuple loses its name.
     ///
     /// Source: `isl_set_project_out`.
     pub fn project_out(&self, coordinates: Range<usize>) -> Result<Set, Error> {
         let context = &self.0.context;
         let (first, count) = range(coordinates);
-        // SAFETY: the object is alive; the function takes a reference and gives its result, and
+        // SAFETY: the object is alive; the function takes a reference, returns an owned result and
         // checks the range.
         unsafe {
             let raw = (context.library.set_project_out)(self.0.take(), RANGE, first, count);
@@ -64,7 +63,7 @@ impl Set {
         }
     }
 
-    /// Sets without alternatives (basic sets) whose union this is. They may overlap.
+    /// Basic sets (without alternatives) whose union this is. They may overlap.
     ///
     /// Source: `isl_set_foreach_basic_set`.
     pub fn parts(&self) -> Result<Vec<Set>, Error> {
@@ -72,7 +71,7 @@ impl Set {
         let context = &self.0.context;
         let visit = context.library.set_foreach_basic_set;
         let step = |part: Handle<RawBasicSet>| {
-            // SAFETY: the function takes a reference to the part and gives its result.
+            // SAFETY: the function takes a reference to the part and returns an owned result.
             let part = unsafe {
                 let raw = (context.library.set_from_basic_set)(part.take());
                 Handle::own(context, "set_from_basic_set", raw)?
@@ -91,7 +90,7 @@ impl Set {
     pub fn sample(&self) -> Result<Option<Point>, Error> {
         let count = self.dimensions()?;
         let context = &self.0.context;
-        // SAFETY: the object is alive; the function takes a reference and gives its result.
+        // SAFETY: the object is alive; the function takes a reference and returns an owned result.
         let point = unsafe {
             let raw = (context.library.set_sample_point)(self.0.take());
             Handle::own(context, "set_sample_point", raw)?
@@ -101,7 +100,7 @@ impl Set {
         Ok(coordinates.map(|coordinates| Point { tuple, coordinates }))
     }
 
-    /// All points in lexicographic order, of which there are `limit` at most.
+    /// All points in lexicographic order, at most `limit`.
     ///
     /// Source: `isl_set_foreach_point`.
     pub fn points(&self, limit: usize) -> Result<Vec<Point>, Error> {
@@ -118,7 +117,7 @@ impl Set {
         Ok(points)
     }
 
-    /// How many points there are, which is `limit` at most. They are counted one by one.
+    /// The number of points, at most `limit`. Counts them one by one.
     ///
     /// Source: `isl_set_foreach_point`.
     pub fn count(&self, limit: usize) -> Result<usize, Error> {
@@ -126,7 +125,7 @@ impl Set {
         self.each_point(limit, |_| Ok(()))
     }
 
-    /// How many points there were.
+    /// Visits at most `limit` points and counts them.
     fn each_point(
         &self,
         limit: usize,
@@ -149,7 +148,7 @@ impl Set {
         Ok(count)
     }
 
-    /// How many coordinates the points have, provided that there are no parameters.
+    /// The number of coordinates of the points. It is an error if there are parameters.
     fn dimensions(&self) -> Result<usize, Error> {
         let context = &self.0.context;
         let count = |kind: c_uint| {
@@ -163,7 +162,7 @@ impl Set {
         }
     }
 
-    /// The name of the tuple, if it has one.
+    /// The name of the tuple, if any.
     pub fn tuple(&self) -> Option<String> {
         // SAFETY: the object is alive and keeps the name alive.
         unsafe { tuple_name((self.0.context.library.set_get_tuple_name)(self.0.keep())) }
@@ -178,9 +177,9 @@ impl UnionSet {
         union(other: UnionSet) -> UnionSet = union_set_union;
         /// The points that are not in `other`.
         subtract(other: UnionSet) -> UnionSet = union_set_subtract;
-        /// The same within `context`, said more simply.
+        /// The same within `context`, simplified.
         gist(context: UnionSet) -> UnionSet = union_set_gist;
-        /// What the map makes of the points.
+        /// Maps the points.
         apply(map: UnionMap) -> UnionSet = union_set_apply;
         /// The lexicographically first point of each tuple.
         lexmin() -> UnionSet = union_set_lexmin;
@@ -188,7 +187,7 @@ impl UnionSet {
         lexmax() -> UnionSet = union_set_lexmax;
         /// From each point to itself.
         identity() -> UnionMap = union_set_identity;
-        /// The set of points, if they have one tuple. Of no points isl may not know which.
+        /// The set of points, if they have one tuple. For an empty set isl may not know the tuple.
         to_set() -> Set = set_from_union_set;
         /// Whether there is no point.
         is_empty() -> bool = union_set_is_empty;
@@ -198,7 +197,7 @@ impl UnionSet {
         is_equal(other: UnionSet) -> bool = union_set_is_equal;
     }
 
-    /// The sets of its tuples, in no order that means anything.
+    /// The sets of its tuples, in arbitrary order.
     ///
     /// Source: `isl_union_set_foreach_set`.
     pub fn sets(&self) -> Result<Vec<Set>, Error> {
@@ -223,7 +222,7 @@ impl UnionSet {
         Ok(None)
     }
 
-    /// All points, of which there are `limit` at most, by tuple and in lexicographic order.
+    /// All points, at most `limit`, by tuple and in lexicographic order.
     pub fn points(&self, limit: usize) -> Result<Vec<Point>, Error> {
         let mut points = Vec::new();
         for set in self.sets()? {
@@ -236,7 +235,7 @@ impl UnionSet {
         Ok(points)
     }
 
-    /// How many points there are, which is `limit` at most. They are counted one by one.
+    /// The number of points, at most `limit`. Counts them one by one.
     pub fn count(&self, limit: usize) -> Result<usize, Error> {
         self.sets()?.iter().try_fold(0, |count, set| {
             let more = set.count(limit - count).map_err(|e| whole(e, limit))?;
@@ -245,7 +244,7 @@ impl UnionSet {
     }
 }
 
-/// The limit of all parts together, where what is left of it was not enough for one.
+/// Replaces the rest of a shared limit, which one part exceeded, by the whole limit.
 pub(super) fn whole(error: Error, limit: usize) -> Error {
     match error {
         Error::TooMany { .. } => Error::TooMany { limit },
@@ -253,7 +252,7 @@ pub(super) fn whole(error: Error, limit: usize) -> Error {
     }
 }
 
-/// A range as isl wants it: the first and how many. What is too large stays too large.
+/// A range in isl's form: first and count. Too large numbers stay too large.
 pub(super) fn range(range: Range<usize>) -> (c_uint, c_uint) {
     let number = |n: usize| c_uint::try_from(n).unwrap_or(c_uint::MAX);
     (number(range.start), number(range.len()))

@@ -1,10 +1,10 @@
-//! Stopping isl from another thread, in all contexts.
+//! Stops isl from another thread, in all contexts.
 
 use super::library::{Library, RawContext};
 use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A context that is alive.
+/// A live context.
 struct Alive {
     library: &'static Library,
     raw: NonNull<RawContext>,
@@ -28,7 +28,7 @@ fn contexts() -> MutexGuard<'static, Contexts> {
     CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A context begins to live; it is stopped if the others are.
+/// Registers a new context, and stops it if the others are stopped.
 pub(super) fn add(library: &'static Library, raw: NonNull<RawContext>) {
     let mut contexts = contexts();
     let context = Alive { library, raw };
@@ -38,13 +38,13 @@ pub(super) fn add(library: &'static Library, raw: NonNull<RawContext>) {
     contexts.alive.push(context);
 }
 
-/// A context will be freed.
+/// Unregisters a context before it is freed.
 pub(super) fn remove(raw: NonNull<RawContext>) {
     contexts().alive.retain(|context| context.raw != raw);
 }
 
-/// Stops isl in all threads: what it is at fails with [`Error::Stopped`](super::Error::Stopped), and
-/// so does what is asked until [`resume`].
+/// Stops isl in all threads. The current operation fails with
+/// [`Error::Stopped`](super::Error::Stopped), and so do all others until [`resume`].
 ///
 /// Source: `isl_ctx_abort`.
 pub fn stop() {
@@ -53,12 +53,12 @@ pub fn stop() {
     contexts.alive.iter().for_each(Alive::stop);
 }
 
-/// Whether isl is stopped; others who take long look here, too.
+/// Whether isl is stopped. Every long computation polls this, also outside of isl.
 pub fn is_stopped() -> bool {
     contexts().stopped
 }
 
-/// Lets isl go on after [`stop`].
+/// Lets isl continue after [`stop`].
 ///
 /// Source: `isl_ctx_resume`.
 pub fn resume() {

@@ -1,4 +1,4 @@
-//! Instruction sets, and what their vectors are.
+//! Instruction sets, and their vector registers.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,28 +6,28 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Instructions {
-    /// All of x86-64.
+    /// The baseline of x86-64.
     Sse2,
-    /// Wide registers of x86-64, without integers and fused multiply-adds.
+    /// Wide registers of x86-64, without integer operations and fused multiply-add.
     Avx,
-    /// The same with both.
+    /// Wide registers of x86-64, with integer operations and fused multiply-add.
     Avx2,
     /// Registers of 64 bytes, with masks.
     Avx512,
-    /// All of 64-bit ARM.
+    /// The baseline of 64-bit ARM.
     Neon,
-    /// Unknown ones: what compilers make of vectors of 16 bytes.
+    /// Unknown instructions: vectors of 16 bytes, which the compiler translates.
     Portable,
 }
 
-/// What vector instructions work on.
+/// The vector registers of an instruction set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Vector {
-    /// The instructions.
+    /// The name of the instruction set, for messages.
     pub name: &'static str,
     /// The width of a register.
     pub bytes: usize,
-    /// How many registers there are.
+    /// The number of registers.
     pub registers: usize,
 }
 
@@ -42,7 +42,7 @@ impl Instructions {
         Instructions::Portable,
     ];
 
-    /// Those of the processor that this program runs on.
+    /// The instruction set of the current processor.
     pub fn here() -> Instructions {
         #[cfg(target_arch = "x86_64")]
         return if is_x86_feature_detected!("avx512f") {
@@ -60,7 +60,7 @@ impl Instructions {
         return Instructions::Portable;
     }
 
-    /// What scripts, files and the command line call them.
+    /// The name in scripts, files and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Instructions::Sse2 => "sse2",
@@ -72,7 +72,7 @@ impl Instructions {
         }
     }
 
-    /// What they work on.
+    /// The vector registers.
     pub fn vector(self) -> Vector {
         let (name, bytes, registers) = match self {
             Instructions::Sse2 => ("SSE2", 16, 16),
@@ -89,7 +89,7 @@ impl Instructions {
         }
     }
 
-    /// Whether vectors are loaded and stored in part.
+    /// Whether there are masked loads and stores.
     pub fn has_masks(self) -> bool {
         matches!(
             self,
@@ -102,7 +102,7 @@ impl Instructions {
         !matches!(self, Instructions::Neon | Instructions::Portable)
     }
 
-    /// Whether the C library may have functions of vectors.
+    /// Whether the C library may have vector functions for it.
     pub fn has_vector_functions(self) -> bool {
         self.has_streams()
     }

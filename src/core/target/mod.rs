@@ -1,13 +1,12 @@
-//! What C is generated for: vectors, registers, caches, and the flags that select them.
+//! Targets of generated C: vectors, registers, caches, and the flags that select them.
 //!
-//! Targets have names (`avx2`), or are described in JSON by an instruction set and the facts that
-//! are known beside it:
+//! A target has a name (`avx2`), or is described in JSON by an instruction set and further facts:
 //!
 //! ```json
 //! {"name": "laptop", "instructions": "avx2", "l1": 32768, "l2": 524288, "l3": 8388608, "threads": 4}
 //! ```
 //!
-//! Facts that nobody knows are `None`; who asks then takes the least that processors have.
+//! Unknown facts are `None`. Callers then assume the least that processors have.
 
 mod instructions;
 
@@ -15,39 +14,40 @@ pub use instructions::{Instructions, Vector};
 
 use serde::Deserialize;
 
-/// The bytes of a cache line, where a target does not say otherwise.
+/// The bytes of a cache line, unless a target has another size.
 pub const LINE: u64 = 64;
 
-/// The least that a cache of level 2 holds, in bytes: 256 KiB.
+/// The smallest level-2 cache, in bytes: 256 KiB.
 const LEAST_L2: u64 = 1 << 18;
 
-/// A processor that kernels run on, with the flags that make compilers use it.
+/// A processor that kernels run on, with the compiler flags that select it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
-    /// What messages and tables call it.
+    /// The name in messages and tables.
     pub name: String,
-    /// Its vectors and registers.
+    /// Its instruction set, which determines its vectors and registers.
     pub instructions: Instructions,
     /// The bytes of a cache line.
     #[serde(default = "line")]
     pub line: u64,
-    /// How many bytes of data one cache of level 1 keeps.
+    /// The size of a level-1 data cache, in bytes.
     #[serde(default)]
     pub l1: Option<u64>,
-    /// The same of level 2.
+    /// The size of a level-2 cache, in bytes.
     #[serde(default)]
     pub l2: Option<u64>,
-    /// The same of level 3.
+    /// The size of a level-3 cache, in bytes.
     #[serde(default)]
     pub l3: Option<u64>,
-    /// How many threads run at a time.
+    /// The number of threads that run at a time.
     #[serde(default)]
     pub threads: Option<u16>,
-    /// How many vector operations one thread executes while a parallel loop begins and ends.
+    /// The cost of a parallel region: the number of vector operations that one thread executes
+    /// while a parallel loop begins and ends.
     #[serde(default)]
     pub region_operations: Option<u64>,
-    /// The flags that select it; those of its instructions if there are none.
+    /// The flags that select it. If empty, the flags of its instruction set.
     #[serde(default)]
     pub flags: Vec<String>,
 }
@@ -60,7 +60,7 @@ fn line() -> u64 {
 const NATIVE: &str = "native";
 
 impl Target {
-    /// The machine that this program runs on, as far as the processor itself tells.
+    /// The current machine, as far as the processor itself reports its properties.
     pub fn native() -> Target {
         Target {
             flags: vec!["-march=native".to_owned()],
@@ -91,7 +91,7 @@ impl Target {
         Some(Target::of(name, known))
     }
 
-    /// The names of all targets that have one.
+    /// The names of all predefined targets.
     pub fn names() -> impl Iterator<Item = &'static str> {
         Instructions::ALL
             .map(Instructions::name)
@@ -99,10 +99,10 @@ impl Target {
             .chain([NATIVE])
     }
 
-    /// The target that a text in JSON describes.
+    /// Parses a target in JSON.
     ///
     /// # Errors
-    /// Why it describes none.
+    /// The message says why the text does not describe a target.
     pub fn parse(json: &str) -> Result<Target, String> {
         let target: Target = serde_json::from_str(json).map_err(|error| error.to_string())?;
         let is_line = target.line.is_power_of_two() && (16..=1024).contains(&target.line);
@@ -113,27 +113,27 @@ impl Target {
         }
     }
 
-    /// Whether it is the machine that this program runs on.
+    /// Whether it is the current machine.
     pub fn is_native(&self) -> bool {
         self.name == NATIVE
     }
 
-    /// The bytes of a vector register.
+    /// The width of a vector register, in bytes.
     pub fn vector_bytes(&self) -> u64 {
         self.instructions.vector().bytes as u64
     }
 
-    /// The bytes of all vector registers.
+    /// The size of all vector registers, in bytes.
     pub fn register_bytes(&self) -> u64 {
         self.vector_bytes() * self.instructions.vector().registers as u64
     }
 
-    /// The most bytes of a tensor that stays in the caches of a core between its uses.
+    /// The largest tensor, in bytes, that stays in the caches of a core between its uses.
     pub fn near(&self) -> u64 {
         self.l2.unwrap_or(LEAST_L2)
     }
 
-    /// The flags that make compilers use it.
+    /// The compiler flags that select it.
     pub fn flags(&self) -> Vec<String> {
         if self.flags.is_empty() {
             self.instructions.flags().map(str::to_owned).collect()

@@ -1,7 +1,9 @@
-//! Diagnostics: what a user is told, and its rendering.
+//! Diagnostics: messages for the user, and how they are rendered.
 //!
-//! A diagnostic names places in named texts. It knows neither the scripting language nor how
-//! positions came about; rooms further down build it and this room renders it.
+//! A diagnostic names places in named texts. It knows neither the scripting language nor the origin
+//! of positions: other rooms build it, and this one renders it. The core never formats positions:
+//! `script` adds them. Classes tell a refusal (not on this tree), a mistake (never), a limitation
+//! (not yet) and a bug (please report) apart.
 
 mod operation;
 mod render;
@@ -14,7 +16,6 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// The tool is at fault.
@@ -25,40 +26,38 @@ pub enum Severity {
     Warning,
 }
 
-/// A message with the places that it talks about.
+/// A message with the places that it refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
     pub severity: Severity,
     /// The class, shown in brackets: `refusal`, `mistake`, `limitation`.
     pub code: Option<&'static str>,
-    /// What is wrong, in one sentence.
+    /// The message, in one sentence.
     pub message: String,
-    /// The places; the first primary one heads the excerpt.
+    /// Places; the first primary one heads the excerpt.
     pub labels: Vec<Label>,
-    /// Facts that help to understand it.
+    /// Background facts.
     pub notes: Vec<String>,
-    /// What to do about it.
+    /// Advice for the user.
     pub help: Option<String>,
 }
 
-/// A place and what is said about it.
+/// A place with a text about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// Where.
     pub span: Span,
-    /// What is said; may be empty.
+    /// May be empty.
     pub text: String,
     /// Whether this is the place at fault rather than a place that explains it.
     pub primary: bool,
 }
 
-/// A stretch of a named text.
+/// A range of a named text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The name of the text.
     pub source: Arc<str>,
-    /// Bytes.
+    /// In bytes.
     pub range: Range<usize>,
 }
 
@@ -72,7 +71,6 @@ impl Sources {
         self.0.insert(name, text);
     }
 
-    /// The text of that name.
     pub fn get(&self, name: &str) -> Option<&Arc<str>> {
         self.0.get(name)
     }
@@ -120,7 +118,7 @@ impl Diagnostic {
         self
     }
 
-    /// Adds a place that explains, if it is known.
+    /// Adds a place that explains the error, if it is known.
     #[must_use]
     pub fn see(mut self, span: Option<Span>, text: impl Into<String>) -> Diagnostic {
         let text = text.into();
@@ -132,7 +130,6 @@ impl Diagnostic {
         self
     }
 
-    /// Adds a note.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Diagnostic {
         self.notes.push(note.into());

@@ -1,4 +1,4 @@
-//! Diagnostics of operations: the nest as a tree, its loops at fault marked.
+//! Diagnostics of operations: the nest as a tree, with the loops at fault marked.
 
 use super::{Diagnostic, Severity, Span};
 use crate::ir::{Name, Nest, Tree};
@@ -23,7 +23,7 @@ impl CallPlace {
     }
 }
 
-/// Nests of more lines are cut: the message must not drown in them.
+/// Longer nests are cut, so that the message stays visible.
 const MAX_LINES: usize = 40;
 
 /// The diagnostic of an error that an operation returned.
@@ -40,7 +40,7 @@ pub fn of_operation(error: &Error, op: Option<&Op>, place: &CallPlace) -> Diagno
         Class::Bug => (Severity::Bug, "bug"),
     };
     let param = error.argument.zip(op).and_then(|(k, op)| op.params.get(k));
-    // Ranges are the last argument, whichever optional ones are left out before them.
+    // Ranges are always the last argument, even if optional ones before them are left out.
     let argument = match param {
         Some(param) if param.kind == Kind::Ranges => place.arguments.len().checked_sub(1),
         _ => error.argument,
@@ -74,7 +74,7 @@ pub fn of_operation(error: &Error, op: Option<&Op>, place: &CallPlace) -> Diagno
     diagnostic.help(error.help.clone())
 }
 
-/// A note that shows the nest as text, the loops named `culprits` underlined.
+/// A note that shows the nest as text, with the loops named `culprits` underlined.
 pub fn in_nest(nest: &Nest, culprits: &[Name]) -> String {
     let lines = nest.lines();
     let mut text = "in this nest:\n".to_owned();

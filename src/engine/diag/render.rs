@@ -1,4 +1,4 @@
-//! From diagnostics to text, with codespan-reporting.
+//! Renders diagnostics as text, with codespan-reporting.
 
 use super::{Diagnostic, Severity, Sources};
 use codespan_reporting::diagnostic as codespan;
@@ -6,7 +6,7 @@ use codespan_reporting::files::SimpleFiles;
 use codespan_reporting::term::{self, Chars, Config, termcolor};
 use std::ops::Range;
 
-/// Whether text for a stream has colors: it is a terminal that has some, and the user wants them
+/// Whether to color the text for a stream: it is a terminal with colors, and the user wants them
 /// (<https://no-color.org>).
 pub fn color(is_terminal: bool) -> bool {
     let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
@@ -67,14 +67,14 @@ impl Diagnostic {
         } else {
             term::emit_into_string(&config, &files, &report)
         };
-        // Only a label outside its text could fail; the message itself must never be lost.
+        // Rendering fails only for a label outside its text; the message itself must never be lost.
         let text = text.unwrap_or_else(|_| format!("error: {}\n", self.message));
         let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
         format!("{}\n", lines.join("\n").trim_end())
     }
 }
 
-/// The range within the text, on character boundaries and without a line end at its end.
+/// The range within the text, on character boundaries and without a trailing line end.
 fn visible(text: &str, range: &Range<usize>) -> Range<usize> {
     let floor = |mut at: usize| {
         at = at.min(text.len());

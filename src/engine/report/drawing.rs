@@ -1,18 +1,18 @@
-//! Drawings of nests: a box for each loop, inside of each other, as SVG that needs nothing else.
+//! Drawings of nests: nested boxes, one for each loop, as a self-contained SVG.
 
 use crate::analysis::levels::{Level, levels};
 use crate::ir::{Nest, Tree};
 use std::fmt::Write;
 
-/// The least width.
+/// Minimum width.
 const WIDTH: usize = 760;
-/// About the width of a character.
+/// Approximate width of a character.
 const CHARACTER: usize = 8;
 const ROW: usize = 24;
 const STEP: usize = 14;
 const GAP: usize = 6;
 
-/// Colors for light and for dark surroundings.
+/// Colors for light and dark backgrounds.
 const STYLE: &str = "\
 text { font: 13px ui-monospace, Menlo, Consolas, monospace; fill: #1f2933; }
 .back { fill: #ffffff; } .serial { fill: #eef1f5; stroke: #b8c0cc; }
@@ -53,7 +53,7 @@ fn declarations(nest: &Nest) -> Vec<String> {
     text.lines().take(count).map(str::to_owned).collect()
 }
 
-/// The text of a tree by itself.
+/// The text of a tree, without its children.
 fn line(tree: &Tree) -> String {
     match tree {
         Tree::Stmt(s) => s.to_string(),
@@ -63,22 +63,21 @@ fn line(tree: &Tree) -> String {
     }
 }
 
-/// How wide a drawing is in which the texts of a sequence that begins at `x` stay in their boxes.
+/// The width at which the texts of a sequence starting at `x` fit into their boxes.
 fn needed(trees: &[Tree], x: usize) -> usize {
     let widths = trees.iter().map(|tree| {
         let of_body = match tree {
             Tree::Loop(l) => needed(&l.body, x + STEP),
             _ => 0,
         };
-        // Behind it, there may be a number of iterations.
+        // A trip count may follow it.
         let text = CHARACTER * (line(tree).chars().count() + 6);
         of_body.max(2 * x + text)
     });
     widths.max().unwrap_or(0)
 }
 
-/// Draws a sequence from `y` on, as far from the left as from the right of the whole, and returns
-/// where it ends.
+/// Draws a sequence from `y` on, with margin `x` on both sides, and returns where it ends.
 fn trees(
     out: &mut String,
     trees: &[Tree],
@@ -168,14 +167,14 @@ pub fn drawing_page(name: &str, nests: &[Nest], paths: &[String], code: Option<&
     html
 }
 
-/// Text as XML and HTML have it.
+/// Escapes a text for XML and HTML.
 pub fn escaped(text: &str) -> String {
     let escape = |c: char| match c {
         '&' => "&amp;".to_owned(),
         '<' => "&lt;".to_owned(),
         '>' => "&gt;".to_owned(),
         '"' => "&quot;".to_owned(),
-        // What XML cannot hold: a compiler's colors, say.
+        // XML has no control characters, such as a compiler's color codes.
         c if c.is_control() && c != '\n' && c != '\t' => "\u{fffd}".to_owned(),
         c => c.to_string(),
     };

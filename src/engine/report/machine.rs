@@ -1,8 +1,8 @@
-//! What is known of the machine, a line for each fact.
+//! The facts about the machine, one per line.
 
 use crate::machine::{Machine, Speed};
 
-/// What the system reports, and what was measured.
+/// Facts from the system, and measured rates.
 pub fn machine(machine: &Machine, speeds: &[Speed]) -> String {
     let unknown = || "unknown".to_owned();
     let mut lines = vec![
@@ -89,11 +89,11 @@ pub fn machine(machine: &Machine, speeds: &[Speed]) -> String {
     text.join("\n")
 }
 
-/// What is said of measurements that others disturbed.
+/// A note on rates that were measured while other processes ran.
 const BUSY: &str =
     "    measured on a busy machine, so it may be faster; `teml machine` measures again";
 
-/// A number of bytes in the largest unit of which there is one.
+/// A number of bytes, in the largest unit that is at most as large.
 fn bytes(bytes: u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     let unit = units.into_iter().find(|(shift, _)| bytes >> shift > 0);

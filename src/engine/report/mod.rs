@@ -1,4 +1,4 @@
-//! What people read: tables of results and of next steps, and how far a run is.
+//! Reports: tables of results and of next steps, and the progress of a run.
 
 mod drawing;
 mod machine;
@@ -17,21 +17,21 @@ use crate::trial::{Measured, Ranking};
 use std::fmt::Write;
 use std::time::Duration;
 
-/// The table of a trial, which grows: one row per variant, in their order, each as soon as it and
-/// those before it are known. Speed-ups are over the first one.
+/// The growing table of a trial: one row per variant, in their order. A row is printed as soon as
+/// it and all rows before it are known. Speed-ups are over the first variant.
 pub struct Growing {
     widths: [usize; 7],
     flops: f64,
     labels: Vec<String>,
-    /// Rows that wait for others.
+    /// Rows that wait for earlier ones.
     waiting: Vec<Measured>,
-    /// How many rows there are.
+    /// Number of rows so far.
     count: usize,
-    /// The median of the first one.
+    /// The median of the first variant.
     first: Option<Duration>,
 }
 
-/// The heads of the columns, and how wide a column is at least: as wide as its usual numbers.
+/// The column heads, with minimum widths that fit the usual numbers.
 const COLUMNS: [(&str, usize); 7] = [
     ("variant", 0),
     ("min", 8),
@@ -43,7 +43,7 @@ const COLUMNS: [(&str, usize); 7] = [
 ];
 
 impl Growing {
-    /// An empty table of variants with these names, whose computation takes `flops` operations.
+    /// An empty table for variants with these labels, whose computation takes `flops` operations.
     pub fn new<'a>(labels: impl IntoIterator<Item = &'a str>, flops: f64) -> Growing {
         let labels: Vec<String> = labels.into_iter().map(str::to_owned).collect();
         let mut widths = COLUMNS.map(|(head, width)| width.max(head.chars().count()));
@@ -59,7 +59,7 @@ impl Growing {
         }
     }
 
-    /// The lines that a row adds to the table: none as long as others before it are not known.
+    /// The lines that a row adds to the table: none while an earlier row is missing.
     pub fn add(&mut self, row: &Measured) -> Vec<String> {
         self.waiting.push(row.clone());
         let mut lines = Vec::new();
@@ -84,7 +84,7 @@ impl Growing {
         [self.line(&heads), format!("|{}|", dashes.join("|"))]
     }
 
-    /// Names begin on the left, numbers end on the right.
+    /// Names are aligned left, numbers right.
     fn line(&self, cells: &[String; 7]) -> String {
         let mut line = String::from("|");
         for (k, (cell, width)) in cells.iter().zip(self.widths).enumerate() {
@@ -98,7 +98,7 @@ impl Growing {
     }
 }
 
-/// What has to be known of a table, below it.
+/// The notes below a table.
 pub fn footer(ranking: &Ranking) -> String {
     let rows: Vec<&Measured> = ranking.measured().collect();
     let runs = rows.iter().map(|r| r.timing.runs.len());
@@ -129,11 +129,11 @@ pub fn footer(ranking: &Ranking) -> String {
     text
 }
 
-/// Others disturb a run now and then everywhere.
+/// Report disturbed runs from this share on: a few are normal on any machine.
 const OFTEN: f64 = 0.1;
 
-/// That others disturbed many of the runs, if they did: `variants` have so many runs each, of which others
-/// disturbed such a share.
+/// A note if at least 10 % of the runs were disturbed by other processes. `variants` has the number
+/// of runs of each variant and the disturbed share of them.
 pub fn disturbed(variants: impl IntoIterator<Item = (usize, f64)>) -> Option<String> {
     let (mut all, mut disturbed) = (0.0, 0.0);
     for (runs, share) in variants {
@@ -146,7 +146,7 @@ pub fn disturbed(variants: impl IntoIterator<Item = (usize, f64)>) -> Option<Str
         .then(|| format!("disturbed: others used the same cores during {percent:.0} % of the runs"))
 }
 
-/// The variants that are not proved to be correct, and why not, a line for each reason.
+/// The variants without a proof, with the reason, a line for each reason.
 fn unproved(rows: &[&Measured]) -> String {
     let mut reasons: Vec<(&Proof, Vec<&str>)> = Vec::new();
     let proofs = rows.iter().map(|row| (&row.kernel.proof, row));
@@ -188,7 +188,7 @@ fn cells(row: &Measured, flops: f64, first: Duration) -> [String; 7] {
     ]
 }
 
-/// A time with four digits and a unit that suits it.
+/// A time with four digits and a suitable unit.
 pub fn time(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     let (value, unit) = match seconds {

@@ -1,11 +1,11 @@
-//! The table of what is legal next: one row per loop, one column per operation.
+//! The table of legal next steps: one row per loop, one column per operation.
 
 use crate::advice::{Move, Moves, Scope};
 use crate::ir::{Loop, Tree};
 use comfy_table::{Table, presets};
 
-/// Some of the moves of a nest, `list`, as a table of the loops that were asked about. `speed_up`
-/// says how many times as fast as now the nest should be after a move, if somebody expects anything.
+/// The moves `list` of a nest, as a table of the loops that were examined. `speed_up` predicts the
+/// speed-up of the nest by a move, if there is a prediction.
 pub fn moves(moves: &Moves, list: &[&Move], speed_up: &dyn Fn(&Move) -> Option<f64>) -> String {
     let mut columns: Vec<&str> = Vec::new();
     for m in list {
@@ -42,7 +42,7 @@ pub fn moves(moves: &Moves, list: &[&Move], speed_up: &dyn Fn(&Move) -> Option<f
             });
             words.collect::<Vec<_>>().join(", ")
         };
-        // Tables cut off spaces at the start of a cell.
+        // The table library trims leading spaces.
         let name = format!("{}{}", "· ".repeat(outer.len()), l.name);
         table.add_row([name].into_iter().chain(columns.iter().map(cell)));
         let inside = inside(l);
@@ -64,7 +64,7 @@ pub fn moves(moves: &Moves, list: &[&Move], speed_up: &dyn Fn(&Move) -> Option<f
     lines.join("\n")
 }
 
-/// How many loops nothing was asked about, and how to ask.
+/// How many loops were not examined, and how to examine them.
 fn not_asked(count: usize) -> Option<String> {
     let what = match count {
         0 => return None,
@@ -76,19 +76,19 @@ fn not_asked(count: usize) -> Option<String> {
     ))
 }
 
-/// How many loops are in one.
+/// Number of loops inside a loop.
 fn inside(l: &Loop) -> usize {
     let loops = l.body.iter().filter_map(Tree::as_loop);
     loops.map(|l| 1 + inside(l)).sum()
 }
 
-/// How many moves are named as the fastest.
+/// How many moves are listed as the fastest.
 const FASTEST: usize = 3;
 
-/// A move that should not make a nest faster than this is not named.
+/// Moves with a smaller predicted speed-up are not listed.
 const NOTICEABLE: f64 = 1.05;
 
-/// The moves after which the nest should be fastest.
+/// The moves with the best predicted speed-ups.
 fn fastest(list: &[&Move], speed_up: &dyn Fn(&Move) -> Option<f64>) -> Option<String> {
     let expected = list.iter().filter_map(|m| Some((m, speed_up(m)?)));
     let mut expected: Vec<(&&Move, f64)> = expected.collect();
@@ -99,7 +99,7 @@ fn fastest(list: &[&Move], speed_up: &dyn Fn(&Move) -> Option<f64>) -> Option<St
     expected.retain(|(_, factor)| *factor > NOTICEABLE);
     let mut seen: Vec<(&str, Vec<&str>)> = Vec::new();
     expected.retain(|(m, _)| {
-        // To exchange i and j is to exchange j and i.
+        // Interchanging i and j equals interchanging j and i.
         let mut loops = vec![m.at.as_str(), m.with.as_deref().unwrap_or("")];
         loops.sort_unstable();
         let is_new = !seen.contains(&(m.op, loops.clone()));
@@ -116,7 +116,7 @@ fn fastest(list: &[&Move], speed_up: &dyn Fn(&Move) -> Option<f64>) -> Option<St
     })
 }
 
-/// `1.4x` as fast.
+/// A speed-up as `1.4x`.
 fn times(factor: f64) -> String {
     match factor {
         factor if factor < 0.005 => "<0.01x".to_owned(),

@@ -1,13 +1,13 @@
-//! The bar that shows how far a long run is.
+//! The progress bar of a long run.
 
 use crate::trial::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A bar on standard error, which goes away with the value.
+/// A bar on standard error, removed when the value is dropped.
 pub struct Bar(ProgressBar);
 
 impl Bar {
-    /// A bar that is drawn or, where nobody would see it, is not.
+    /// A bar; it draws nothing unless `visible`.
     pub fn new(visible: bool) -> Bar {
         let target = if visible {
             ProgressDrawTarget::stderr()
@@ -20,12 +20,12 @@ impl Bar {
         Bar(bar.with_style(style.progress_chars("=> ")))
     }
 
-    /// Does something that writes to the terminal.
+    /// Runs a function that writes to the terminal, with the bar hidden.
     pub fn hidden(&self, write: impl FnOnce()) {
         self.0.suspend(write);
     }
 
-    /// Draws it anew.
+    /// Redraws the bar.
     pub fn show(&self, progress: Progress) {
         self.0.set_length(progress.total as u64);
         self.0.set_position(progress.done as u64);

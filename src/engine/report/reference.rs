@@ -7,20 +7,17 @@ use std::fmt::Write;
 /// Articles about one topic.
 #[derive(Clone, Debug)]
 pub struct Chapter {
-    /// The topic.
     pub title: String,
-    /// What it is about.
+    /// The introduction.
     pub about: String,
-    /// The articles.
     pub articles: Vec<Article>,
 }
 
 /// A function, or several that share their documentation.
 #[derive(Clone, Debug)]
 pub struct Article {
-    /// Their names, each with its signature.
+    /// Each name with its signature.
     pub functions: Vec<(String, String)>,
-    /// The documentation.
     pub text: String,
 }
 
@@ -28,7 +25,7 @@ const STYLE: &str = include_str!("reference.css");
 
 const SCRIPT: &str = include_str!("reference.js");
 
-/// The page. It needs no other file.
+/// The page, as a self-contained file.
 pub fn reference(chapters: &[Chapter]) -> String {
     let articles = chapters.iter().flat_map(|chapter| &chapter.articles);
     let functions = articles.flat_map(|article| &article.functions);
@@ -72,7 +69,7 @@ pub fn reference(chapters: &[Chapter]) -> String {
     html
 }
 
-/// The name in links, with a number where another article has it.
+/// The link name of a function, numbered if another article has it.
 fn free_id(name: &str, taken: &mut BTreeSet<String>) -> String {
     let first = id(name);
     let numbered = (2..).map(|number| format!("{first}-{number}"));
@@ -81,12 +78,12 @@ fn free_id(name: &str, taken: &mut BTreeSet<String>) -> String {
     found.unwrap_or(first)
 }
 
-/// The name in links.
+/// The link name of a function.
 fn id(name: &str) -> String {
     escaped(&name.replace("::", "-"))
 }
 
-/// Paragraphs, lists and blocks of code.
+/// Formats paragraphs, lists and code blocks.
 fn documentation(text: &str, names: &BTreeSet<&str>) -> String {
     let mut html = String::new();
     let mut paragraph = String::new();

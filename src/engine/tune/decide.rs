@@ -1,4 +1,4 @@
-//! The end of a search: the fastest trials meet in the finals.
+//! The end of a search: the fastest trials are timed again in the finals, and the winner is chosen.
 
 use super::finals::{Decided, Finalist, finals};
 use super::outcome::{Ended, Tuned};
@@ -6,39 +6,40 @@ use crate::runtime::Control;
 use crate::trial::{Evaluator, Prepared, Variant};
 use std::time::{Duration, Instant};
 
-/// Slower by less than this than the best one, at best, a variant is in the finals: others may have used
-/// the machine when it was timed first, and not all that they do shows.
+/// A variant qualifies for the finals if its best-case time is within this factor of the best time.
+/// The margin covers interference during the first timing that was not detected.
 const CLOSE: f64 = 1.35;
 
-/// Slower by less than this, it may be as fast: first times are from few runs, some time ago.
+/// Variants within this factor may be as fast as the best: first times come from few, earlier runs.
 const ALIKE: f64 = 1.06;
 
-/// The trial that came first is in the finals, too, unless it is slower by more than this: it is what
-/// the space begins with, such as a schedule that is known to be good, and may have been disturbed.
+/// The first trial also qualifies, unless it is slower by more than this factor. It is the space's
+/// default, such as a schedule known to be good, and may have been disturbed.
 const FIRST: f64 = 2.0;
 
-/// How many others are in the finals at most, and at least.
+/// Maximum and minimum number of finalists, without the first trial.
 const MOST: usize = 48;
 const FEWEST: usize = 3;
 
-/// The fastest of all are there, whatever the others are.
+/// The fastest trials that always qualify.
 const SURE: usize = 8;
 
-/// So long takes one run of all of them at most, unless only the fewest are there.
+/// Maximum time in seconds of one run of all finalists, unless only the minimum number qualifies.
 const ROUND: f64 = 0.25;
 
-/// No round of the finals begins once their runs took so long, and as long as this part of the search.
+/// No round of the finals begins after their runs took this long, and this share of the search
+/// time.
 const LIMIT: Duration = Duration::from_secs(2);
 const PART: f64 = 0.25;
 
-/// Of those that tie, only ones that are slower than the fastest by no more than this may win: the fastest
-/// of many is also the luckiest one, and a shorter path is worth no more.
+/// Among ties, only variants within this factor of the minimum may win: the minimum of many times
+/// is biased, and a shorter path is not worth a slower kernel.
 const SAME: f64 = 1.02;
 
-/// Holds the finals among the fastest trials. Of those that tie and are within 2 % of the fastest, the
-/// one with the shortest path wins, as scripts see it: a call of the library is one step. Of several it
-/// is the first one of the space, whatever was tried first. The winner comes first. No round begins
-/// after `end`.
+/// Holds the finals among the fastest trials. Among ties within 2 % of the fastest, the shortest
+/// path wins, counted as scripts see it: a call of the library is one step. Of several such
+/// variants, the first of the space wins, independently of the order of trials. The winner comes
+/// first in the result. No round begins after `end`.
 ///
 /// # Errors
 /// No trial has a time, or a finalist fails.
@@ -72,7 +73,7 @@ pub(super) fn decide(
     let rank = |number: usize| (steps(number), &trials[number].digits);
     let (mut timed, mut left_out) = finalists(timed, &rank);
     if control.interrupted() || end.is_some_and(|end| Instant::now() >= end) {
-        // What is known has to do.
+        // Without finals, the first times decide.
         timed.truncate(1);
         left_out.clear();
     }
@@ -105,8 +106,7 @@ pub(super) fn decide(
     Ok(decided)
 }
 
-/// Sorts those that tie: the ones that are as good as the fastest come first, the one with the lowest `rank`
-/// before all others.
+/// Sorts ties: variants as good as the fastest come first, led by the one with the lowest `rank`.
 fn winner_first<R: Ord>(tied: &mut [Finalist], rank: &impl Fn(usize) -> R) {
     let usual = tied.iter().map(Finalist::usual);
     let fastest = usual.fold(f64::INFINITY, f64::min);
@@ -117,20 +117,20 @@ fn winner_first<R: Ord>(tied: &mut [Finalist], rank: &impl Fn(usize) -> R) {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Timed {
     number: usize,
-    /// Its shortest time, and what it may take where nobody else uses the machine, in seconds.
+    /// The shortest time, and the estimated time on an otherwise idle machine, in seconds.
     least: f64,
     at_best: f64,
 }
 
 impl Timed {
-    /// What it takes, as far as that is known.
+    /// The estimated time: the geometric mean of both times.
     fn expected(&self) -> f64 {
         (self.least * self.at_best).sqrt()
     }
 }
 
-/// The trials that meet in the finals, of all that have a time, fastest first; and those that may be as
-/// fast, but find no place there. Of those that tie, one with a lower `rank` would win.
+/// The finalists, fastest first, and the variants that may be as fast but do not fit in. A lower
+/// `rank` wins a tie.
 fn finalists<R: Ord>(
     mut timed: Vec<Timed>,
     rank: &impl Fn(usize) -> R,
@@ -145,8 +145,8 @@ fn finalists<R: Ord>(
     let within = |factor: f64| move |one: &Timed| one.at_best <= factor * best;
     let (close, far): (Vec<Timed>, Vec<Timed>) = timed.into_iter().partition(within(CLOSE));
     let (mut alike, other): (Vec<Timed>, Vec<Timed>) = close.into_iter().partition(within(ALIKE));
-    // The fastest are in the finals. Of those that may be as fast, the ones that would win a tie come
-    // first, so that searches that know the same points have the same finals.
+    // The fastest always qualify. Variants that may be as fast follow by rank, so that searches
+    // that know the same points have the same finals.
     if alike.len() > most {
         alike[SURE.min(most)..].sort_by_key(|one| rank(one.number));
     }
@@ -165,7 +165,7 @@ mod tests {
     use super::{Finalist, MOST, SURE, Timed, finalists, winner_first};
     use crate::tune::finals::Round;
 
-    /// Trials whose times nobody disturbed.
+    /// Trials with undisturbed times.
     fn quiet(times: &[(usize, f64)]) -> Vec<Timed> {
         let timed = |(number, seconds): &(usize, f64)| Timed {
             number: *number,
@@ -179,7 +179,7 @@ mod tests {
         timed.iter().map(|one| one.number).collect()
     }
 
-    /// The numbers of those that meet, where the lower of two numbers would win a tie.
+    /// The numbers of the finalists; the lower of two numbers wins a tie.
     fn meet(times: &[(usize, f64)]) -> Vec<usize> {
         numbers(&finalists(quiet(times), &|number| number).0)
     }
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(found.len(), MOST);
         // The fastest, and the lowest numbers.
         assert_eq!(found[SURE - 2..SURE + 2], [74, 73, 1, 2]);
-        // The others may be as fast.
+        // The rest may be as fast.
         assert_eq!(
             numbers(&left_out),
             (MOST - SURE + 1..=80 - SURE).collect::<Vec<_>>()

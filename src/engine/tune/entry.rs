@@ -1,4 +1,4 @@
-//! Trials as records, and records as what a trial found.
+//! Converts trials to records, and records to results.
 
 use super::outcome::Trial;
 use super::plan::Plan;
@@ -7,7 +7,7 @@ use crate::transform::trace;
 use crate::trial::Screened;
 use std::time::Duration;
 
-/// The record of a trial, whose number in its run is counted from 0.
+/// The record of a trial, which is number `number` of its run, counted from 0.
 pub(super) fn entry(trial: &Trial, number: usize, kind: Kind, plan: &Plan, key: &Key) -> Record {
     let (outcome, why, screened) = match &trial.outcome {
         Ok(screened) => ("ok".to_owned(), None, Some(screened)),
@@ -38,7 +38,7 @@ pub(super) fn entry(trial: &Trial, number: usize, kind: Kind, plan: &Plan, key: 
     }
 }
 
-/// What a record says of a point.
+/// The times of a record, or its error.
 pub(super) fn recorded(record: &Record) -> Result<Screened, (String, String)> {
     let seconds = |s: &f64| Duration::from_secs_f64(s.max(0.0));
     let runs: Vec<Duration> = record.runs.iter().map(seconds).collect();

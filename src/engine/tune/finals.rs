@@ -1,5 +1,6 @@
-//! Finals: the fastest variants are timed again, interleaved, in rounds with other memory each, until
-//! one is the fastest or a tie is declared.
+//! Finals: times the fastest variants again, interleaved, in several rounds with different memory
+//! pages. They end with one winner or a tie. Disturbed runs are not repeated: a variant is
+//! eliminated only if its estimated undisturbed time is slower.
 //!
 //! Source: Hoefler, Belli: Scientific Benchmarking of Parallel Computing Systems, SC 2015 (repeated
 //! runs of the program beside repeated measurements).
@@ -12,57 +13,53 @@ use std::time::{Duration, Instant};
 /// A variant in the finals.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Finalist {
-    /// Its place in the list of what was given.
+    /// Its index in the input.
     pub number: usize,
-    /// All of its times, in seconds.
+    /// All its times, in seconds.
     pub runs: Vec<f64>,
-    /// Its rounds.
     pub rounds: Vec<Round>,
 }
 
-/// What a variant takes in one round, in which all take turns, over the shortest time of the round: what
-/// others do to the machine in that time concerns all variants.
+/// The times of a variant in one round, relative to the round's shortest time, so that load on the
+/// machine cancels out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Round {
-    /// The shortest time.
     pub least: f64,
-    /// What it may take where nobody else uses the cores.
+    /// The estimated time on otherwise idle cores.
     pub at_best: f64,
 }
 
 impl Round {
-    /// Whether others left the shortest run alone.
+    /// Whether the shortest run was undisturbed.
     fn is_known(&self) -> bool {
         self.least <= self.at_best * (1.0 + ALIKE)
     }
 }
 
 impl Finalist {
-    /// The median of its times.
     pub fn median(&self) -> f64 {
         median(&self.runs).unwrap_or(f64::INFINITY)
     }
 
-    /// The shortest of its times: whatever else a machine does makes others longer, never shorter.
+    /// The shortest time: interference makes runs longer, never shorter.
     pub fn least(&self) -> f64 {
         least(&self.runs)
     }
 
-    /// How much longer than the fastest one it takes, whatever pages of memory it has: each round has
-    /// others.
+    /// The median of its relative times, over several placements in memory: each round has its own.
     pub fn usual(&self) -> f64 {
         let all = || self.rounds.iter().map(|round| round.least).collect();
         let known = Some(self.known()).filter(|known| !known.is_empty());
         median(&known.unwrap_or_else(all)).unwrap_or(f64::INFINITY)
     }
 
-    /// What it took in the rounds that others left alone.
+    /// Its relative times in the undisturbed rounds.
     fn known(&self) -> Vec<f64> {
         let known = self.rounds.iter().filter(|round| round.is_known());
         known.map(|round| round.least).collect()
     }
 
-    /// By how much known rounds are usually slower than the fastest one.
+    /// The relative spread of the undisturbed rounds: the median over the shortest, minus 1.
     fn unsteadiness(&self) -> f64 {
         let known = self.known();
         median(&known).map_or(0.0, |usual| usual / least(&known) - 1.0)
@@ -76,16 +73,15 @@ fn least(times: &[f64]) -> f64 {
 /// How the finals ended, the fastest first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decided {
-    /// All finalists.
     pub finalists: Vec<Finalist>,
-    /// How many of them are as fast as the first one, that one included.
+    /// Number of finalists that tie for the first place, the first one included.
     pub tied: usize,
-    /// The numbers of those that may be as fast by their first times, but found no place in the finals.
+    /// Variants that may be as fast by their first times, but did not fit into the finals.
     pub left_out: Vec<usize>,
 }
 
 impl Decided {
-    /// The numbers of all that may be as fast as the first one.
+    /// The numbers of all other variants that may be as fast as the first one.
     pub fn ties(&self) -> impl Iterator<Item = usize> {
         let tied = self.finalists[..self.tied].iter().skip(1);
         tied.map(|finalist| finalist.number)
@@ -93,28 +89,28 @@ impl Decided {
     }
 }
 
-/// The variants play until each has so many rounds that others left alone, or this many in all: what others
-/// do to a machine can last for a whole round.
+/// Stop after this many undisturbed rounds of each variant, or after `ROUNDS` in all: interference
+/// can last for a whole round.
 const FEWEST: usize = 3;
 const ROUNDS: usize = 7;
 
-/// A variant that is slower by this in all its rounds is slower, unless rounds differ by more: others then
-/// use the machine in a way that its cores do not show. What is closer depends on the pages of memory that a
-/// run of the program happens to have, as much as on the variant.
+/// A variant is slower if it is slower by this in all its rounds. If the times of rounds vary by
+/// more, that spread is the threshold, since not all interference shows on the cores. Smaller
+/// differences depend as much on the memory pages of a run as on the variant.
 const ALIKE: f64 = 0.03;
 
-/// A variant that is slower by this is out after two rounds that others left alone.
+/// Eliminate variants that are slower by this after two undisturbed rounds.
 const SLOWER: f64 = 0.10;
 
-/// And by this at once: what others do in one round may not show, and how much it matters depends on the
-/// variant.
+/// Eliminate variants that are slower by this at once. The margin is large because one round may
+/// hide interference, which affects variants differently.
 const FAR: f64 = 0.25;
 
-/// Holds the finals. No round begins once the runs took as long as `limit` together, nor after `end`
-/// or so late that it would last longer.
+/// Holds the finals. No round begins after the runs took `limit` in total, or if it would end after
+/// `end`.
 ///
 /// # Errors
-/// A variant fails, or the system does.
+/// A variant or the system fails.
 pub fn finals(
     evaluator: &dyn Evaluator,
     prepared: &[Prepared],
@@ -168,7 +164,7 @@ pub fn finals(
     })
 }
 
-/// Whether one that is not faster may be as fast.
+/// Whether a variant that is not the first may be as fast.
 fn is_tied(one: &Finalist, first: &Finalist) -> bool {
     let known = one.known();
     let (times, within) = match known.len() {
@@ -190,7 +186,8 @@ mod tests {
     use crate::trial::{Screened, Variant, Work};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Tells what each variant takes in each round, in milliseconds, and what it may take at best.
+    /// An evaluator with the given times of each variant in each round, in milliseconds: measured,
+    /// and expected on an idle machine.
     struct Told<'a> {
         rounds: &'a [&'a [(u64, u64)]],
         next: AtomicUsize,
@@ -224,7 +221,7 @@ mod tests {
         }
     }
 
-    /// The numbers of those that tie, of the others, and how many rounds it took.
+    /// The numbers of the variants that tie, those of the others, and the number of rounds.
     fn disturbed(rounds: &[&[(u64, u64)]]) -> (Vec<usize>, Vec<usize>, usize) {
         let prepared = |number: usize| {
             Prepared::from(Variant {
@@ -243,7 +240,7 @@ mod tests {
         (numbers(tied), numbers(rest), told.next.into_inner())
     }
 
-    /// The same, where nobody else uses the machine.
+    /// The same, on an otherwise idle machine.
     fn decided(rounds: &[&[u64]]) -> (Vec<usize>, Vec<usize>, usize) {
         let quiet = |round: &&[u64]| round.iter().map(|time| (*time, *time)).collect();
         let rounds: Vec<Vec<(u64, u64)>> = rounds.iter().map(quiet).collect();
@@ -254,7 +251,7 @@ mod tests {
     fn out_is_what_is_slower_in_all_rounds() {
         let slower: [&[u64]; 3] = [&[105, 100], &[110, 102], &[104, 100]];
         assert_eq!(decided(&slower), (vec![1], vec![0], 3));
-        // As fast in one of them, it ties.
+        // A variant that is as fast in one round ties.
         let tied: [&[u64]; 3] = [&[105, 100], &[102, 100], &[104, 100]];
         assert_eq!(decided(&tied), (vec![1, 0], vec![], 3));
     }
@@ -277,7 +274,7 @@ mod tests {
         let rounds: [&[u64]; 3] = [&[130, 100, 101], &[1, 100, 101], &[1, 101, 100]];
         assert_eq!(decided(&rounds), (vec![1, 2], vec![0], 3));
         assert_eq!(decided(&[&[130, 100]]), (vec![1], vec![0], 1));
-        // Nearer ones after two rounds.
+        // A smaller difference decides after two rounds.
         assert_eq!(decided(&[&[115, 100], &[114, 100]]), (vec![1], vec![0], 2));
     }
 
@@ -302,11 +299,11 @@ mod tests {
 
     #[test]
     fn disturbed_rounds_tell_little() {
-        // A variant that was disturbed may be as fast; far slower, it is not.
+        // A disturbed variant may be as fast, but not if it is far slower.
         let always: &[(u64, u64)] = &[(120, 90), (100, 100), (180, 130)];
         let (tied, rest, rounds) = disturbed(&[always; ROUNDS]);
         assert_eq!((tied, rest, rounds), (vec![1, 0], vec![2], ROUNDS));
-        // It plays on until it was left alone three times.
+        // A variant stays in the finals until it has three undisturbed rounds.
         let quiet: &[(u64, u64)] = &[(108, 108), (100, 100)];
         let noisy: &[(u64, u64)] = &[(140, 100), (100, 100)];
         let rounds = [quiet, noisy, quiet, noisy, quiet];

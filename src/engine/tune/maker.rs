@@ -1,4 +1,4 @@
-//! Points become nests: those of a search, or a few of a space, without a search.
+//! Makes nests of points: those of a search, or a few of a space without a search.
 
 use super::outcome::Ended;
 use super::search::{History, Outlook, Strategy};
@@ -7,16 +7,15 @@ use super::value::Point;
 use crate::ir::Nest;
 use std::collections::BTreeMap;
 
-/// What becomes of a point.
+/// The result of making a point.
 #[derive(Clone, Debug)]
 pub enum Made {
-    /// Nests that run in order.
     Nests(Vec<Nest>),
-    /// An operation refuses it.
+    /// An operation refuses the point.
     Refused(String),
 }
 
-/// Makes nests of points, and says what a model expects of them.
+/// Makes nests of points, and predicts their times.
 pub trait Maker {
     /// The nests of a point.
     ///
@@ -24,7 +23,7 @@ pub trait Maker {
     /// The script fails.
     fn make(&mut self, point: &Point) -> Result<Made, Halt>;
 
-    /// How many seconds nests should take.
+    /// The predicted seconds of nests.
     fn predict(&mut self, nests: &[Nest]) -> Option<f64>;
 }
 

@@ -1,11 +1,13 @@
-//! Tuning: which of many variants of a computation is the fastest.
+//! Tuning: finds the fastest of many variants of a computation.
 //!
 //! A space has named parameters (`space.rs`). A search proposes points of it (`search/`). Each
-//! becomes nests (`maker.rs`), which a evaluator of the session's runner compiles, checks and times
-//! (`tuning.rs`); nothing else here runs anything. The fastest are timed again, against each other
-//! (`decide.rs`, `finals.rs`). What was tried is recorded (`record.rs`). A cost model says before
-//! anything is compiled what a nest should take, and why (`model/`). Workers on other machines can
-//! try what is proposed (`launch/`).
+//! point becomes nests (`maker.rs`). An evaluator of the session's runner compiles, checks and
+//! times them (`tuning.rs`): it compiles on all cores, then runs one variant after the other, each
+//! compared with the reference before its time counts. Nothing else here runs anything, so that
+//! tests can stub the times. The fastest are timed again, against each other (`decide.rs`,
+//! `finals.rs`). Trials are recorded (`record.rs`). A cost model predicts the time of a nest before
+//! anything is compiled, and what bounds it (`model/`). Workers on other machines can try the
+//! proposed points (`launch/`).
 
 mod decide;
 mod entry;

@@ -1,4 +1,4 @@
-//! What a search found, or why it found nothing.
+//! The result of a search, or the reason why there is none.
 
 use super::finals::Decided;
 use super::record::Record;
@@ -12,70 +12,68 @@ use std::time::Duration;
 /// A point that was tried.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// The point.
     pub point: Point,
-    /// Its place in the space.
+    /// Its index in the space.
     pub digits: ConfigIndex,
-    /// Its nests.
     pub nests: Vec<Nest>,
-    /// Its times, or what is wrong with it and why.
+    /// Its times, or its defect with the reason.
     pub outcome: Result<Screened, (String, String)>,
-    /// What the model expected, in seconds.
+    /// The predicted seconds.
     pub expected: Option<f64>,
-    /// Seconds from the beginning to the end of this trial.
+    /// Seconds from the start of the search to the end of this trial.
     pub at: f64,
 }
 
 impl Trial {
-    /// Its shortest time in seconds, if it has one: of few runs, another program may have disturbed
-    /// most.
+    /// The shortest time in seconds, if there is one: with few runs, interference may affect most
+    /// of them.
     pub fn seconds(&self) -> Option<f64> {
         let runs = self.outcome.as_ref().ok()?.runs.iter();
         runs.map(Duration::as_secs_f64).min_by(f64::total_cmp)
     }
 
-    /// What it may take where nobody else uses the machine.
+    /// The estimated time on an otherwise idle machine.
     pub fn at_best(&self) -> Option<f64> {
         let screened = self.outcome.as_ref().ok()?;
         Some(screened.at_best.as_secs_f64())
     }
 }
 
-/// What tuning found.
+/// The result of tuning.
 #[derive(Clone, Debug)]
 pub struct Tuned {
-    /// What was tried, in order.
+    /// The trials, in order.
     pub trials: Vec<Trial>,
-    /// How many points were refused, by reason.
+    /// Number of refused points, by reason.
     pub refused: BTreeMap<String, usize>,
-    /// The finals; their numbers are those of trials. The winner comes first.
+    /// The finals, the winner first; numbers are those of trials.
     pub decided: Decided,
-    /// How long the search took, without the finals.
+    /// Duration of the search, without the finals.
     pub elapsed: Duration,
-    /// How long the screen waited for the compiler in that time.
+    /// How long screening waited for the compiler in that time.
     pub compiling: Duration,
-    /// How many trials were known from records.
+    /// Number of trials taken from records.
     pub known: usize,
-    /// How many points make nests that another point has made.
+    /// Number of points whose nests equal those of another point.
     pub same: usize,
-    /// The winner as records have it.
+    /// The record of the winner.
     pub recorded: Option<Record>,
-    /// What the computation asks of a machine.
+    /// The operations and bytes of the computation.
     pub work: Option<Work>,
-    /// Whether someone stopped it.
+    /// Whether the user stopped it.
     pub interrupted: bool,
 }
 
-/// Why there is no result.
+/// The reason why there is no result.
 #[derive(Debug)]
 pub enum Ended {
     /// The script failed.
     Halt,
     /// No variant can be tried.
     Trial(TrialError),
-    /// No point has a nest: how many were refused, by reason.
+    /// No point has a nest; with the number of refusals, by reason.
     Refused(BTreeMap<String, usize>),
-    /// All that were tried failed: the last reason.
+    /// All trials failed; with the last reason.
     Failed(String),
 }
 

@@ -1,5 +1,5 @@
-//! A search as a page that needs no other file: how it converged, each parameter against time, heat
-//! maps of pairs of parameters, and what was refused.
+//! A search as a self-contained page: its convergence, charts of each parameter against time, heat
+//! maps of pairs of parameters, and the refusals.
 
 use super::outcome::{Trial, Tuned};
 use super::plan::Plan;
@@ -19,19 +19,19 @@ svg { max-width: 100%; height: auto; }
 ul { color: #444; }
 ";
 
-/// How many rows the table has, and how many values of a parameter a chart shows.
+/// Rows of the table, and values of a parameter per chart.
 const ROWS: usize = 10;
 const VALUES: usize = 16;
 
-/// Charts: the size of their inside, and the margins.
+/// Inner size and margins of charts.
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 160.0;
 const LEFT: f64 = 90.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 40.0;
 
-/// The page, as HTML that is also well-formed XML. `limit` is the least time, in seconds, that the
-/// machine allows, if that is known.
+/// The page, as HTML that is also well-formed XML. `limit` is the least time that the machine
+/// allows, in seconds, if it is known.
 pub fn page(tuned: &Tuned, names: &[&str], plan: &Plan, limit: Option<f64>) -> String {
     let title = "teml tune";
     let mut html = format!(
@@ -80,7 +80,7 @@ pub fn page(tuned: &Tuned, names: &[&str], plan: &Plan, limit: Option<f64>) -> S
     html
 }
 
-/// A text inside of HTML or SVG.
+/// Escapes a text for HTML or SVG.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -127,7 +127,7 @@ fn chart(title: &str, height: f64, marks: &str) -> String {
     )
 }
 
-/// The heights of times, on a logarithmic scale from the least to the greatest.
+/// A logarithmic scale of times, from the least to the greatest.
 struct Scale {
     low: f64,
     high: f64,
@@ -143,7 +143,7 @@ impl Scale {
         }
     }
 
-    /// 0 at the least time, 1 at the greatest.
+    /// The position on the scale: 0 at the least time, 1 at the greatest.
     fn part(&self, seconds: f64) -> f64 {
         let part = (seconds / self.low).ln() / (self.high / self.low).ln();
         if part.is_finite() {
@@ -207,7 +207,7 @@ fn convergence(tuned: &Tuned) -> String {
     chart("time of each trial, and the best so far", HEIGHT, &marks)
 }
 
-/// The values of a parameter that have times, in order.
+/// The values of a parameter with measured times, in order.
 fn values(tuned: &Tuned, name: &str) -> Vec<String> {
     let timed = tuned.trials.iter().filter(|t| t.seconds().is_some());
     let mut all: Vec<&Value> = Vec::new();

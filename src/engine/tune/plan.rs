@@ -1,26 +1,25 @@
-//! How to search, and when to stop.
+//! The settings of a search: strategy, seed and budget.
 
 use super::search::Strategy;
 use std::time::{Duration, Instant};
 
-/// When to stop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Budget {
-    /// After so many trials; refused points do not count.
+    /// Maximum number of trials; refused points are free.
     pub trials: usize,
-    /// After this time, which the finals are part of.
+    /// Maximum time, including the finals.
     pub time: Option<Duration>,
-    /// When that began; `None` means with the search.
+    /// When that time began; `None` means with the search.
     pub begun: Option<Instant>,
-    /// After so many trials without improvement.
+    /// Maximum number of trials without improvement.
     pub patience: Option<usize>,
 }
 
-/// This part of a limited time is for the search; the rest is for the finals.
+/// The share of a limited time for the search; the rest is for the finals.
 const SEARCHING: f64 = 0.85;
 
 impl Budget {
-    /// When the search ends, where its time is limited; without the finals, and with them.
+    /// When the search ends if its time is limited: without the finals, and with them.
     pub(super) fn ends(&self, begun: Instant) -> Option<[Instant; 2]> {
         let (begun, time) = (self.begun.unwrap_or(begun), self.time?);
         let after = |time: Duration| begun.checked_add(time);
@@ -28,29 +27,26 @@ impl Budget {
     }
 }
 
-/// How to search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// Which points are proposed.
     pub strategy: Strategy,
-    /// What random choices follow from.
+    /// The seed of random choices.
     pub seed: u64,
-    /// When to stop.
     pub budget: Budget,
 }
 
-/// How many points are proposed at a time. The same everywhere, since what is proposed next depends
-/// on it.
+/// Number of points proposed at a time. It is the same on every machine, since later proposals
+/// depend on it.
 pub(super) const BATCH: usize = 8;
 
-/// The same for searches that propose the same points whatever was found: compilers share more work.
+/// The same for strategies that ignore results: larger batches share compilers better.
 const LARGE_BATCH: usize = 32;
 
-/// This part of the time that is left is for proposing points, where time is limited: points whose
-/// every step is proved take seconds.
+/// The share of the remaining time for proposing points, if time is limited. Points whose every
+/// step is proved take seconds.
 pub(super) const PROPOSING: f64 = 0.2;
 
-/// How many points a search proposes at a time.
+/// Number of points that a strategy proposes at a time.
 pub(super) fn batch(strategy: Strategy) -> usize {
     match strategy {
         Strategy::Exhaustive | Strategy::Random => LARGE_BATCH,

@@ -1,9 +1,9 @@
-//! Rank correlation: how far one list of numbers orders things as another one does.
+//! Rank correlation: how well two lists of numbers agree on an order.
 //!
 //! Source: Spearman, The Proof and Measurement of Association between Two Things, 1904.
 
 /// Spearman's coefficient of pairs: 1 if both orders are the same, -1 if they are reversed. `None`
-/// for fewer than three pairs, and where one of them is the same everywhere.
+/// for fewer than three pairs, or if one side is constant.
 pub fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     if pairs.len() < 3 {
         return None;
@@ -18,7 +18,7 @@ pub fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     (scale > 0.0).then(|| together / scale)
 }
 
-/// The place of each number in order, counted from 0; equal ones share the mean of their places.
+/// The rank of each number, counted from 0; equal numbers share the mean of their ranks.
 fn ranks(numbers: Vec<f64>) -> Vec<f64> {
     let mut order: Vec<usize> = (0..numbers.len()).collect();
     order.sort_by(|a, b| numbers[*a].total_cmp(&numbers[*b]));

@@ -1,11 +1,10 @@
-//! Records: what was tried, a line of JSON each, so that another run can go on from there, and so
-//! that a winner is found again.
+//! Records: the trials, as a line of JSON each, so that another run can resume and find the winner.
 //!
-//! A record says what its times depend on: the processor, the compiler and its flags, the threads,
-//! what sums may become, and the definition. It is passed over where any of that differs, or where
-//! another version of this program wrote it. A point is known only if its nests are the same. A line is written
-//! at once, and a line that was cut off is skipped, so that a run that was killed loses nothing but
-//! what it was doing.
+//! A record has a key of everything that its times depend on: the processor, its caches and
+//! vectors, the threads, the compiler and its flags, the policy of `reductions`, and a hash of the
+//! definition. Records with another key or of another version of teml are skipped. A point is known
+//! only if its nests are the same. Each line is written at once, and an incomplete line is skipped,
+//! so that a killed run loses only its current trial.
 
 use super::value::Value;
 use crate::ir::Nest;
@@ -17,30 +16,29 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// What times depend on.
+/// Everything that times depend on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Key {
-    /// The processor: its name.
+    /// The name of the processor.
     pub cpu: String,
     /// Threads of parallel loops.
     pub threads: usize,
-    /// The sizes of its caches in bytes, the nearest first.
+    /// Its cache sizes in bytes, nearest first.
     pub caches: Vec<u64>,
-    /// Its vector instructions.
+    /// Its vector instruction set.
     pub vector: String,
-    /// The version of the compiler.
     pub compiler: String,
     /// The compiler and its flags.
     pub flags: String,
-    /// Whether sums may be computed in any order.
+    /// Whether sums may be reassociated.
     #[serde(default)]
     pub reassociates: bool,
-    /// A hash of what is computed: tensors, their extents and types, and assignments.
+    /// A hash of the computation: tensors, their extents and types, and assignments.
     pub definition: String,
 }
 
 impl Key {
-    /// What times of `nests` depend on, on a machine with a compiler.
+    /// The key of `nests` on a machine with a compiler.
     pub fn new(
         machine: &Machine,
         threads: usize,
@@ -61,7 +59,7 @@ impl Key {
         }
     }
 
-    /// In what two keys of one definition differ first, in words.
+    /// The first difference of two keys of one definition, in words.
     fn difference(&self, other: &Key) -> Option<String> {
         let sums = |key: &Key| {
             if key.reassociates {
@@ -86,7 +84,7 @@ impl Key {
     }
 }
 
-/// A hash of what nests compute.
+/// A hash of the computation of nests.
 pub fn definition(nests: &[Nest]) -> String {
     let mut hasher = blake3::Hasher::new();
     for nest in nests.iter().flat_map(Nest::untransformed) {
@@ -96,7 +94,7 @@ pub fn definition(nests: &[Nest]) -> String {
     hasher.finalize().to_hex()[..16].to_owned()
 }
 
-/// A hash of nests as they are.
+/// A hash of the nests themselves.
 pub(super) fn variant(nests: &[Nest]) -> String {
     let mut hasher = blake3::Hasher::new();
     for nest in nests {
@@ -106,74 +104,70 @@ pub(super) fn variant(nests: &[Nest]) -> String {
     hasher.finalize().to_hex()[..16].to_owned()
 }
 
-/// What a record is.
+/// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// A point that was tried.
+    /// A trial.
     Trial,
-    /// The point that won.
+    /// The winner of a search.
     Winner,
 }
 
-/// A line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// The version of this tool.
+    /// The version of teml.
     pub teml: String,
-    /// What the line is.
     pub kind: Kind,
-    /// What its times depend on.
+    /// Everything that its times depend on.
     pub key: Key,
-    /// How points were proposed.
+    /// The search strategy.
     pub search: String,
     /// The seed of the search.
     pub seed: u64,
     /// The number of the trial in its run, counted from 1.
     pub number: usize,
-    /// The point.
+    /// The parameters of the point.
     pub parameters: BTreeMap<String, Value>,
     /// A hash of the nests of the point.
     #[serde(default)]
     pub variant: String,
-    /// `ok`, or what is wrong with the variant.
+    /// `ok`, or the class of the defect.
     pub outcome: String,
-    /// Why, if there is no time.
+    /// The reason, if there is no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// Times in seconds.
     pub runs: Vec<f64>,
-    /// What it may take where nobody else uses the machine, in seconds, if that is known.
+    /// The estimated time on an otherwise idle machine, in seconds, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_best: Option<f64>,
     /// The largest relative error.
     pub error: f64,
-    /// The nests, as `json` writes them: how they are built, and their paths.
+    /// The nests as written by `json`: how they are built, and their paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nests: Vec<String>,
-    /// The points that are as fast as the winner, and those that may be, but found no place in the finals.
+    /// The points that tie with the winner, and points that may be as fast but did not fit into the
+    /// finals.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ties: Vec<BTreeMap<String, Value>>,
 }
 
 impl Record {
-    /// Whether this version of the program wrote it.
+    /// Whether this version of teml wrote it.
     fn is_current(&self) -> bool {
         self.teml == env!("CARGO_PKG_VERSION")
     }
 
-    /// The median of the times.
     pub fn median(&self) -> Option<f64> {
         median(&self.runs)
     }
 
-    /// The shortest of the times.
     pub fn least(&self) -> Option<f64> {
         self.runs.iter().copied().min_by(f64::total_cmp)
     }
 }
 
-/// The median of times.
 pub fn median(runs: &[f64]) -> Option<f64> {
     let mut sorted = runs.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -185,7 +179,7 @@ pub fn median(runs: &[f64]) -> Option<f64> {
     })
 }
 
-/// The records in a file; lines that cannot be read are passed over.
+/// The records in a file; unreadable lines are skipped.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -197,7 +191,7 @@ pub fn read(path: &Path) -> io::Result<Vec<Record>> {
         .collect())
 }
 
-/// The record with the least time of those that have this key: of the winners, or else of all.
+/// The fastest record with this key: among the winners, or else among all.
 pub fn best<'r>(records: &'r [Record], key: &Key) -> Option<&'r Record> {
     let fits = |r: &&Record| r.outcome == "ok" && r.key == *key && r.is_current();
     let fastest = |kind: Kind| {
@@ -210,7 +204,7 @@ pub fn best<'r>(records: &'r [Record], key: &Key) -> Option<&'r Record> {
     fastest(Kind::Winner).or_else(|| fastest(Kind::Trial))
 }
 
-/// Why no record has this key, in words: in what the last one of the same definition differs.
+/// Why no record has this key: how the last record of the same definition differs.
 pub fn why_not(records: &[Record], key: &Key) -> String {
     let of_definition = |r: &&Record| r.key.definition == key.definition;
     match records.iter().rev().find(of_definition) {
@@ -228,7 +222,7 @@ pub fn why_not(records: &[Record], key: &Key) -> String {
     }
 }
 
-/// Whether a file is missing, empty, or begins as records do.
+/// Whether a file is missing, empty, or begins like a file of records.
 fn may_be_records(path: &Path) -> io::Result<bool> {
     if !path.is_file() {
         return Ok(true);
@@ -238,20 +232,20 @@ fn may_be_records(path: &Path) -> io::Result<bool> {
     Ok(read == 0 || first == *b"{")
 }
 
-/// A file that grows by a record at a time.
+/// A file that grows by one record at a time.
 #[derive(Debug, Default)]
 pub struct Journal {
     path: PathBuf,
     file: Option<File>,
-    /// What was tried before, by key and point.
+    /// The records of earlier runs, by key and point.
     known: HashMap<String, Record>,
-    /// Why nothing is written any more.
+    /// The error that stopped the writing, if there was one.
     broken: Option<String>,
 }
 
 impl Journal {
-    /// The journal in a file, which is made if there is none. With `resume`, what was tried before
-    /// is known.
+    /// Opens the journal in a file, which is created if it does not exist. With `resume`, the
+    /// earlier trials are known.
     ///
     /// # Errors
     /// The file cannot be read or written.
@@ -279,7 +273,7 @@ impl Journal {
             broken: None,
             file: None,
         };
-        // A line that was cut off ends here.
+        // End an incomplete last line.
         if cut_off(&mut file).unwrap_or(false) {
             journal.broken = file.write_all(b"\n").err().map(|e| e.to_string());
         }
@@ -287,7 +281,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// What is known of a point that has these nests.
+    /// The earlier record of a point with these nests.
     pub fn get(
         &self,
         key: &Key,
@@ -297,8 +291,7 @@ impl Journal {
         self.known.get(&address(key, parameters, &variant(nests)))
     }
 
-    /// Writes a record. If that fails, what was written before is still there, and nothing more is
-    /// written.
+    /// Writes a record. After an error, earlier records remain, and the journal stays closed.
     pub fn add(&mut self, record: &Record) {
         let (Some(file), None) = (&mut self.file, &self.broken) else {
             return;
@@ -318,7 +311,7 @@ impl Journal {
     }
 }
 
-/// Whether a file does not end with the end of a line.
+/// Whether a file ends with an incomplete line.
 fn cut_off(file: &mut File) -> io::Result<bool> {
     if file.metadata()?.len() == 0 {
         return Ok(false);

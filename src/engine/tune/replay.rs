@@ -1,4 +1,4 @@
-//! Replays searches on recorded times: how many trials each takes to find one of the best points.
+//! Replays searches on recorded times: how many trials each needs to find one of the best points.
 //! Nothing runs, so that all searches and seeds see the same times.
 
 use super::model::Model;
@@ -10,22 +10,23 @@ use super::value::{Point, Value};
 use crate::transform::trace;
 use std::collections::HashMap;
 
-/// What is recorded of a point: its seconds, and those that the model expects.
+/// The recorded and the predicted seconds of a point.
 struct Known {
     seconds: Option<f64>,
     expected: Option<f64>,
 }
 
-/// A sweep that was recorded.
+/// A recorded sweep.
 pub struct Sweep {
-    /// The values of each parameter, in the order in which the sweep came to them.
+    /// The values of each parameter, in the order of the sweep.
     values: Vec<(String, Vec<Value>)>,
     points: HashMap<String, Known>,
     best: f64,
 }
 
 impl Sweep {
-    /// The sweep in records, with what `model` expects of each point; `None` if nothing has a time.
+    /// The sweep in records, with the prediction of `model` for each point; `None` if no point has
+    /// a time.
     pub fn of(records: &[Record], model: &Model) -> Option<Sweep> {
         let mut sweep = Sweep {
             values: Vec::new(),
@@ -52,7 +53,7 @@ impl Sweep {
             let known = Known { seconds, expected };
             sweep.points.insert(address(&record.parameters), known);
         }
-        // Neighbors of a number are the next smaller and greater ones.
+        // Sort numbers, so that neighbors are the next smaller and greater ones.
         for (_, values) in &mut sweep.values {
             if values.iter().all(|value| value.number().is_some()) {
                 values.sort_by(|a, b| {
@@ -64,12 +65,11 @@ impl Sweep {
         sweep.best.is_finite().then_some(sweep)
     }
 
-    /// How many points were tried.
+    /// The number of points.
     pub fn len(&self) -> usize {
         self.points.len()
     }
 
-    /// Whether none was.
     pub fn is_empty(&self) -> bool {
         self.points.is_empty()
     }
@@ -78,8 +78,8 @@ impl Sweep {
         self.points.get(&address(&point.by_name()))
     }
 
-    /// After how many trials a search has found a point that is at least `share` times as fast as the
-    /// best one.
+    /// The number of trials after which a search has found a point that is at least `share` times
+    /// as fast as the best one.
     pub fn trials(&self, strategy: Strategy, seed: u64, share: f64) -> Option<usize> {
         let parameters = self.values.iter().map(|(name, values)| Parameter {
             name: name.clone(),

@@ -1,14 +1,12 @@
-//! Random choices that follow from a seed.
+//! A seeded random generator.
 //!
-//! Source: SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
-//! OOPSLA 2014).
+//! Source: SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA
+//! 2014).
 
-/// A generator.
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
 
 impl Rng {
-    /// The generator that starts with `seed`.
     pub fn new(seed: u64) -> Rng {
         Rng(seed)
     }
@@ -22,7 +20,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `count`; 0 if there is none.
+    /// A number below `count`; 0 if `count` is 0.
     pub fn below(&mut self, count: usize) -> usize {
         match count {
             0 => 0,
@@ -30,12 +28,12 @@ impl Rng {
         }
     }
 
-    /// A number from 0 to below 1.
+    /// A number in [0, 1).
     pub fn fraction(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * 2f64.powi(-53)
     }
 
-    /// Puts a list in a random order.
+    /// Shuffles a list.
     pub fn shuffle<T>(&mut self, list: &mut [T]) {
         for k in (1..list.len()).rev() {
             list.swap(k, self.below(k + 1));

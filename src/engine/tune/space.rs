@@ -1,8 +1,8 @@
-//! Spaces: named parameters with the values that they can take.
+//! Spaces: named parameters with their possible values.
 //!
-//! A point is addressed by digits: for each parameter, in the order in which they are chosen, the
-//! number of its value in its domain. A domain may depend on the parameters before it. A digit
-//! beyond the end of a domain wraps around, so that all digits mean something.
+//! A point is addressed by digits. For each parameter, in the order of choice, a digit is the
+//! number of its value in its domain. A domain may depend on earlier parameters. A digit beyond the
+//! end of a domain wraps around, so that all digits are valid.
 
 use super::rng::Rng;
 use super::value::{Point, Value};
@@ -10,11 +10,11 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// A function that describes a space failed, and whoever made the space knows why.
+/// A function that describes a space failed; the maker of the space knows the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Halt;
 
-/// Values that follow from those of the parameters before.
+/// Values that depend on earlier parameters.
 pub type Dependent<'a> = Box<dyn Fn(&Point) -> Result<Vec<Value>, Halt> + 'a>;
 
 /// Whether a point belongs to the space.
@@ -22,37 +22,33 @@ pub type Constraint<'a> = Box<dyn Fn(&Point) -> Result<bool, Halt> + 'a>;
 
 /// The values that a parameter can take.
 pub enum Domain<'a> {
-    /// These, whatever other parameters are.
+    /// Fixed values.
     Listed(Vec<Value>),
-    /// Those that follow from the parameters before.
+    /// Values that depend on earlier parameters.
     Dependent(Dependent<'a>),
 }
 
 /// A parameter.
 pub struct Parameter<'a> {
-    /// Its name.
     pub name: String,
-    /// Its values.
     pub domain: Domain<'a>,
 }
 
-/// The numbers of values in their domains.
+/// The number of each value in its domain.
 pub type ConfigIndex = Vec<u32>;
 
-/// Values by the number of a parameter, and the point before it.
+/// Domains by the number of a parameter and the point before it.
 type Known = HashMap<(usize, String), Rc<[Value]>>;
 
-/// A space.
 pub struct Space<'a> {
     parameters: Vec<Parameter<'a>>,
     constraints: Vec<Constraint<'a>>,
-    /// Domains that were asked for before.
+    /// A cache of dependent domains.
     known: RefCell<Known>,
 }
 
 impl<'a> Space<'a> {
-    /// The space of `parameters`, in the order in which they are chosen, where all `constraints`
-    /// hold.
+    /// The space of `parameters`, in the order of choice, restricted by `constraints`.
     pub fn new(parameters: Vec<Parameter<'a>>, constraints: Vec<Constraint<'a>>) -> Space<'a> {
         Space {
             parameters,
@@ -61,12 +57,11 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// The names of the parameters.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.parameters.iter().map(|p| p.name.as_str())
     }
 
-    /// How many points there are, whatever constraints say, if no domain depends on others.
+    /// The number of points, ignoring constraints, if no domain depends on other parameters.
     pub fn size(&self) -> Option<u64> {
         let mut sizes = self.parameters.iter().map(|p| match &p.domain {
             Domain::Listed(values) => Some(values.len() as u64),
@@ -92,8 +87,8 @@ impl<'a> Space<'a> {
         Ok(values)
     }
 
-    /// The point of these digits, wrapped, and how many values each parameter has there; `None` if
-    /// a domain is empty.
+    /// The point of these digits, wrapped, with the size of each parameter's domain; `None` if a
+    /// domain is empty.
     fn walk(&self, digits: &[u32]) -> Result<Option<(ConfigIndex, Point, Vec<u32>)>, Halt> {
         let mut point = Point::default();
         let (mut wrapped, mut lengths) = (Vec::new(), Vec::new());
@@ -111,7 +106,7 @@ impl<'a> Space<'a> {
         Ok(Some((wrapped, point, lengths)))
     }
 
-    /// The digits, wrapped, and their point, if it belongs to the space.
+    /// The wrapped digits and their point, if the point satisfies the constraints.
     pub fn point(&self, digits: &[u32]) -> Result<Option<(ConfigIndex, Point)>, Halt> {
         let Some((digits, point, _)) = self.walk(digits)? else {
             return Ok(None);
@@ -124,7 +119,7 @@ impl<'a> Space<'a> {
         Ok(Some((digits, point)))
     }
 
-    /// The digits after these in lexical order, whether they belong to the space or not.
+    /// The next digits in lexical order; they may violate constraints.
     pub fn after(&self, digits: &[u32]) -> Result<Option<ConfigIndex>, Halt> {
         for k in (0..digits.len()).rev() {
             let mut next = digits[..k].to_vec();
@@ -150,12 +145,11 @@ impl<'a> Space<'a> {
         Ok(point)
     }
 
-    /// The first digits in lexical order.
     pub fn first(&self) -> ConfigIndex {
         vec![0; self.parameters.len()]
     }
 
-    /// Random digits, each value of a domain as likely as the others.
+    /// Random digits, uniform in each domain.
     pub fn random(&self, rng: &mut Rng) -> Result<ConfigIndex, Halt> {
         let mut digits = Vec::new();
         let mut point = Point::default();
@@ -170,8 +164,8 @@ impl<'a> Space<'a> {
         Ok(digits)
     }
 
-    /// The digits that differ in one parameter: by one step where its values are numbers, in any
-    /// way where they are not.
+    /// The digits that differ in one parameter: by one step if its values are numbers, otherwise in
+    /// any way.
     pub fn neighbors(&self, digits: &[u32]) -> Result<Vec<ConfigIndex>, Halt> {
         let Some((digits, point, lengths)) = self.walk(digits)? else {
             return Ok(Vec::new());
@@ -190,8 +184,8 @@ impl<'a> Space<'a> {
         Ok(all)
     }
 
-    /// A point as numbers, for regression: the logarithm of a number, where each element of a list is,
-    /// and for any other value its place in the domain.
+    /// The features of a point for regression: the logarithm of a number, the positions of the
+    /// elements of a list, and the digit of any other value.
     pub fn features(&self, digits: &[u32]) -> Result<Vec<f64>, Halt> {
         let Some((digits, point, _)) = self.walk(digits)? else {
             return Ok(Vec::new());
@@ -210,8 +204,8 @@ impl<'a> Space<'a> {
     }
 }
 
-/// Where each element of a list is, in the order of their texts: orders of loops are near each other
-/// where loops are in the same places.
+/// The position of each element of a list, in the order of their texts. Similar loop orders get
+/// similar features.
 fn places(values: &[Value]) -> Vec<f64> {
     let texts: Vec<String> = values.iter().map(Value::to_string).collect();
     let mut places: Vec<usize> = (0..values.len()).collect();

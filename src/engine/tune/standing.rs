@@ -1,25 +1,25 @@
-//! How far a search is, and who gets to know.
+//! The progress of a search, and its observer.
 
 use super::value::Point;
 use std::time::Duration;
 
-/// Who gets to know how far it is.
+/// Receives the progress of a search.
 pub trait Observer {
-    /// A trial has ended.
+    /// Called after each trial.
     fn tried(&mut self, progress: &Standing<'_>);
 }
 
-/// How far it is.
+/// The progress of a search.
 #[derive(Clone, Debug)]
 pub struct Standing<'a> {
     /// Trials so far.
     pub done: usize,
-    /// Trials at most.
+    /// Maximum number of trials.
     pub total: usize,
-    /// The best point so far, and its time in seconds.
+    /// The best point so far, with its seconds.
     pub best: Option<(&'a Point, f64)>,
-    /// Since it began.
+    /// Time since the start.
     pub elapsed: Duration,
-    /// What is left by the clock, if there is a limit.
+    /// Remaining time, if there is a limit.
     pub left: Option<Duration>,
 }

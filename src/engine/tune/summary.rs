@@ -1,4 +1,4 @@
-//! What people read of a search.
+//! The text report of a search.
 
 use super::outcome::{Trial, Tuned};
 use super::rank::correlation;
@@ -7,18 +7,18 @@ use crate::report::time;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How many of the best points are shown.
+/// Number of best points shown.
 const TOP: usize = 10;
 
-/// How many reasons are shown.
+/// Number of reasons shown.
 const REASONS: usize = 5;
 
-/// A reason without its numbers and names, so that refusals of the same kind are counted together:
-/// the first line, with an ellipsis for each number and each `name`.
+/// A reason without its numbers and names, so that similar refusals are counted together: the first
+/// line, with an ellipsis for each number and each `name`.
 pub fn reason(message: &str) -> String {
     let first = message.lines().next().unwrap_or_default();
     let mut text = String::new();
-    // Every other part is quoted; a quote that does not end quotes nothing.
+    // Every other part is quoted; an unmatched quote quotes nothing.
     let count = first.matches('`').count();
     for (k, part) in first.split('`').enumerate() {
         if k % 2 == 1 && k < count {
@@ -30,7 +30,7 @@ pub fn reason(message: &str) -> String {
     text
 }
 
-/// An ellipsis for each number. ConfigIndex in a word are part of its name.
+/// Replaces each number by an ellipsis. Digits in a word are part of its name.
 fn without_numbers(text: &str) -> String {
     let mut kept = String::new();
     let mut is_word = false;
@@ -45,7 +45,7 @@ fn without_numbers(text: &str) -> String {
     kept
 }
 
-/// Refusals, the most frequent reason first.
+/// Refusals, most frequent reason first.
 pub fn reasons(refused: &BTreeMap<String, usize>) -> Vec<String> {
     let mut all: Vec<(&String, &usize)> = refused.iter().collect();
     all.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
@@ -60,7 +60,7 @@ pub fn reasons(refused: &BTreeMap<String, usize>) -> Vec<String> {
     lines
 }
 
-/// How far a search is, in a line.
+/// The progress of a search, in a line.
 pub fn line(standing: &Standing<'_>) -> String {
     let seconds = standing.elapsed.as_secs_f64().max(1e-3);
     let rate = standing.done as f64 / seconds;
@@ -80,11 +80,11 @@ fn seconds_text(seconds: f64) -> String {
     time(Duration::from_secs_f64(seconds))
 }
 
-/// How many trials say something of the model.
+/// Minimum number of trials for a statement about the model.
 const ENOUGH: usize = 10;
 
 impl Tuned {
-    /// How many trials have times that the model also expected, and the rank correlation of both.
+    /// The number of trials with both a time and a prediction, and the rank correlation of the two.
     pub fn agreement(&self) -> (usize, Option<f64>) {
         let pairs = self.trials.iter();
         let pairs: Vec<(f64, f64)> = pairs
@@ -93,14 +93,14 @@ impl Tuned {
         (pairs.len(), correlation(&pairs))
     }
 
-    /// The trial that won, and its median time in seconds.
+    /// The winning trial, with its median seconds.
     pub fn winner(&self) -> Option<(&Trial, f64)> {
         let first = self.decided.finalists.first()?;
         Some((self.trials.get(first.number)?, first.median()))
     }
 
-    /// The trials that have times, each with its shortest one: first the finalists, whose times are
-    /// from interleaved runs, then the others. Both are in the order of these times.
+    /// The trials with times, each with its shortest one. The finalists come first, with times of
+    /// interleaved runs, then the others. Both are sorted by time.
     pub fn fastest(&self) -> Vec<Ranked<'_>> {
         let finalists = &self.decided.finalists;
         let tied = if self.decided.tied > 1 {
@@ -140,21 +140,18 @@ impl Tuned {
     }
 }
 
-/// A trial among the fastest.
 #[derive(Clone, Copy, Debug)]
 pub struct Ranked<'a> {
-    /// The trial.
     pub trial: &'a Trial,
-    /// Its shortest time, which decides: whatever else a machine does makes runs longer.
+    /// Its shortest time: interference only makes runs longer.
     pub seconds: f64,
-    /// Whether it is the winner.
     pub is_winner: bool,
-    /// Whether it is one of several that are as fast as each other.
+    /// Whether it ties with other variants.
     pub is_tied: bool,
 }
 
 impl Ranked<'_> {
-    /// What the finals say of it, to follow the point.
+    /// A mark to follow the point: its result in the finals.
     pub fn mark(&self) -> &'static str {
         match (self.is_winner, self.is_tied) {
             (true, true) => " (tied, wins)",
@@ -165,7 +162,7 @@ impl Ranked<'_> {
     }
 }
 
-/// What a search found: how much it tried, the best points, and what was refused.
+/// The result of a search: number of trials, the best points, and the refusals.
 pub fn summary(tuned: &Tuned) -> Vec<String> {
     let elapsed = tuned.elapsed.as_secs_f64();
     let count = tuned.trials.len();

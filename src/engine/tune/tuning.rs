@@ -1,4 +1,4 @@
-//! Tuning: a search proposes points, points become nests, and a evaluator says how fast they are.
+//! Tuning: a search proposes points, points become nests, and an evaluator times them.
 
 use super::decide::decide;
 use super::entry::{entry, recorded};
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// Searches a space for the fastest nests.
 ///
 /// # Errors
-/// [`Ended`]; what was recorded remains.
+/// [`Ended`]; recorded trials remain.
 pub fn tune(
     space: &Space<'_>,
     maker: &mut dyn Maker,
@@ -59,7 +59,7 @@ pub fn tune(
         improved: 0,
     };
     match run.search(maker, journal, control, observer) {
-        // Whoever stops a search wants what it has found.
+        // An interrupted search returns its best result so far.
         Err(_) if control.interrupted() && run.best().is_some() => {}
         searched => searched?,
     }
@@ -74,7 +74,6 @@ pub fn tune(
     Ok(run.tuned)
 }
 
-/// A point with its nests.
 struct Candidate {
     digits: ConfigIndex,
     point: Point,
@@ -89,10 +88,10 @@ struct Run<'a, 's> {
     key: &'a Key,
     begun: Instant,
     history: History,
-    /// Nests that were made for the model, and the seconds it expects.
+    /// Nests that were made for the model, with the predicted seconds.
     made: HashMap<ConfigIndex, Option<(Vec<Nest>, f64)>>,
     tuned: Tuned,
-    /// The hash of the nests of each trial, and its number.
+    /// Trial numbers by the hash of their nests.
     variants: HashMap<String, usize>,
     /// The number of trials at the last improvement.
     improved: usize,
@@ -107,7 +106,7 @@ impl Run<'_, '_> {
         observer: &mut dyn Observer,
     ) -> Result<(), Ended> {
         let plan = self.plan;
-        // The first point of a space is the one to beat.
+        // The first point of a space is its default, and always tried.
         let first = self.candidates(vec![self.space.first()], maker, 1)?;
         self.try_all(first, journal, control, observer)?;
         let mut search = plan.strategy.search(plan.seed);
@@ -115,7 +114,7 @@ impl Run<'_, '_> {
         let size = batch(plan.strategy);
         while !self.is_over(control) {
             let left = plan.budget.trials - self.tuned.trials.len();
-            // Points that take long to make leave time to try them.
+            // Points that take long to make must leave time to try them.
             let until = plan.budget.ends(self.begun).map(|[end, _]| {
                 let now = Instant::now();
                 now + end.saturating_duration_since(now).mul_f64(PROPOSING)
@@ -180,7 +179,7 @@ impl Run<'_, '_> {
         timed.min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// The points of a batch that have nests, `most` of them.
+    /// The points of a batch that have nests, at most `most`.
     fn candidates(
         &mut self,
         batch: Vec<ConfigIndex>,
@@ -189,7 +188,7 @@ impl Run<'_, '_> {
     ) -> Result<Vec<Candidate>, Halt> {
         let mut candidates: Vec<Candidate> = Vec::new();
         for digits in batch {
-            // One at least, since the first point is always tried.
+            // At least one candidate, since the first point is always tried.
             if candidates.len() == most || !candidates.is_empty() && self.is_late() {
                 break;
             }
@@ -211,7 +210,7 @@ impl Run<'_, '_> {
                     }
                 },
             };
-            // Points that differ in what changes nothing are one variant.
+            // Points with the same nests are one variant.
             let hash = variant(&nests);
             let new = self.tuned.trials.len() + candidates.len();
             match self.variants.get(&hash) {
@@ -233,8 +232,8 @@ impl Run<'_, '_> {
         Ok(candidates)
     }
 
-    /// Tries candidates, and as many at a time as there are cores where time is limited: what was
-    /// compiled and finds no time to run was compiled in vain.
+    /// Tries candidates. If time is limited, it tries as many at a time as there are cores, so that
+    /// few variants are compiled in vain.
     fn try_all(
         &mut self,
         mut candidates: Vec<Candidate>,
@@ -257,8 +256,8 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Compiles candidates on all cores, then screens one after the other; or screens one while
-    /// others compile, where cores are free.
+    /// Compiles candidates on all cores, then screens them one after the other. If kernels leave
+    /// cores free, compilers run beside the screening.
     fn try_some(
         &mut self,
         candidates: Vec<Candidate>,
@@ -336,7 +335,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Screens a candidate, or takes what is recorded of it.
+    /// Screens a candidate, or takes its record.
     fn try_one(
         &mut self,
         candidate: Candidate,
@@ -395,7 +394,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// The winner as records have it.
+    /// The record of the winner.
     fn winner(&self) -> Option<Record> {
         let (trials, decided) = (&self.tuned.trials, &self.tuned.decided);
         let winner = decided.finalists.first()?;

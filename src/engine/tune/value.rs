@@ -1,10 +1,9 @@
-//! Values of parameters, and points: one value for each parameter of a space.
+//! Values of parameters, and points, which have one value for each parameter of a space.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A value of a parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -23,7 +22,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The value as a number, if it is one or a switch.
+    /// The value as a number, if it is a number or a switch.
     pub fn number(&self) -> Option<f64> {
         match self {
             Value::Bool(on) => Some(f64::from(u8::from(*on))),
@@ -34,7 +33,7 @@ impl Value {
     }
 }
 
-/// As a script writes it.
+/// As written in a script.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -54,12 +53,12 @@ impl fmt::Display for Value {
     }
 }
 
-/// A value for each parameter, in the order in which they are chosen.
+/// A value for each parameter, in the order of choice.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Point(Vec<(String, Value)>);
 
 impl Point {
-    /// The point, and one more value.
+    /// The point with one more value.
     #[must_use]
     pub fn with(mut self, name: &str, value: Value) -> Point {
         self.0.push((name.to_owned(), value));
@@ -71,12 +70,11 @@ impl Point {
         self.0.iter()
     }
 
-    /// The value of a parameter.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, v)| v)
     }
 
-    /// The values by name, as records keep them.
+    /// The values by name, as in records.
     pub fn by_name(&self) -> BTreeMap<String, Value> {
         self.0.iter().cloned().collect()
     }

@@ -1,8 +1,8 @@
 //! The assignments of a script so far. They tell values that the script computes from inputs.
 //!
-//! `build(y)` is the nest of one assignment, whose operands are inputs, also where the script assigned
-//! them. Whoever runs such a nest is told ([`Definitions::left_out`]), and `compare(y)` takes all
-//! assignments that `y` needs ([`Definitions::needed`]).
+//! `build(y)` is the nest of one assignment, whose operands are inputs, also where the script
+//! assigned them. Whoever runs such a nest is told ([`Definitions::left_out`]), and `compare(y)`
+//! takes all assignments that `y` needs ([`Definitions::needed`]).
 
 use crate::ir::{Expr, Name, Nest, Node, Site, Tensor};
 use crate::legality::assigns_all;
@@ -81,8 +81,8 @@ impl Definitions {
         self.given.retain(|(_, at)| *at <= len);
     }
 
-    /// The assignments that compute what `assignment` assigns, it being the last one, back to tensors
-    /// that nothing assigns. Tensors of one name have names of their own.
+    /// The assignments that compute what `assignment` assigns, it being the last one, back to
+    /// tensors that nothing assigns. Tensors of one name have names of their own.
     pub fn needed(&self, assignment: &Expr) -> Vec<Expr> {
         let mut found = vec![assignment.clone()];
         let is_it = |made: &Made| is_same_assignment(&made.assignment, assignment);
@@ -104,8 +104,8 @@ impl Definitions {
         apart(&found)
     }
 
-    /// The tensors that nests read before they assign them although the script does, in the order of
-    /// the script.
+    /// The tensors that nests read before they assign them although the script does, in the order
+    /// of the script.
     pub fn left_out(&self, nests: &[Nest]) -> Vec<LeftOut> {
         let computed: Vec<&Expr> = nests.iter().flat_map(|n| n.definition().iter()).collect();
         let mut is_computed = vec![false; self.made.len()];
@@ -199,8 +199,8 @@ fn operands(assignment: &Expr) -> Vec<&Tensor> {
     found
 }
 
-/// The tensors whose contents an assignment needs: its operands, and its target, if it keeps some of
-/// that.
+/// The tensors whose contents an assignment needs: its operands, and its target, if it keeps some
+/// of that.
 fn needs(assignment: &Expr) -> Vec<Tensor> {
     let target = assignment.tensor().filter(|_| !assigns_all(assignment));
     let needed = operands(assignment).into_iter().chain(target);

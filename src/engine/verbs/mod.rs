@@ -31,7 +31,7 @@ use crate::transform::{Error, apply, mistake, operation};
 /// The loop nest that a text describes: tensors, loops and statements. The text is its definition.
 ///
 /// # Errors
-/// All that is wrong with the text, with the lines.
+/// All errors in the text, with their lines.
 ///
 /// Source: the canonical text of nests, which `print` writes.
 pub fn nest(text: &str) -> Result<Nest, Error> {

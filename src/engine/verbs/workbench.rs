@@ -142,8 +142,8 @@ pub struct Workbench {
     pub kept: Kept,
     /// What the command line says of tuning.
     pub tuning: Tuning,
-    /// The winners of all runs of `teml tune`: a file of records, to which sessions look where it is
-    /// set.
+    /// The winners of all runs of `teml tune`: a file of records, to which sessions look where it
+    /// is set.
     pub winners: Option<PathBuf>,
     /// Where imported modules may write beside the working directory, and what may be overwritten
     /// though teml did not write it.

@@ -1,5 +1,9 @@
-//! How much the last level of cache really holds, measured: arrays of growing size are read again
-//! and again, and where the rate falls to that of memory, the cache ends.
+//! Measures how much the last level of cache holds: virtual machines report sizes that no core
+//! gets. Arrays of growing size are read again and again. The cache ends where the rate falls to
+//! that of memory.
+//!
+//! The arrays of all other probes follow from this size. Until it is measured, it is estimated from
+//! level 2 (`facts.rs`). Probes are bounded in time and memory.
 
 use super::kernels;
 use super::memo::{self, Probed, are_quiet, forget};
@@ -20,7 +24,7 @@ pub struct Capacity {
     pub within: f64,
     /// The rate of reading the largest array that was tried.
     pub beyond: f64,
-    /// Whether others left the machine alone.
+    /// Whether no other program disturbed the measurement.
     pub quiet: bool,
 }
 
@@ -34,8 +38,8 @@ impl Probed for Capacity {
     }
 }
 
-/// A rate that falls by less than this factor between the smallest and the largest array shows no
-/// end of the cache.
+/// If the rate falls by less than this factor from the smallest array to the largest, no array
+/// exceeds the cache.
 const CLIFF: f64 = 1.5;
 
 impl Machine {
@@ -50,8 +54,9 @@ impl Machine {
         }
     }
 
-    /// This machine, with the capacity of its last caches and the cost of a parallel loop, measured
-    /// now or before. `None` where there is not enough memory or time to measure them.
+    /// This machine, with the capacity of its last caches and the cost of a parallel loop, which
+    /// are measured unless they are remembered. `None` where memory or time does not suffice to
+    /// measure them.
     ///
     /// # Errors
     /// As [`runtime::compile`] and [`runtime::measure`].
@@ -65,15 +70,15 @@ impl Machine {
         })
     }
 
-    /// Forgets what was measured of caches and of parallel loops.
+    /// Forgets the measured capacity and the measured cost of a parallel loop.
     pub(super) fn forget_measured(control: &Control) {
         let machine = Machine::this();
         forget(machine.file(control).as_deref());
         Region::forget(&machine, control);
     }
 
-    /// The file that remembers the capacity. It depends on no compiler, so that schedules can ask
-    /// for it where there is none.
+    /// The file that remembers the capacity. It does not depend on a compiler, so schedules can
+    /// read it on machines without one.
     fn file(&self, control: &Control) -> Option<PathBuf> {
         let facts = format!("{:?} {}", self.caches, self.threads);
         let key = key_of_processor(&facts);
@@ -86,7 +91,7 @@ impl Machine {
         };
         let memory = control.memory_for_probes().min(2 * self.reported_last());
         let sizes = sizes(2 * inner.bytes * inner.count as u64, memory);
-        // Two arrays say nothing about where a rate falls.
+        // Two arrays do not show where a rate falls.
         let &[_, .., largest] = &sizes[..] else {
             return Ok(None);
         };
@@ -125,7 +130,7 @@ impl Machine {
             }
             Err(error) => return Err(error),
         };
-        // Others make a run slower, never faster.
+        // Other programs make a run slower, never faster.
         let rate = |(bytes, timing): (&u64, &Timing)| {
             let seconds = timing.min.as_secs_f64().max(1e-9);
             (*bytes, *bytes as f64 / seconds / 1e9)
@@ -135,8 +140,8 @@ impl Machine {
     }
 }
 
-/// Sizes from `least` to at most `most` bytes, alternately half and a third larger, so that every
-/// second one doubles; whole pages.
+/// Sizes from `least` to at most `most` bytes, in whole pages. They grow alternately by a half and
+/// a third, so that every second one doubles.
 fn sizes(least: u64, most: u64) -> Vec<u64> {
     let pages = |bytes: u64| bytes.next_multiple_of(kernels::PAGE);
     let doubled = std::iter::successors(Some(least.max(kernels::PAGE)), |size| size.checked_mul(2));
@@ -144,8 +149,8 @@ fn sizes(least: u64, most: u64) -> Vec<u64> {
     all.take_while(|size| *size <= most).collect()
 }
 
-/// The largest array that is read faster than the mean of both ends of `rates`, on a scale of
-/// factors; the largest of all where the rate does not fall.
+/// The largest array that is read faster than the geometric mean of both ends of `rates`; the
+/// largest of all if the rate does not fall.
 fn end_of_cache(rates: &[(u64, f64)], quiet: bool) -> Option<Capacity> {
     let &(largest, beyond) = rates.last()?;
     let within = rates.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
@@ -183,9 +188,9 @@ mod tests {
             end_of_cache(&rates, true).map(|capacity| capacity.bytes)
         };
         assert_eq!(end(&[30.0, 29.0, 29.5, 25.0, 16.0, 10.0, 10.0]), Some(4));
-        // One array that was disturbed.
+        // One array was disturbed.
         assert_eq!(end(&[30.0, 8.0, 29.5, 25.0, 16.0, 10.0, 10.0]), Some(4));
-        // No end in sight, or a memory as fast as the cache.
+        // The rate never falls, or memory is as fast as the cache.
         assert_eq!(end(&[30.0, 29.0, 28.0]), Some(3));
         assert_eq!(end(&[]), None);
     }

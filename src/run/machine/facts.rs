@@ -1,7 +1,7 @@
 //! Facts that the system and the processor report. A fact that they do not report is unknown.
 //!
 //! The size of the last level of cache is the exception: virtual machines report sizes that no core
-//! ever gets. It is measured (`capacity.rs`), and estimated until then.
+//! gets. It is measured (`capacity.rs`), and estimated until then.
 
 use super::{Capacity, Region};
 use crate::target::{Instructions, Target, Vector};
@@ -12,19 +12,18 @@ use std::path::Path;
 /// The processor that this program runs on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Machine {
-    /// What it calls itself, with its family and model.
+    /// Its model name, with family and model numbers.
     pub cpu: Option<String>,
     /// How many threads this process may run at a time.
     pub threads: usize,
     /// How many cores these have.
     pub cores: Option<usize>,
-    /// The caches that hold data, the smallest level first, with the sizes that the system reports.
+    /// The data caches, the smallest level first, with the sizes that the system reports.
     pub caches: Vec<Cache>,
-    /// The measured capacity of the last level of cache, once it was measured.
+    /// The capacity of the last level of cache, if it was measured.
     pub capacity: Option<Capacity>,
-    /// The measured cost of a parallel loop, once it was measured.
+    /// The cost of a parallel loop, if it was measured.
     pub region: Option<Region>,
-    /// Its vector registers.
     pub vector: Option<Vector>,
     /// Memory in bytes.
     pub memory: Option<u64>,
@@ -33,7 +32,7 @@ pub struct Machine {
 /// One cache of a level; there can be several.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Cache {
-    /// 1 is the nearest.
+    /// 1 is the nearest to the core.
     pub level: u32,
     /// The reported size.
     pub bytes: u64,
@@ -43,12 +42,11 @@ pub struct Cache {
     pub sharers: usize,
 }
 
-/// A cache of the last level is rarely larger than this many level 2 caches for each core that
-/// shares it; a system that reports more is most often a virtual machine.
+/// A last-level cache rarely holds more than this many level-2 caches for each core that shares it.
+/// A system that reports more is most often a virtual machine.
 const MOST_PER_CORE: u64 = 16;
 
 impl Machine {
-    /// This machine.
     pub fn this() -> Machine {
         let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
@@ -70,8 +68,8 @@ impl Machine {
         }
     }
 
-    /// How many bytes of data one cache of a level keeps: the reported size, and for the last level
-    /// as [`last_caches`](Machine::last_caches) says.
+    /// How many bytes of data one cache of a level keeps: the reported size, or for the last level
+    /// the size that [`last_caches`](Machine::last_caches) gives.
     pub fn cache(&self, level: u32) -> Option<u64> {
         let cache = self.caches.iter().find(|c| c.level == level)?;
         let last = self.caches.last()?;
@@ -82,8 +80,8 @@ impl Machine {
         })
     }
 
-    /// How many bytes of data all caches of the last level keep together: what was measured, or,
-    /// until that is known, the reported size as far as it is plausible. Never more than reported.
+    /// How many bytes of data all caches of the last level keep together: the measured size, or,
+    /// until it is known, the reported size as far as it is plausible. Never more than reported.
     pub fn last_caches(&self) -> u64 {
         let Some(last) = self.caches.last() else {
             return 0;
@@ -95,7 +93,7 @@ impl Machine {
         }
     }
 
-    /// What C is generated for on this machine: what the processor tells, and what is known of it.
+    /// The target of code for this machine: the facts of the processor, and the measured ones.
     pub fn target(&self) -> Target {
         Target {
             l1: self.cache(1),
@@ -112,7 +110,8 @@ impl Machine {
         last.map_or(0, |cache| cache.bytes * cache.count as u64)
     }
 
-    /// The most that one cache of the last level is expected to hold, by the level before it.
+    /// The most that one cache of the last level is expected to hold, estimated from the level
+    /// before it.
     fn plausible(&self) -> Option<u64> {
         let [.., inner, last] = &self.caches[..] else {
             return None;
@@ -132,7 +131,7 @@ fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
 
 fn cpu(info: &str) -> Option<String> {
     let name = value(info, "model name")?;
-    // Names that clouds give tell little.
+    // Cloud providers give processors uninformative names.
     let (family, model) = (value(info, "cpu family"), value(info, "model"));
     Some(match family.zip(model) {
         Some((family, model)) => format!("{name} (family {family}, model {model})"),
@@ -140,7 +139,8 @@ fn cpu(info: &str) -> Option<String> {
     })
 }
 
-/// The numbers of the processors that this process may run on; empty where that is not told.
+/// The numbers of the processors that this process may run on; empty if the system does not report
+/// them.
 fn allowed() -> Vec<usize> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let list = value(&status, "Cpus_allowed_list").unwrap_or_default();
@@ -164,7 +164,7 @@ fn read(path: &Path) -> Option<String> {
     Some(text.trim().to_owned())
 }
 
-/// How many different contents the file `name` of the processors has.
+/// How many distinct contents the file `name` has among the processors.
 fn distinct(system: &Path, cpus: &[usize], name: &str) -> Option<usize> {
     let file = |cpu: &usize| read(&system.join(format!("cpu{cpu}")).join(name));
     let contents: Option<BTreeSet<String>> = cpus.iter().map(file).collect();

@@ -1,20 +1,20 @@
-//! The kernels that measure a machine: they do nothing but compute, or nothing but move data, and
-//! are compiled and timed as all others are.
+//! The kernels that measure a machine. They only compute, or only move data, and are compiled and
+//! timed like all other kernels.
 
 use super::Machine;
 use crate::codegen::{Header, Kernel, Param, Role};
 use crate::ir::{Elem, Shape, Tensor};
 use crate::runtime::Control;
 
-/// Arrays are whole numbers of pages, and so of blocks of registers.
+/// Arrays are whole numbers of pages, and so whole numbers of register blocks.
 pub(super) const PAGE: u64 = 4096;
 
-/// The rounds of `fma.c`: some milliseconds, so short that among many runs there are some that
-/// nothing else disturbs.
+/// The rounds of `fma.c`: a run takes some milliseconds, so short that some runs of many are
+/// undisturbed.
 const ROUNDS: u64 = 2_000_000;
 
-/// The bytes that the kernels that move data touch, in arrays of their own. A run of each touches
-/// `touched` bytes, so that nothing of them stays in caches that hold much less.
+/// The bytes that the kernels that move data touch, in arrays of their own. Each run touches
+/// `touched` bytes, so that caches that hold much less keep none of them.
 #[derive(Clone, Copy)]
 pub(super) struct Arrays {
     /// Elements of the array that all of them read.
@@ -26,11 +26,11 @@ pub(super) struct Arrays {
 }
 
 impl Arrays {
-    /// Runs touch several times what `machine` has in its last caches, unless all arrays would
+    /// Runs touch several times the size of the last caches of `machine`, unless all arrays would
     /// take more than `memory` bytes.
     pub(super) fn new(machine: &Machine, memory: u64) -> Arrays {
         const TIMES: u64 = 4;
-        // All that is read, half of it that is copied, a third that is added up.
+        // An array that is read has all these bytes, each of a copy half, each of a triad a third.
         let touched = (TIMES * machine.last_caches()).min(memory / 11 * 6);
         let elements = |bytes: u64| bytes.max(PAGE) / PAGE * PAGE / 8;
         Arrays {
@@ -51,7 +51,7 @@ impl Arrays {
     }
 }
 
-/// A control under which a call that takes much longer than all probes should is stopped.
+/// A control that stops a call that takes much longer than all probes should.
 pub(super) fn bounded(control: &Control) -> Control {
     Control {
         run_limit: control.run_limit.min(10 * control.probe_time),
@@ -66,7 +66,7 @@ pub(super) fn operations(machine: &Machine, elem: Elem, threads: usize) -> f64 {
     (threads * sums * lanes * 2) as f64 * ROUNDS as f64
 }
 
-/// As many multiplications and additions as the machine can do.
+/// As many multiplications and additions as the machine can execute.
 pub(super) fn fma(machine: &Machine, elem: Elem) -> Kernel {
     let (name, bytes) = (elem.c_name(), vector_bytes(machine));
     let many = u8::from(many_registers(machine));
@@ -92,7 +92,7 @@ pub(super) fn read(machine: &Machine, bytes: u64) -> Kernel {
 /// How many parallel loops [`region`] begins and ends.
 pub(super) const LOOPS: u64 = 100;
 
-/// Parallel loops on all threads in which next to nothing happens.
+/// Parallel loops on all threads, with almost no work.
 pub(super) fn region(machine: &Machine) -> Kernel {
     let threads = machine.threads;
     let before = format!("#define LOOPS {LOOPS}\n#define THREADS {threads}\n");
@@ -104,13 +104,13 @@ pub(super) fn region(machine: &Machine) -> Kernel {
     kernel("teml_region", before + function, params, [Header::Integers])
 }
 
-/// Reads an array and writes another one past the caches.
+/// Reads an array and writes another one with stores that bypass the caches.
 pub(super) fn copy(arrays: &Arrays) -> Kernel {
     let function = include_str!("copy.c");
     streaming("teml_copy", function, arrays.read, arrays.copy)
 }
 
-/// Reads two arrays and writes another one past the caches.
+/// Reads two arrays and writes another one with stores that bypass the caches.
 pub(super) fn triad(arrays: &Arrays) -> Kernel {
     let function = include_str!("triad.c");
     streaming("teml_triad", function, arrays.read, arrays.triad)

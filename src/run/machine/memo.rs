@@ -1,37 +1,38 @@
-//! What was measured, kept in files of the cache directory, and measured again where others used the
-//! machine meanwhile.
+//! Keeps measurements in files of the cache directory, and repeats them if other programs disturbed
+//! them.
 
 use crate::runtime::{RuntimeError, Timing};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
-/// How often what others disturb is measured.
+/// How often a disturbed measurement is tried.
 pub(super) const TRIES: usize = 3;
 
-/// A larger share of disturbed runs than this makes a measurement worth repeating.
+/// A measurement is repeated if a larger share of its runs was disturbed.
 const DISTURBED: f64 = 0.5;
 
-/// Where half of the runs take longer than the shortest one by more than this factor, others use the
-/// cores. [`Timing::disturbed`] sees that on the core of the first thread alone.
+/// If half of the runs take longer than the shortest one by more than this factor, other programs
+/// use the cores. [`Timing::disturbed`] sees only the core of the first thread.
 const UNEVEN: u32 = 2;
 
-/// What a measurement tells of the machine.
+/// A measured property of the machine.
 pub(super) trait Probed: Clone + Serialize + DeserializeOwned {
-    /// Whether others left the machine alone.
+    /// Whether no other program disturbed the measurement.
     fn is_quiet(&self) -> bool;
 
-    /// Whether it tells of a faster machine.
+    /// Whether it shows a faster machine than `other`.
     fn is_faster(&self, other: &Self) -> bool;
 }
 
-/// Whether others left the machine alone during measurements.
+/// Whether no other program disturbed the measurements.
 pub(super) fn are_quiet(timings: &[Timing]) -> bool {
     let is_quiet = |t: &Timing| t.disturbed <= DISTURBED && t.median <= UNEVEN * t.min;
     timings.iter().all(is_quiet)
 }
 
-/// What a file remembers, or what is measured now: again where others disturbed it, now or then.
+/// The remembered measurement, or a new one if there is none or it was disturbed. A disturbed one
+/// is repeated.
 ///
 /// # Errors
 /// Those of `probe`.
@@ -47,7 +48,7 @@ pub(super) fn measured<T: Probed>(
         let Some(now) = probe()? else {
             break;
         };
-        // Whatever else a machine does makes it slower, never faster.
+        // Other programs make a machine slower, never faster.
         let is_better = |before: &T| {
             if now.is_quiet() == before.is_quiet() {
                 now.is_faster(before)
@@ -63,18 +64,18 @@ pub(super) fn measured<T: Probed>(
     Ok(known)
 }
 
-/// What a file remembers, unless others disturbed it.
+/// The contents of a file, unless the measurement was disturbed.
 pub(super) fn known<T: Probed>(file: Option<&Path>) -> Option<T> {
     recall(file).filter(T::is_quiet)
 }
 
-/// What a file holds; `None` where there is none, or one that another version wrote.
+/// The contents of a file; `None` if it is missing or another version wrote it.
 pub(super) fn recall<T: DeserializeOwned>(file: Option<&Path>) -> Option<T> {
     let text = std::fs::read_to_string(file?).ok()?;
     serde_json::from_str(&text).ok()
 }
 
-/// Writes a file. Where nothing can be kept, it is measured again next time.
+/// Writes a file. If that fails, the property is measured again next time.
 pub(super) fn remember<T: Serialize>(file: Option<&Path>, value: &T) {
     if let Some(file) = file {
         let _ = write(file, value);
@@ -136,7 +137,7 @@ mod tests {
             Rate(9, true),
         ];
         assert_eq!(probe(&busy), Some(Rate(5, false)));
-        // Nothing is taken from that, and what nobody disturbed counts more.
+        // A disturbed measurement is not used, and an undisturbed one replaces it.
         assert_eq!(known::<Rate>(Some(&file)), None);
         assert_eq!(probe(&[Rate(4, true)]), Some(Rate(4, true)));
         assert_eq!(known(Some(&file)), Some(Rate(4, true)));

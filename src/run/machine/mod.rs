@@ -1,5 +1,5 @@
-//! Facts about this machine: what it is, which costs nothing to know, and how fast it is, which
-//! is measured and remembered.
+//! Facts about this machine. The system reports what it is at no cost. How fast it is gets measured
+//! and remembered.
 
 mod capacity;
 mod facts;

@@ -1,5 +1,5 @@
-//! What a parallel loop costs before and after its iterations, measured: loops in which next to
-//! nothing happens, and what one thread computes in that time.
+//! Measures the overhead of a parallel loop: the time to begin and end loops with almost no work,
+//! and the operations that one thread executes in that time.
 //!
 //! Source: from which sizes threads pay; Ullrich, Detection and Exploitation of Data-Parallelism in
 //! Assignments of Multi-Dimensional Tensors, 2018, §7.
@@ -20,9 +20,10 @@ use std::path::PathBuf;
 pub struct Region {
     /// How long it takes to begin and to end, in seconds.
     pub seconds: f64,
-    /// How many operations on vectors one thread executes in that time at best.
+    /// How many vector operations one thread executes in that time at best.
     pub operations: f64,
-    /// Whether others left the machine alone: a thread that waits for a core waits far longer.
+    /// Whether no other program disturbed the measurement: a thread that waits for a core waits far
+    /// longer.
     pub quiet: bool,
 }
 
@@ -37,12 +38,12 @@ impl Probed for Region {
 }
 
 impl Region {
-    /// What was measured before.
+    /// The remembered cost.
     pub(super) fn known(machine: &Machine, control: &Control) -> Option<Region> {
         memo::known(file(machine, control).as_deref())
     }
 
-    /// What is measured now, or was before; `None` where loops have one thread.
+    /// The remembered cost, or a new measurement; `None` if loops run on one thread.
     ///
     /// # Errors
     /// As [`runtime::compile`] and [`runtime::measure`].
@@ -59,7 +60,8 @@ impl Region {
     }
 }
 
-/// The file that remembers it. It depends on no compiler, as that of the capacity of caches.
+/// The file that remembers the cost. Like that of the capacity of caches, it does not depend on a
+/// compiler.
 fn file(machine: &Machine, control: &Control) -> Option<PathBuf> {
     let key = key_of_processor(&format!("{} {:?}", machine.threads, machine.vector));
     cache_file(control, &format!("region-{key}.json"))
@@ -107,7 +109,7 @@ fn probe(machine: &Machine, control: &Control) -> Result<Option<Region>, Runtime
         return Ok(None);
     };
     let seconds = loops.median.as_secs_f64() / kernels::LOOPS as f64;
-    // A fused multiply-add is one operation on vectors, and two on each element.
+    // A fused multiply-add is one vector operation, and two operations on each element.
     let lanes = machine.vector.as_ref().map_or(16, |v| v.bytes) / Elem::F64.size();
     let all = kernels::operations(machine, Elem::F64, 1) / (2 * lanes) as f64;
     let rate = all / fma.min.as_secs_f64().max(1e-9);

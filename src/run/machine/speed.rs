@@ -1,4 +1,4 @@
-//! How fast the machine is at best.
+//! Measures how fast the machine is at best.
 
 use super::Machine;
 use super::kernels::{self, Arrays};
@@ -13,39 +13,39 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What was measured with one number of threads.
+/// The rates with one number of threads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Speed {
-    /// The number of threads.
     pub threads: usize,
-    /// At best of arithmetic, in the median of memory.
+    /// The best rates of arithmetic, and the median rates of memory.
     pub rates: Rates,
-    /// Whether others left the machine alone meanwhile, as far as that is known.
+    /// Whether no other program disturbed the measurement, as far as that is known.
     #[serde(default)]
     pub quiet: bool,
 }
 
-/// More threads are no slower than fewer, to this factor.
+/// More threads are at least as fast as fewer, up to this factor.
 const SLOWER: f64 = 0.9;
 
 /// Rates in units of 10^9 per second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rates {
-    /// Operations on `f64`, where a fused multiply-add is two.
+    /// Operations on `f64`; a fused multiply-add counts twice.
     pub gflops_f64: f64,
     /// Operations on `f32`.
     pub gflops_f32: f64,
-    /// Bytes that are read from memory.
+    /// Bytes read from memory.
     pub read: f64,
-    /// Bytes that `a[k] = 3 * b[k]` reads and writes past the caches, one half each.
+    /// Bytes that `a[k] = 3 * b[k]` reads and writes, half each, with stores that bypass the
+    /// caches.
     pub copy: f64,
-    /// Bytes that `a[k] = b[k] + 3 * c[k]` reads and writes past the caches, two thirds of them
-    /// reads.
+    /// Bytes that `a[k] = b[k] + 3 * c[k]` reads and writes, two thirds of them reads, with stores
+    /// that bypass the caches.
     pub triad: f64,
 }
 
 impl Rates {
-    /// The rate of operations on elements of a type; nothing is measured for integers.
+    /// The rate of operations on elements of a type; integer rates are not measured.
     pub fn gflops(&self, elem: Elem) -> Option<f64> {
         match elem {
             Elem::F64 => Some(self.gflops_f64),
@@ -54,7 +54,7 @@ impl Rates {
         }
     }
 
-    /// The better one of each: whatever else a machine does makes it slower, never faster.
+    /// The better one of each rate: other programs make a machine slower, never faster.
     #[must_use]
     pub fn or_better(self, other: Rates) -> Rates {
         Rates {
@@ -66,7 +66,7 @@ impl Rates {
         }
     }
 
-    /// Whether these are rates of more threads than `fewer` are of, which can be.
+    /// Whether these can be the rates of more threads than those of `fewer`.
     fn can_be_of_more(&self, fewer: &Rates) -> bool {
         let pairs = [
             (self.gflops_f64, fewer.gflops_f64),
@@ -85,9 +85,9 @@ impl Rates {
 
     /// The seconds in which so many bytes are read from memory and written to it.
     ///
-    /// Both can go on at the same time, so how long a byte takes depends on how many of all are
-    /// written. It is known for none, for a third, and for a half of them; in between, some are
-    /// moved as the one does and some as the other. Beyond, it is what it is for a half.
+    /// Reads and writes overlap, so the time per byte depends on the share of writes. It is
+    /// measured for no writes, a third, and a half. In between, it is interpolated: some bytes move
+    /// at one rate and some at the other. Beyond a half, it is that of a half.
     pub fn moving(&self, read: f64, written: f64) -> f64 {
         let bytes = read + written;
         let known = [(0.0, self.read), (1.0 / 3.0, self.triad), (0.5, self.copy)];
@@ -101,8 +101,8 @@ impl Rates {
         bytes * each
     }
 
-    /// What limits a computation, and the least time in seconds that it takes: its operations, or
-    /// its inputs and results, unless `caches` hold all of them.
+    /// The limiting resource of a computation, and its least time in seconds: that of its
+    /// operations, or that of its inputs and results, unless `caches` hold all of them.
     pub fn limit(&self, of: &Demand, caches: u64) -> Option<(Resource, f64)> {
         let in_memory = of.read + of.written > caches as f64;
         let resources = [
@@ -116,8 +116,8 @@ impl Rates {
         possible.then_some((resource, seconds))
     }
 
-    /// The seconds that a computation needs of one resource; nothing is known of the arithmetic of
-    /// integers.
+    /// The seconds that a computation needs of one resource; `None` for integer arithmetic, which
+    /// is not measured.
     pub fn seconds(&self, of: &Demand, resource: Resource) -> Option<f64> {
         match resource {
             Resource::Arithmetic => Some(of.flops / self.gflops(of.elem)? / 1e9),
@@ -126,10 +126,10 @@ impl Rates {
     }
 }
 
-/// What a computation needs of a machine at least.
+/// The least that a computation needs of a machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Demand {
-    /// The type of the elements that it computes.
+    /// The element type of the results.
     pub elem: Elem,
     /// Operations.
     pub flops: f64,
@@ -139,17 +139,16 @@ pub struct Demand {
     pub written: f64,
 }
 
-/// What can limit a computation.
+/// A resource that can limit a computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
-    /// Operations.
     Arithmetic,
     /// Bytes to and from memory.
     Memory,
 }
 
-/// How fast `threads` threads are, measured in some seconds, or remembered from then. What was measured
-/// while others used the machine is measured again.
+/// How fast `threads` threads are, measured in some seconds, or remembered. A disturbed measurement
+/// is repeated.
 ///
 /// # Errors
 /// As [`runtime::compile`] and [`runtime::measure`].
@@ -166,8 +165,8 @@ pub fn known_speed(threads: usize, control: &Control) -> Option<Speed> {
     Known::read(control).ok()?.of(threads).cloned()
 }
 
-/// The same, measured in any case; what is remembered counts where it is better, since whatever
-/// else a machine does makes it slower, never faster.
+/// As [`speed`], but always measured. Remembered rates replace the new ones where they are better,
+/// since other programs make a machine slower, never faster.
 ///
 /// # Errors
 /// As [`speed`].
@@ -175,7 +174,7 @@ pub fn speed_at_best(threads: usize, control: &Control) -> Result<Speed, Runtime
     Known::read(control)?.measured(threads, control)
 }
 
-/// Forgets what was measured.
+/// Forgets all measurements.
 ///
 /// # Errors
 /// As [`Compiler::find`](crate::runtime::Compiler::find).
@@ -185,16 +184,16 @@ pub fn forget(control: &Control) -> Result<(), RuntimeError> {
     Ok(())
 }
 
-/// Kernels that tell what a machine can do, to be measured in the same run as others: what it can
-/// do changes while others use it, too.
+/// Kernels that probe the speed of the machine, measured in the same run as variants: the speed
+/// changes with the load by other programs.
 pub struct Probes {
-    /// What is to be measured.
+    /// The kernels to be measured.
     pub variants: Vec<Workload>,
     counts: [f64; 5],
 }
 
 impl Probes {
-    /// With `threads` threads.
+    /// The probes for `threads` threads.
     ///
     /// # Errors
     /// As [`Machine::measured`] and [`runtime::compile`].
@@ -236,11 +235,11 @@ impl Probes {
         })
     }
 
-    /// What was measured, in the median or at best, as `of` says; `None` if that are not the times
-    /// of these variants.
+    /// The rates, in the median or at best, as `of` chooses; `None` if the times do not belong to
+    /// these variants.
     ///
-    /// What a machine can do changes while others use it, so medians of variants are compared with
-    /// medians of probes that took turns with them.
+    /// The speed of a machine changes with the load by other programs. So medians of variants are
+    /// compared with medians of probes that took turns with them.
     pub fn rates(&self, timings: &[Timing], of: impl Fn(&Timing) -> Duration) -> Option<Rates> {
         let [f64, f32, read, copy, triad] = timings else {
             return None;
@@ -257,14 +256,14 @@ impl Probes {
 }
 
 impl Probes {
-    /// Measures the probes alone: the rates in the median and at best, and whether others left the
-    /// machine alone.
+    /// Measures the probes alone: the median and the best rates, and whether the run was
+    /// undisturbed.
     ///
     /// # Errors
     /// As [`runtime::measure`].
     pub fn alone(&self, control: &Control) -> Result<([Rates; 2], bool), RuntimeError> {
         let each = control.probe_time / self.variants.len() as u32;
-        // The best of many runs tells what the machine can do.
+        // The best of many runs shows the speed of the machine.
         let budget = Budget {
             min_runs: 5,
             max_runs: 100,
@@ -281,8 +280,9 @@ impl Probes {
         Ok(([rates.0, rates.1], are_quiet(&timings)))
     }
 
-    /// The same, as one: a core's units are there for one thread only; of memory, others may leave
-    /// more for some runs than there is at other times.
+    /// As [`alone`](Probes::alone), as one set of rates. A core's units serve one thread, so the
+    /// best time of arithmetic is used. Other programs may leave more of the memory to some runs
+    /// than to most, so the median of memory is used.
     fn measured(&self, control: &Control) -> Result<(Rates, bool), RuntimeError> {
         let ([usual, best], quiet) = self.alone(control)?;
         let rates = Rates {
@@ -294,7 +294,7 @@ impl Probes {
     }
 }
 
-/// What is remembered.
+/// The remembered rates.
 struct Known {
     file: Option<PathBuf>,
     speeds: Vec<Speed>,
@@ -341,15 +341,15 @@ impl Known {
         Ok(speed)
     }
 
-    /// Whether so many threads can have these rates, by what is known of fewer.
+    /// Whether so many threads can have these rates, given the rates of fewer.
     fn is_possible(&self, threads: usize, rates: &Rates) -> bool {
         let fewer = self.speeds.iter().filter(|s| s.threads < threads);
         fewer.into_iter().all(|s| rates.can_be_of_more(&s.rates))
     }
 }
 
-/// Where the results are kept: a file for everything that they depend on. Arrays are as large as
-/// they have to be, which is no property of the machine.
+/// The file of the results, named after everything that they depend on. Arrays are as large as they
+/// have to be, so their size is not part of the name.
 fn file(control: &Control) -> Result<Option<PathBuf>, RuntimeError> {
     let machine = Machine::this();
     let arrays = Arrays::new(&machine, 0);
@@ -396,7 +396,7 @@ mod tests {
         };
         assert!(known.is_possible(2, &rates(1.9)) && known.is_possible(2, &rates(0.95)));
         assert!(!known.is_possible(2, &rates(0.5)));
-        // As was measured on a busy machine.
+        // Such rates were measured on a busy machine.
         let slow_memory = Rates {
             read: 0.5,
             ..rates(1.9)
@@ -419,7 +419,7 @@ mod tests {
         close(rates.moving(100e9, 50e9), 3.0);
         close(rates.moving(60e9, 60e9), 2.0);
         close(rates.moving(0.0, 60e9), 1.0);
-        // Three reads for a write: the triad, and one more read.
+        // Three reads per write: the triad, and one more read.
         close(rates.moving(120e9, 40e9), 120.0 / 50.0 + 40.0 / 40.0);
         close(rates.moving(0.0, 0.0), 0.0);
     }

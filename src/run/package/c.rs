@@ -1,4 +1,4 @@
-//! The C side: source, header, checks, and what builds need to find them.
+//! The C side: source, header, checks, and the files with which builds find them.
 
 use super::parts::{Exported, Package, Use, extents};
 use crate::codegen::symbol::from_label;
@@ -6,7 +6,7 @@ use crate::codegen::{BASE, C_BEGINS, C_ENDS, Preamble, unit_after};
 use crate::ir::Tensor;
 use std::fmt::Write;
 
-/// The C of all kernels, and of the functions that check what they are given.
+/// The C of all kernels, and of the functions that check their arguments.
 pub fn source(package: &Package, preamble: &Preamble) -> String {
     let kernels: Vec<_> = package.kernels.iter().map(|e| e.kernel.clone()).collect();
     let mut text = format!(
@@ -23,7 +23,7 @@ pub fn source(package: &Package, preamble: &Preamble) -> String {
     text
 }
 
-/// The function that checks, and then calls the kernel.
+/// The function that checks its arguments and then calls the kernel.
 fn checked(exported: &Exported) -> String {
     let symbol = &exported.kernel.symbol;
     let mut body = String::new();
@@ -94,7 +94,7 @@ fn checked(exported: &Exported) -> String {
     )
 }
 
-/// What the C calls a tensor.
+/// The name of a tensor in the C.
 fn name(tensor: &Tensor) -> String {
     from_label(tensor.label())
 }
@@ -126,7 +126,6 @@ fn checked_prototype(exported: &Exported) -> String {
     )
 }
 
-/// The header.
 pub fn header(package: &Package) -> String {
     let mut text = format!(
         "/* Kernels made by teml {}, for C11 and C++11. Their shapes are fixed.\n \

@@ -1,5 +1,5 @@
-//! Kernels for other people's programs: C with a header, and what a library, C++ and Python need
-//! beside it. `write` compiles the library and puts all of it into a directory.
+//! Kernels for other people's programs: C with a header, and the files that a library, C++ and
+//! Python need. `write` compiles the library and puts all of it into a directory.
 
 mod c;
 mod names;

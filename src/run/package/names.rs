@@ -1,5 +1,5 @@
-//! Names that kernels and packages cannot have, since Python, the package itself, or the linker mean
-//! something else by them.
+//! Names that kernels and packages cannot have, because Python, the package itself, or the linker
+//! uses them.
 
 use super::parts::Exported;
 
@@ -9,7 +9,7 @@ const KEYWORDS: &str = "\
     finally for from global if import in is lambda nonlocal not or pass raise return try while \
     with yield";
 
-/// What Python defines everywhere, and `from package import *` would hide.
+/// Python's builtins, which `from package import *` would hide.
 const BUILTINS: &str = "\
     ArithmeticError AssertionError AttributeError BaseException BaseExceptionGroup \
     BlockingIOError BrokenPipeError BufferError BytesWarning ChildProcessError \
@@ -52,7 +52,7 @@ const MODULES: &str = "\
     uuid venv warnings wave weakref webbrowser winreg winsound wsgiref xdrlib xml xmlrpc zipapp \
     zipfile zipimport zlib zoneinfo";
 
-/// What the Python package imports, and what its functions call their own variables.
+/// Imports of the Python package, and the local variables of its functions.
 const OWN: &str = "\
     ctypes np numpy pathlib tensors";
 
@@ -62,17 +62,16 @@ const TAKEN: &str = "\
     all c clean dl example gcc gcc_s gomp help install m mvec numpy omp package pthread resolv rt \
     teml_backend util";
 
-/// Whether a name is one of those in a list.
+/// Whether a name is in a list.
 fn is_one(list: &str, name: &str) -> bool {
     list.split(' ').any(|one| one == name)
 }
 
-/// Whether a name is a keyword of Python.
 fn is_keyword(name: &str) -> bool {
     is_one(KEYWORDS, name)
 }
 
-/// What Python calls the tensor `label`; `others` are those of the same kernel.
+/// The Python name of the tensor `label`; `others` are those of the same kernel.
 pub(super) fn of_tensor(label: &str, others: &[&str]) -> String {
     let mut name = label.to_owned();
     while is_keyword(&name) || is_one(OWN, &name) || name != label && is_in(&name, others) {
@@ -85,7 +84,7 @@ fn is_in(name: &str, others: &[&str]) -> bool {
     others.contains(&name)
 }
 
-/// What is wrong with the name of a package, if anything.
+/// Why a package cannot have this name, if it cannot.
 pub fn name_error(name: &str) -> Option<String> {
     let starts = name.starts_with(|c: char| c.is_ascii_lowercase());
     let goes_on = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
@@ -107,7 +106,7 @@ pub fn name_error(name: &str) -> Option<String> {
     ))
 }
 
-/// What is wrong with the name of a kernel in a package, if anything; `others` are exported, too.
+/// Why a kernel in a package cannot have this name, if it cannot; `others` are exported with it.
 pub fn kernel_name_error(kernel: &Exported, others: &[Exported]) -> Option<String> {
     let name = kernel.kernel.symbol.as_str();
     let is_checked = |one: &str, other: &str| one.strip_suffix("_checked") == Some(other);

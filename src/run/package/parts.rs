@@ -1,4 +1,4 @@
-//! Kernels that belong together, and what a caller has to do with their tensors.
+//! Kernels that belong together, and how a caller uses their tensors.
 
 use crate::codegen::{Kernel, Param, Preamble, Role};
 use crate::ir::{Nest, Tensor};
@@ -8,9 +8,9 @@ use crate::ir::{Nest, Tensor};
 pub struct Exported {
     /// The kernel; its symbol is the name that the script gives.
     pub kernel: Kernel,
-    /// What it computes.
+    /// The nests that it computes.
     pub nests: Vec<Nest>,
-    /// The tensors that the kernel writes only for itself.
+    /// The tensors that the kernel uses as scratch memory.
     pub scratch: Vec<String>,
 }
 
@@ -19,31 +19,30 @@ pub struct Exported {
 pub struct Package {
     /// The name of the library and of the Python package: an identifier.
     pub name: String,
-    /// At least one.
+    /// The kernels, at least one.
     pub kernels: Vec<Exported>,
-    /// What the C begins with.
+    /// The beginning of the C.
     pub preamble: Preamble,
 }
 
 /// A text to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// Where, below the directory of the package.
+    /// The path, relative to the directory of the package.
     pub path: String,
-    /// Its contents.
     pub text: String,
 }
 
-/// What the caller of a kernel has to do with one of its tensors.
+/// How the caller of a kernel uses one of its tensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
     /// It is read.
     Input,
-    /// It is written, and nothing in it counts before.
+    /// It is written; its initial contents do not matter.
     Result,
     /// It is read and written.
     Update,
-    /// The kernel needs the memory, and nobody the contents.
+    /// Scratch memory: the caller allocates it and ignores its contents.
     Scratch,
 }
 

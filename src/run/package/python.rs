@@ -1,11 +1,11 @@
-//! The Python side: a package of functions on NumPy arrays, and what `pip install` needs.
+//! The Python side: a package of functions on NumPy arrays, and the files that `pip install` needs.
 
 use super::names::of_tensor;
 use super::parts::{Exported, Package, Use};
 use crate::ir::{Elem, Tensor};
 use std::fmt::Write;
 
-/// The file that tells pip what to do. Nothing else is needed to build the package.
+/// The file that configures pip. Nothing else is needed to build the package.
 pub fn project(package: &Package) -> String {
     format!(
         "[build-system]\nrequires = []\nbuild-backend = \"teml_backend\"\nbackend-path = \
@@ -16,7 +16,7 @@ pub fn project(package: &Package) -> String {
     )
 }
 
-/// What builds the wheel.
+/// The backend that builds the wheel.
 pub fn backend(package: &Package) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let names = format!(
@@ -26,14 +26,14 @@ pub fn backend(package: &Package) -> String {
     include_str!("backend.py").replacen("HERE = ", &names, 1)
 }
 
-/// What the functions of the package call a tensor of a kernel.
+/// The name of a kernel's tensor in the functions of the package.
 fn name(exported: &Exported, tensor: &Tensor) -> String {
     let params = exported.kernel.params.iter();
     let labels: Vec<&str> = params.map(|p| p.tensor.label()).collect();
     of_tensor(tensor.label(), &labels)
 }
 
-/// The package.
+/// The module of the package.
 pub fn module(package: &Package) -> String {
     let name = &package.name;
     let symbols = package.kernels.iter().map(|e| &e.kernel.symbol);
@@ -136,7 +136,7 @@ fn documentation(
     lines.join("\n\n    ")
 }
 
-/// What NumPy calls an element type.
+/// NumPy's name for an element type.
 fn dtype(elem: Elem) -> &'static str {
     match elem {
         Elem::F64 => "float64",

@@ -9,17 +9,16 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {}: {error}", .path.display())]
 pub struct NoPackage {
-    /// The file.
     pub path: PathBuf,
-    /// Why.
     pub error: io::Error,
 }
 
-/// `writer` writes a package with its library to a directory. Returns the files, relative to it.
+/// Writes a package and its library to a directory through `writer`. Returns the files, relative to
+/// the directory.
 ///
 /// # Errors
-/// [`NoPackage`]; then some files may be missing. Nothing is written where one of them is somebody
-/// else's.
+/// [`NoPackage`]; some files may be missing then. Nothing is written if teml did not make one of
+/// the files.
 pub fn write(
     package: &Package,
     library: Library,

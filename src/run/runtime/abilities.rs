@@ -1,4 +1,5 @@
-//! What a compiler can do beside compiling C: asked when it matters, and once.
+//! Finds out which libraries a compiler can link: OpenMP, and vector functions of the C library.
+//! The first kernel that needs one is linked to find out, and the answer is kept.
 
 use super::compiler::Compiler;
 use super::control::Control;
@@ -7,8 +8,8 @@ use super::error::RuntimeError;
 use crate::codegen::{Header, Kernel};
 
 impl Compiler {
-    /// Whether it has OpenMP, which is asked where a kernel does not compile. Without it, kernels
-    /// compile all the same, and their parallel loops run on one thread.
+    /// Whether it has OpenMP; asked if a kernel does not compile. Without OpenMP, kernels still
+    /// compile, and their parallel loops run on one thread.
     pub(super) fn has_openmp(
         &self,
         flags: &[String],
@@ -38,8 +39,8 @@ impl Compiler {
         Ok(*self.openmp().get_or_init(|| found))
     }
 
-    /// Whether the C library has the functions of vectors that its version tells of: it can be built
-    /// without. A kernel that needs them is compiled to find out, and kept like others.
+    /// Whether the C library has the vector functions of its version: it can be built without them.
+    /// A kernel that needs them is compiled to find out, and kept like others.
     pub(super) fn has_vector_functions(
         &self,
         flags: &[String],
@@ -56,7 +57,7 @@ impl Compiler {
         Ok(*self.vector_functions().get_or_init(|| found))
     }
 
-    /// What a kernel needs beside other flags where the C library has no functions of vectors.
+    /// The further flags that a kernel needs if the C library has no vector functions.
     pub(super) fn flags_of_functions(
         &self,
         kernel: &Kernel,
@@ -69,7 +70,7 @@ impl Compiler {
     }
 }
 
-/// C that links only where there is OpenMP.
+/// C that links only with OpenMP.
 const THREADS: &str = "\
 static volatile int count;
 void probe(void)
@@ -82,7 +83,7 @@ void probe(void)
 }
 ";
 
-/// The flags of a compiler without OpenMP's library. It still reads what loops say of vectors.
+/// The flags for a compiler without OpenMP's library. It still reads the `simd` pragmas.
 pub(super) fn without_openmp(flags: &[String]) -> Vec<String> {
     let other = |flag: &String| match flag.as_str() {
         "-fopenmp" => "-fopenmp-simd".to_owned(),

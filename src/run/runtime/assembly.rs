@@ -1,4 +1,4 @@
-//! The assembly of a kernel, with the lines of the C that each instruction is of.
+//! The assembly of a kernel, in which each instruction refers to its line of C.
 
 use super::cache;
 use super::compile::Options;
@@ -9,7 +9,7 @@ use super::error::RuntimeError;
 use crate::codegen::Kernel;
 
 impl Compiler {
-    /// What the compiler makes of a kernel, as text, with `.loc` directives that name lines of
+    /// The assembly of a kernel as text, with `.loc` directives that name lines of
     /// [`Kernel::source`].
     ///
     /// # Errors
@@ -31,7 +31,7 @@ impl Compiler {
         let flags = options.flags(self, kernel.chooses());
         let mut arguments = self.command_line(&flags);
         arguments.retain(|flag| flag != "-shared");
-        // Hidden functions that nothing calls would be left out.
+        // The compiler would drop hidden functions without callers.
         arguments.push("-fvisibility=default".to_owned());
         arguments.extend(["-g1", "-S", "-o", output, &input].map(str::to_owned));
         match self.run(&kernel.symbol, &arguments, directory.path(), control) {

@@ -1,5 +1,5 @@
-//! Batches: kernels that are compiled together, since starting a compiler, an assembler and a linker
-//! takes as long as a short kernel.
+//! Batches: compiles many kernels together, since starting a compiler, an assembler and a linker
+//! takes as long as compiling a short kernel.
 
 use super::abilities::without_openmp;
 use super::cache;
@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What the file is called.
+/// The name of the source file.
 const NAME: &str = "batch";
 
-/// Kernels with the same flags, and where the cache has each.
+/// Kernels with the same flags, and the path of each in the cache.
 #[derive(Default)]
 struct Batch {
     kernels: Vec<Kernel>,
@@ -23,9 +23,9 @@ struct Batch {
 }
 
 impl Compiler {
-    /// Compiles those of `kernels` that the cache lacks, in one translation unit for all that have
-    /// the same flags, and keeps each where [`compile`](Compiler::compile) looks for it. Whatever goes
-    /// wrong, those that are not there afterwards compile alone, which says what is wrong with them.
+    /// Compiles those of `kernels` that the cache lacks, in one translation unit per set of flags.
+    /// Each is stored where [`compile`](Compiler::compile) looks for it. Failures are ignored:
+    /// kernels that are missing afterwards compile alone, which reports their errors.
     ///
     /// # Errors
     /// [`RuntimeError::Interrupted`] when someone asked to stop.
@@ -58,7 +58,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// The flags with which a kernel is compiled first.
+    /// The flags of a kernel's first compilation.
     fn flags_for(
         &self,
         kernel: &Kernel,
@@ -94,7 +94,7 @@ impl Compiler {
     }
 }
 
-/// Gives an object one more name, or a copy where the file system has no such names.
+/// Adds a hard link to an object, or a copy if the file system does not support links.
 fn put(object: &Path, place: &Path, directory: &Path) -> io::Result<()> {
     if std::fs::hard_link(object, place).is_ok() {
         return Ok(());

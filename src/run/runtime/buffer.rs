@@ -1,4 +1,4 @@
-//! Memory that this process and a worker share: one tensor between two guard zones.
+//! Shared memory of this process and a worker: one tensor between two guard zones.
 
 use super::data::Data;
 use super::error::RuntimeError;
@@ -89,7 +89,6 @@ impl fmt::Display for Scalar {
 }
 
 impl View<'_> {
-    /// The number of elements.
     pub fn len(&self) -> usize {
         match self {
             View::F64(s) => s.len(),
@@ -99,12 +98,11 @@ impl View<'_> {
         }
     }
 
-    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The type of the elements.
+    /// The element type.
     pub fn elem(&self) -> Elem {
         match self {
             View::F64(_) => Elem::F64,
@@ -160,14 +158,14 @@ impl Buffer {
         Ok(buffer)
     }
 
-    /// Whether elements of `tensor` at `place` would lie in such memory.
+    /// Whether the elements of `tensor` at `place` fit this memory.
     pub(super) fn fits(&self, tensor: &Tensor, place: Place) -> bool {
         let own = &self.tensor;
         (own.elem(), own.shape()) == (tensor.elem(), tensor.shape())
             && self.start == GUARD + place.start()
     }
 
-    /// The same memory for another tensor that it fits.
+    /// The same memory for another tensor that fits it.
     pub(super) fn renamed(self, tensor: &Tensor) -> Buffer {
         Buffer {
             tensor: tensor.clone(),
@@ -180,13 +178,12 @@ impl Buffer {
         &self.tensor
     }
 
-    /// Exchanges the memory of two tensors that fit it both.
+    /// Exchanges the memory of two tensors if each fits the other's.
     pub(super) fn exchange(&mut self, other: &mut Buffer) {
         std::mem::swap(self, other);
         std::mem::swap(&mut self.tensor, &mut other.tensor);
     }
 
-    /// The elements.
     pub fn view(&self) -> View<'_> {
         match self.tensor.elem() {
             Elem::F64 => View::F64(self.slice()),
@@ -206,24 +203,24 @@ impl Buffer {
         }
     }
 
-    /// What guard zones and unset elements are filled with: a NaN as f64 and as two f32, a large
-    /// negative number as an integer, and another one for every live buffer, so that copying past
-    /// the end of one tensor to past the end of another changes the guard there.
+    /// The word that fills guard zones and unset elements: a NaN as f64 and as two f32, a large
+    /// negative number as an integer. Each live buffer has its own, so that copying past the end of
+    /// one tensor to past the end of another changes the guard there.
     pub(super) fn word(&self) -> u32 {
         0xfff8_0000 | (self.file.as_raw_fd().unsigned_abs() & 0x7_ffff)
     }
 
-    /// Where a worker finds the memory.
+    /// The path under which a worker opens the memory.
     pub(super) fn path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
     }
 
-    /// The bytes before the elements there.
+    /// The bytes before the elements in that file.
     pub(super) fn start(&self) -> usize {
         self.start
     }
 
-    /// Checks that `kernel`, which ran last, wrote nothing around the elements.
+    /// Checks that `kernel`, which ran last, did not write outside the elements.
     pub(super) fn check_guards(&self, kernel: &str) -> Result<(), RuntimeError> {
         let word = self.word().to_ne_bytes();
         let guard = [word; GUARD / 4];
@@ -253,9 +250,9 @@ impl Buffer {
 
     fn slice<T: Element>(&self) -> &[T] {
         let bytes = &self.map[self.start..self.start + self.bytes];
-        // SAFETY: the range holds whole elements, is aligned to a cache line, and any bits are a value
-        // of these types. Only a worker writes to it elsewhere, only during a request, and
-        // whoever makes a request waits for its end (or the worker's) before coming here.
+        // SAFETY: the range holds whole elements, is aligned to a cache line, and any bits are a
+        // value of these types. Only a worker writes to it elsewhere, and only during a request.
+        // The requester waits for its end (or the worker's) before coming here.
         unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len() / size_of::<T>()) }
     }
 
@@ -267,7 +264,7 @@ impl Buffer {
     }
 }
 
-/// The types of elements: any bits are a value, and none is larger than the alignment.
+/// Element types: any bits are a value, and none is larger than the alignment.
 trait Element {}
 impl Element for f64 {}
 impl Element for f32 {}
@@ -301,7 +298,7 @@ pub(super) struct Mapped {
 }
 
 enum Memory {
-    /// A kernel's attempt to write to it is a crash.
+    /// Writing to it crashes a kernel.
     ReadOnly(Mmap),
     Writable(MmapMut),
 }
@@ -310,10 +307,10 @@ impl Mapped {
     /// Maps the buffer at `path`, whose elements begin after `start` bytes.
     pub(super) fn open(path: &str, start: usize, writable: bool) -> io::Result<Mapped> {
         let file = File::options().read(true).write(writable).open(path)?;
-        // Populated, because a kernel's time should not hold the cost of first touching memory.
+        // Populated, so that a kernel's time excludes the page faults of the first access.
         let mut options = MmapOptions::new();
         options.populate();
-        // SAFETY: the parent never changes the length of the file, and leaves it alone while
+        // SAFETY: the parent never changes the length of the file, and does not access it while
         // this process answers a request.
         let memory = unsafe {
             if writable {
@@ -342,7 +339,7 @@ impl Mapped {
         &all[self.start..all.len() - GUARD]
     }
 
-    /// The bytes of the elements, where they may be written.
+    /// The bytes of the elements, if they may be written.
     pub(super) fn bytes_mut(&mut self) -> Option<&mut [u8]> {
         match &mut self.memory {
             Memory::ReadOnly(_) => None,
@@ -353,7 +350,7 @@ impl Mapped {
         }
     }
 
-    /// The address that a kernel gets.
+    /// The address that is passed to a kernel.
     pub(super) fn address(&mut self) -> *mut std::ffi::c_void {
         match &mut self.memory {
             Memory::ReadOnly(map) => map.as_ptr().wrapping_add(self.start).cast_mut().cast(),

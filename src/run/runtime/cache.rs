@@ -1,5 +1,8 @@
-//! The cache of shared objects: named by what they were made from, sealed by what they are, and
-//! removed when there are too many, what was not used for the longest time first.
+//! The cache of shared objects. Their names are hashes of their sources, and a hash of the contents
+//! seals each. If the cache is full, the least recently used ones are removed.
+//!
+//! The next start removes the leftovers of killed processes: directories are named after their
+//! process, and locked.
 
 use super::control::Control;
 use super::{sys, trust};
@@ -11,22 +14,22 @@ use std::sync::Once;
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
-/// The name of what `source` compiles to with these flags, this compiler and, because the flags
-/// say "native", this processor.
+/// The name of the object that `source` compiles to with these flags and this compiler. It also
+/// depends on this processor, because the flags say "native".
 pub(super) fn key(source: &str, flags: &[String], compiler: &[Vec<u8>]) -> String {
     let mut hasher = blake3::Hasher::new();
     let processor = processor();
     let fields = flags.iter().map(String::as_bytes);
     let fields = fields.chain(compiler.iter().map(Vec::as_slice));
     for field in fields.chain([source.as_bytes(), processor.as_bytes()]) {
-        // The length first, so that no two lists of fields are the same bytes.
+        // The length comes first, so that different lists of fields are different bytes.
         hasher.update(&(field.len() as u64).to_le_bytes());
         hasher.update(field);
     }
     hasher.finalize().to_hex().to_string()
 }
 
-/// A name for what depends on this processor and on `facts`, and on no compiler.
+/// A name that depends on this processor and on `facts`, and not on a compiler.
 pub fn key_of_processor(facts: &str) -> String {
     key(facts, &[], &[])
 }
@@ -48,14 +51,14 @@ fn processor() -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Where shared objects and what was measured are kept; `None` where the user has no cache
-/// directory, or one into which others can put what they like.
+/// The directory of shared objects and of measurements. `None` if the user has no cache directory,
+/// or one that others can write to.
 pub(super) fn directory(control: &Control) -> Option<PathBuf> {
     let chosen = || std::env::var_os("TEML_CACHE_DIR").filter(|dir| !dir.is_empty());
     let place = control.cache_dir.clone();
     let place = place.or_else(|| chosen().map(PathBuf::from));
     let place = place.or_else(|| dirs::cache_dir().map(|dir| dir.join("teml")))?;
-    // Absolute, because a worker or the compiler may run elsewhere.
+    // Absolute, because a worker or the compiler may run in another directory.
     let place = std::path::absolute(place).ok()?;
     if let Some(doubt) = trust::directory(&place) {
         static ONCE: Once = Once::new();
@@ -76,29 +79,29 @@ pub(super) fn directory(control: &Control) -> Option<PathBuf> {
     Some(place)
 }
 
-/// Where something other than a shared object is kept, under this name. `None` as for objects, and
-/// where there is something that others may have written.
+/// The path for a file of this name that is not a shared object. `None` as for objects, and if
+/// others may have written the file.
 pub fn file(control: &Control, name: &str) -> Option<PathBuf> {
     let place = directory(control)?.join(name);
     let free = std::fs::symlink_metadata(&place).is_err();
     (free || trust::is_ours(&place, true)).then_some(place)
 }
 
-/// A directory of its own inside the cache, where something is made that is then moved into the
-/// cache: renaming is atomic on one file system only.
+/// A new directory inside the cache. Files are made there and then moved into the cache, since
+/// renaming is atomic only within one file system.
 pub(super) fn workplace(cache: &Path) -> io::Result<Workplace> {
     std::fs::create_dir_all(cache)?;
     make_room(cache);
     Workplace::new(BUILD, cache)
 }
 
-/// The same where temporary files are.
+/// The same in the directory for temporary files.
 pub(super) fn temporary() -> io::Result<Workplace> {
     Workplace::new(TEMPORARY, &std::env::temp_dir())
 }
 
-/// A directory that goes away with its last use. If this process is killed, the next one removes it:
-/// the name tells the process, and the directory is locked as long as that lives.
+/// A directory that is removed with its last use. If this process is killed, the next one removes
+/// it: the name contains the process number, and the directory is locked while the process lives.
 #[derive(Debug)]
 pub(super) struct Workplace {
     directory: TempDir,
@@ -110,7 +113,7 @@ impl Workplace {
         let prefix = format!("{kind}{}-", std::process::id());
         let directory = tempfile::Builder::new().prefix(&prefix).tempdir_in(place)?;
         let lock = File::open(directory.path())?;
-        // Without locks, the number of the process has to do.
+        // If the file system has no locks, the process number has to suffice.
         let _ = lock.try_lock();
         Ok(Workplace {
             directory,
@@ -123,7 +126,7 @@ impl Workplace {
     }
 }
 
-/// Removes what was left behind in `place` where processes were killed.
+/// Removes the directories that killed processes left in `place`.
 fn remove_left(place: &Path, kind: &str) {
     let Ok(entries) = std::fs::read_dir(place) else {
         return;
@@ -135,20 +138,20 @@ fn remove_left(place: &Path, kind: &str) {
         if process.is_none_or(sys::is_alive) {
             continue;
         }
-        // A process on another machine, or in another container, holds the lock.
+        // A process on another machine, or in another container, may hold the lock.
         let path = entry.path();
         let mut options = OpenOptions::new();
         let flags = libc::O_NONBLOCK | libc::O_DIRECTORY | libc::O_NOFOLLOW;
         let lock = options.read(true).custom_flags(flags).open(&path);
         if lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
-            // What cannot be removed is another user's.
+            // A directory that cannot be removed belongs to another user.
             let _ = std::fs::remove_dir_all(&path);
         }
     }
 }
 
-/// Appends a hash of the file to it (what follows a shared object's last section is ignored when
-/// it is loaded), so that a file that a full disk or a power failure cut short is not used.
+/// Appends a hash of the file to it, so that a file that a full disk or a power failure cut short
+/// is not used. Loaders ignore the bytes after the last section of a shared object.
 pub(super) fn seal(object: &Path) -> io::Result<()> {
     std::fs::set_permissions(object, Permissions::from_mode(0o700))?;
     let hash = blake3::hash(&std::fs::read(object)?);
@@ -156,12 +159,12 @@ pub(super) fn seal(object: &Path) -> io::Result<()> {
     file.write_all(hash.as_bytes())
 }
 
-/// Whether the cache holds this file, whole, and nobody else can have written it; then it counts as
-/// used now.
+/// Whether the cache has this file, it is whole, and nobody else can have written it. Also marks it
+/// as used.
 pub(super) fn holds(object: &Path) -> bool {
     let whole = is_whole(object);
     if whole {
-        // Where the time cannot be set, the file is removed early and made anew.
+        // If the time cannot be set, the file is removed early and compiled again.
         let _ = trust::open(object).and_then(|f| f.set_modified(SystemTime::now()));
     }
     whole
@@ -179,22 +182,22 @@ fn is_whole(object: &Path) -> bool {
     blake3::hash(body).as_bytes() == hash
 }
 
-/// The cache may take this many bytes.
+/// The limit of the cache, in bytes.
 const MAX_BYTES: u64 = 512 << 20;
 
-/// What was used in this time may be in use now, by this process or another one, and stays.
+/// Objects used within this time stay: this process or another one may still use them.
 const IN_USE: Duration = Duration::from_secs(24 * HOUR);
 
 const HOUR: u64 = 60 * 60;
 
-/// Makes room for what is stored from now on. Once per process, since that looks at every file.
+/// Makes room for new objects, once per process, since it looks at every file.
 fn make_room(cache: &Path) {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| prune(cache, MAX_BYTES, SystemTime::now() - IN_USE));
 }
 
-/// Removes shared objects that were last used before `until`, the oldest first, as long as all of
-/// them take more than `max` bytes; and what was left behind where a process was killed.
+/// Removes shared objects that were last used before `until`, the oldest first, until all of them
+/// take at most `max` bytes. Also removes the leftovers of killed processes.
 fn prune(cache: &Path, max: u64, until: SystemTime) {
     let Ok(entries) = std::fs::read_dir(cache) else {
         return;
@@ -208,7 +211,7 @@ fn prune(cache: &Path, max: u64, until: SystemTime) {
             total += data.len();
             objects.push((used, data.len(), path));
         } else if data.is_dir() && name.to_string_lossy().starts_with(BUILD) && used < until {
-            // What cannot be removed is another user's.
+            // A directory that cannot be removed belongs to another user.
             let _ = std::fs::remove_dir_all(path);
         }
     }
@@ -223,7 +226,7 @@ fn prune(cache: &Path, max: u64, until: SystemTime) {
     }
 }
 
-/// How the names of directories begin in which the compiler works, in the cache and elsewhere.
+/// Prefixes of the directories in which the compiler works, in the cache and elsewhere.
 const BUILD: &str = "build-";
 const TEMPORARY: &str = "teml-";
 

@@ -1,4 +1,5 @@
-//! Is the result the reference? One pass over memory where it is, a second one to say where not.
+//! Compares a result with the reference: one pass over memory if they agree, a second one to locate
+//! the differences.
 
 use super::buffer::{Scalar, View};
 use super::error::RuntimeError;
@@ -9,15 +10,14 @@ use std::fmt;
 /// How a result differs from the reference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Agreement {
-    /// The number of elements compared.
     pub elements: u64,
-    /// max |actual - expected| over max |expected|, both over the elements that are finite in
-    /// both; over 1 where the reference is all zero; infinite where a NaN or an infinity meets
-    /// anything but its like.
+    /// max |actual - expected| over max |expected|, both over the elements that are finite in both.
+    /// The divisor is 1 if the reference is all zero. Infinite if a NaN or an infinity meets a
+    /// different value.
     pub relative_error: f64,
     /// The relative error up to which an element counts as equal; 0 for integers.
     pub tolerance: f64,
-    /// The number of elements that differ by more than the tolerance allows.
+    /// The number of elements that differ by more than the tolerance.
     pub differing: u64,
     /// The first of them in row-major order.
     pub first: Option<Difference>,
@@ -66,7 +66,7 @@ impl fmt::Display for Agreement {
     }
 }
 
-/// The relative error that is taken for rounding: 1e-9 for f64, 1e-4 for f32, 0 for integers.
+/// The relative error that counts as rounding: 1e-9 for f64, 1e-4 for f32, 0 for integers.
 pub fn default_tolerance(elem: Elem) -> f64 {
     match elem {
         Elem::F64 => 1e-9,
@@ -77,13 +77,13 @@ pub fn default_tolerance(elem: Elem) -> f64 {
 
 /// Compares a result with the reference; both have the shape `shape`.
 ///
-/// Floating-point elements may differ by `tolerance` times the largest magnitude in the
-/// reference; a NaN equals a NaN, an infinity an infinity of the same sign. Integers must be
-/// equal. The reference of an f32 result may be f64.
+/// Floating-point elements may differ by `tolerance` times the largest magnitude in the reference.
+/// A NaN equals a NaN, an infinity an infinity of the same sign. Integers must be equal. The
+/// reference of an f32 result may be f64.
 ///
 /// # Errors
-/// [`RuntimeError::Incomparable`] when the numbers of elements differ, or one is of integers and
-/// the other is not.
+/// [`RuntimeError::Incomparable`] when the numbers of elements differ, or only one of both has
+/// integers.
 pub fn compare(
     reference: View<'_>,
     actual: View<'_>,
@@ -187,8 +187,8 @@ fn join(x: (f64, f64, bool), y: (f64, f64, bool)) -> (f64, f64, bool) {
     (larger(x.0, y.0), larger(x.1, y.1), x.2 && y.2)
 }
 
-/// max |r|, max |a - r|, and whether all differences are finite. Eight independent lanes, so that
-/// the compiler can use vector registers without reordering anything that matters.
+/// max |r|, max |a - r|, and whether all differences are finite. Eight independent lanes let the
+/// compiler use vector registers without reordering a sum.
 fn extremes<R: Copy + Into<f64>, A: Copy + Into<f64>>(r: &[R], a: &[A]) -> (f64, f64, bool) {
     const LANES: usize = 8;
     let (mut scale, mut worst, mut poison) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);

@@ -1,4 +1,8 @@
-//! From a kernel's C text to a shared object.
+//! Compiles a kernel's C text to a shared object.
+//!
+//! If gcc fails with an internal error, the kernel is compiled again without the optimization that
+//! failed. Reference nests are compiled without most optimizations, so that they do not share the
+//! miscompilations of the variants. `-ffast-math` is never set.
 
 use super::abilities::without_openmp;
 use super::cache::{self, Workplace};
@@ -15,20 +19,20 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How C is compiled.
+/// Compiler options.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
     /// `-O0` to `-O3`.
     pub opt_level: u8,
-    /// What the C is for.
+    /// The target of the C.
     pub target: Target,
     /// Whether `a*b + c` may become one instruction that rounds once.
     pub fp_contract: bool,
-    /// Whether OpenMP directives mean something.
+    /// Whether OpenMP directives take effect.
     pub openmp: bool,
     /// Further flags, which take precedence over the others.
     pub extra: Vec<String>,
-    /// What is linked to the kernel: paths, `-l` and `-L`.
+    /// Libraries to link: paths, `-l` and `-L`.
     pub libraries: Vec<String>,
 }
 
@@ -46,8 +50,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The flags of a compiler, in order, for a kernel that [`chooses`](Kernel::chooses) or
-    /// does not.
+    /// The flags for a compiler, in order. `chooses` says whether the kernel
+    /// [`chooses`](Kernel::chooses).
     pub fn flags(&self, compiler: &Compiler, chooses: bool) -> Vec<String> {
         let mut flags = self.common_flags();
         if !compiler.is_clang() {
@@ -57,11 +61,10 @@ impl Options {
         flags
     }
 
-    /// The same without optimizations that reorder or combine iterations, for what others are
-    /// compared with.
+    /// The same without optimizations that reorder or combine iterations, for references.
     #[must_use]
     pub fn plain(&self) -> Options {
-        // Whatever CFLAGS say.
+        // These override CFLAGS.
         let last = ["-O1", "-fno-tree-vectorize"].map(str::to_owned);
         Options {
             opt_level: 1,
@@ -70,7 +73,7 @@ impl Options {
         }
     }
 
-    /// The same with flags that take optimizations away, whatever CFLAGS say.
+    /// The same with flags that disable optimizations, even against CFLAGS.
     #[must_use]
     pub fn cured(&self, cure: &[&str]) -> Options {
         let last = cure.iter().map(|flag| (*flag).to_owned());
@@ -80,7 +83,7 @@ impl Options {
         }
     }
 
-    /// Those that all compilers have.
+    /// The flags that all compilers understand.
     pub fn common_flags(&self) -> Vec<String> {
         let contract = if self.fp_contract { "fast" } else { "off" };
         let mut flags = vec![
@@ -89,21 +92,21 @@ impl Options {
         ];
         flags.extend(self.target.flags());
         flags.extend([
-            // Compilers older than the processor take it for its predecessor, whose costs mislead
-            // them: gcc 12 reads operands of Zen 5 from memory again and again.
+            // Compilers older than the processor tune for its predecessor, whose cost model
+            // misleads them: gcc 12 reads operands of Zen 5 from memory again and again.
             "-mtune=generic".to_owned(),
             "-fPIC".to_owned(),
             "-shared".to_owned(),
-            // A kernel of the name of a library function is the kernel all the same.
+            // A kernel with the name of a library function must not replace that function.
             "-fvisibility=hidden".to_owned(),
-            // Integer overflow wraps, as element types say.
+            // Integer overflow wraps, as the element types define.
             "-fwrapv".to_owned(),
-            // CFLAGS may hold its opposite, and numbers never change silently.
+            // Overrides `-ffast-math` in CFLAGS, so that results never change silently.
             "-fno-fast-math".to_owned(),
-            // Nothing reads it, and square roots need no function without it.
+            // Nothing reads `errno`, and without it square roots need no function call.
             "-fno-math-errno".to_owned(),
             format!("-ffp-contract={contract}"),
-            // What would otherwise show only when the kernel is loaded.
+            // Without these, missing functions would show only when the kernel is loaded.
             "-Werror=implicit-function-declaration".to_owned(),
             "-Wl,-z,defs".to_owned(),
         ]);
@@ -113,16 +116,16 @@ impl Options {
         flags
     }
 
-    /// Those that gcc alone has.
+    /// The flags that only gcc understands.
     pub fn gcc_flags(&self, chooses: bool) -> Vec<String> {
-        // gcc 12 replaces tiles in registers by scalars that it then moves around.
+        // gcc 12 splits register tiles into scalars that it then moves around.
         let mut flags = vec!["-fno-tree-sra".to_owned()];
         if self.opt_level < 2 {
-            // gcc 12 mixes up addresses with it (codegen/plan/keep_order.rs), at any level.
+            // With it, gcc 12 mixes up addresses at any level (codegen/plan/keep_order.rs).
             flags.push("-fno-ivopts".to_owned());
         }
         if chooses {
-            // With it, gcc 12 gives wrong minima of selected values on AVX-512
+            // With it, gcc 12 computes wrong minima of selected values on AVX-512
             // (tests/code/runtime/choosing.c).
             flags.push("-fno-tree-loop-if-convert".to_owned());
         }
@@ -130,8 +133,8 @@ impl Options {
     }
 }
 
-/// What cures C that a compiler gets wrong: flags that take optimizations away, the mildest first.
-/// The last ones are those of [`Options::plain`].
+/// Cures for C that a compiler gets wrong: flags that disable optimizations, the mildest first. The
+/// last ones are those of [`Options::plain`].
 pub const CURES: [&[&str]; 5] = [
     &["-fno-tree-slp-vectorize"],
     &["-fno-tree-forwprop"],
@@ -140,19 +143,19 @@ pub const CURES: [&[&str]; 5] = [
     &["-O1", "-fno-tree-vectorize"],
 ];
 
-/// A kernel's shared object, ready to be run.
+/// A kernel's shared object, ready to run.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     kernel: Kernel,
     path: PathBuf,
     cached: bool,
     serial: bool,
-    /// The directory of a shared object that the cache could not take; removed with its last use.
+    /// The directory of a shared object that is not in the cache; removed with its last use.
     _directory: Option<Arc<Workplace>>,
 }
 
 impl Compiled {
-    /// A kernel in a shared object, whose directory goes away with its last use.
+    /// A kernel in a shared object whose directory is removed with its last use.
     pub(super) fn inside(kernel: &Kernel, path: PathBuf, directory: &Arc<Workplace>) -> Compiled {
         Compiled {
             kernel: kernel.clone(),
@@ -163,17 +166,16 @@ impl Compiled {
         }
     }
 
-    /// What was compiled.
     pub fn kernel(&self) -> &Kernel {
         &self.kernel
     }
 
-    /// The shared object.
+    /// The path of the shared object.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether it lay in the cache already, so that no compiler ran.
+    /// Whether it was in the cache already, so that no compiler ran.
     pub fn was_cached(&self) -> bool {
         self.cached
     }
@@ -184,7 +186,7 @@ impl Compiled {
     }
 }
 
-/// The name of the function that calls a kernel with the arguments of an array.
+/// The name of the function that calls a kernel with an array of arguments.
 pub(super) fn entry_of(kernel: &Kernel) -> String {
     format!("teml_call_{}", kernel.symbol)
 }
@@ -202,13 +204,13 @@ pub fn compile(
 }
 
 impl Compiler {
-    /// Compiles a kernel, or takes it from the cache. Waits while something is being measured.
+    /// Compiles a kernel, or takes it from the cache. Waits while a measurement runs.
     ///
     /// # Errors
-    /// [`RuntimeError::CompileFailed`], [`RuntimeError::CompileTimedOut`],
-    /// [`RuntimeError::CompilerKilled`] or [`RuntimeError::NoCompiler`] when the compiler does not
-    /// do its work, [`RuntimeError::NoStorage`] when there is no place for the result,
-    /// [`RuntimeError::Interrupted`] when someone asked to stop.
+    /// - [`RuntimeError::CompileFailed`], [`RuntimeError::CompileTimedOut`],
+    ///   [`RuntimeError::CompilerKilled`] or [`RuntimeError::NoCompiler`]: the compiler fails.
+    /// - [`RuntimeError::NoStorage`]: the result cannot be stored.
+    /// - [`RuntimeError::Interrupted`]: someone asked to stop.
     pub fn compile(
         &self,
         kernel: &Kernel,
@@ -241,7 +243,7 @@ impl Compiler {
         let mut flags = flags.to_vec();
         flags.extend(self.flags_of_functions(kernel, &flags, control)?);
         match self.compile_with(kernel, &flags, &options.libraries, control) {
-            // gcc 12 can fail where it groups statements; vectors are written out anyway.
+            // gcc 12 can fail where it groups statements (SLP). Vectors are explicit anyway.
             Err(RuntimeError::CompileFailed { report, .. })
                 if report.contains("internal compiler error") && !self.is_clang() =>
             {
@@ -308,7 +310,7 @@ impl Compiler {
         }
     }
 
-    /// The name of a kernel's shared object in the cache.
+    /// The file name of a kernel's shared object in the cache.
     pub(super) fn object_of(
         &self,
         kernel: &Kernel,
@@ -320,13 +322,12 @@ impl Compiler {
         format!("{key}.so")
     }
 
-    /// A name for what becomes of `source` with these arguments, this compiler and this
-    /// processor.
+    /// A name for the result of `source` with these arguments, this compiler and this processor.
     pub fn key(&self, source: &str, arguments: &[String]) -> String {
         cache::key(source, arguments, &self.identity())
     }
 
-    /// What the compiler gets for an input and an output.
+    /// The compiler's arguments for an input and an output.
     pub(super) fn arguments(
         &self,
         flags: &[String],
@@ -340,7 +341,7 @@ impl Compiler {
         arguments
     }
 
-    /// Compiles C, which is called `name`, in a directory.
+    /// Compiles C under the file name `name` in a directory.
     pub(super) fn build(
         &self,
         (name, source): (&str, &str),
@@ -383,8 +384,8 @@ impl Compiler {
     }
 }
 
-/// The C of kernels and, after it, the functions that a worker looks up. With poisoned local tensors
-/// (`-DTEML_POISON=1`), arithmetic on what nothing set stops the process.
+/// The C of kernels, followed by the functions that a worker looks up. With poisoned local tensors
+/// (`-DTEML_POISON=1`), arithmetic on unset elements stops the process.
 pub(super) fn with_entries(kernels: &[Kernel]) -> String {
     let mut text = unit(kernels);
     text.push_str(
@@ -404,11 +405,11 @@ pub(super) fn with_entries(kernels: &[Kernel]) -> String {
     text
 }
 
-/// C that calls kernels of another translation unit as a worker does.
+/// C that calls kernels of another translation unit, as a worker does.
 pub(super) fn entries_apart(kernels: &[Kernel]) -> String {
     let mut text = "#define TEML_BEGIN (void)0\n#define TEML_END (void)0\n".to_owned();
     for kernel in kernels {
-        // Pointers are passed alike, whatever they point to.
+        // All pointers are passed alike, whatever their type.
         let pointers = vec!["void *"; kernel.params.len()].join(", ");
         let pointers = if pointers.is_empty() {
             "void"

@@ -1,4 +1,4 @@
-//! The C compiler: which one, and one run of it.
+//! Finds the C compiler, and runs it.
 
 use super::configured;
 use super::control::Control;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::sync::OnceLock;
 
-/// A C compiler that has been started once, to ask for its version.
+/// A C compiler that was started once, to ask for its version.
 #[derive(Clone, Debug)]
 pub struct Compiler {
     program: PathBuf,
@@ -20,19 +20,19 @@ pub struct Compiler {
     flags: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
     version: String,
-    /// Whether functions of vectors can be linked, once that was tried.
+    /// Whether vector functions can be linked, once that was tried.
     vector_functions: OnceLock<bool>,
-    /// Whether it has OpenMP, once that was in doubt.
+    /// Whether it has OpenMP, once that was tried.
     openmp: OnceLock<bool>,
 }
 
-/// How a run of the compiler ended, and what it said.
+/// How a run of the compiler ended, and its output.
 pub(super) struct Outcome {
     pub(super) status: ExitStatus,
     pub(super) output: String,
 }
 
-/// What compilers read from the environment that changes what they make.
+/// Environment variables that change the output of compilers.
 const READ: [&str; 6] = [
     "CPATH",
     "C_INCLUDE_PATH",
@@ -48,7 +48,7 @@ impl Compiler {
     /// Once found, it stays the same in this process.
     ///
     /// # Errors
-    /// [`RuntimeError::NoCompiler`] when none of them can be started or gives an answer,
+    /// [`RuntimeError::NoCompiler`] when none of them can be started or answers,
     /// [`RuntimeError::Interrupted`] when someone asked to stop.
     pub fn find(control: &Control) -> Result<&'static Compiler, RuntimeError> {
         static FOUND: OnceLock<Compiler> = OnceLock::new();
@@ -80,9 +80,9 @@ impl Compiler {
     ) -> Result<Result<Compiler, String>, RuntimeError> {
         let program = PathBuf::from(configured.program);
         let absolute = match program.parent() {
-            // A bare name, to be found in PATH.
+            // A bare name, which is looked up in PATH.
             Some(parent) if parent.as_os_str().is_empty() => None,
-            // It will be started in another directory.
+            // The compiler will be started in another directory.
             _ => std::path::absolute(&program).ok(),
         };
         let name = program.display().to_string();
@@ -114,12 +114,12 @@ impl Compiler {
         )
     }
 
-    /// The path or name under which it is started.
+    /// The path or name that starts it.
     pub fn program(&self) -> &Path {
         &self.program
     }
 
-    /// The first line that it prints about its version.
+    /// The first line of its version message.
     pub fn version(&self) -> &str {
         self.version.lines().next().unwrap_or_default()
     }
@@ -130,9 +130,9 @@ impl Compiler {
         self.flags.iter().map(text).collect()
     }
 
-    /// All flags of a run: CFLAGS come after those of `flags` that choose how much is optimized and
-    /// for which processor, and before those that decide what code computes. What is chosen twice
-    /// in `flags` was asked for, and stays last.
+    /// All flags of a run. CFLAGS come after the flags of `flags` that choose the optimization
+    /// level and the processor, and before the ones that decide the results. If `flags` chooses
+    /// twice, the last choice was asked for and stays last.
     pub fn command_line(&self, flags: &[String]) -> Vec<String> {
         let mut last = flags.to_vec();
         let mut line = Vec::new();
@@ -146,7 +146,7 @@ impl Compiler {
         line
     }
 
-    /// Whether this is clang, which refuses flags of gcc that it does not know.
+    /// Whether this is clang, which rejects gcc flags that it does not know.
     pub(super) fn is_clang(&self) -> bool {
         self.version().contains("clang")
     }
@@ -159,8 +159,7 @@ impl Compiler {
         &self.openmp
     }
 
-    /// What tells this compiler, with its own flags and what it reads from the environment, from
-    /// others.
+    /// The bytes that identify this compiler, with its own flags and its environment.
     pub(super) fn identity(&self) -> Vec<Vec<u8>> {
         let text = |text: &OsString| text.as_encoded_bytes().to_vec();
         let mut identity = vec![text(&self.program.as_os_str().to_owned())];
@@ -183,7 +182,7 @@ impl Compiler {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
         command.envs(self.environment.iter().map(|(k, v)| (k, v)));
-        // Diagnostics are read by this program, which knows their English.
+        // This program parses the diagnostics, and only knows the English ones.
         command.env("LC_ALL", "C");
         command
     }
@@ -197,7 +196,7 @@ impl Compiler {
         control: &Control,
     ) -> Result<Outcome, Stopped> {
         let mut command = self.command();
-        // What it writes for itself goes away with the directory, also when it is killed.
+        // Its temporary files are removed with the directory, even if it is killed.
         command.current_dir(directory).env("TMPDIR", directory);
         command.args(flags);
         let compiler = self.program.display().to_string();
@@ -240,14 +239,14 @@ impl Compiler {
     }
 }
 
-/// How flags begin that CFLAGS may choose otherwise.
+/// Prefixes of flags that CFLAGS may override.
 const OPEN: [&str; 3] = ["-O", "-march=", "-mtune="];
 
-/// Why there is no outcome.
+/// Why a run has no outcome.
 pub(super) enum Stopped {
-    /// The directory could not be used; another one may do.
+    /// The directory could not be used; another one may work.
     Storage(std::io::Error),
-    /// Nothing to be done about it.
+    /// A final failure.
     Failed(RuntimeError),
 }
 

@@ -1,8 +1,8 @@
 //! The C compiler that the environment names, as the `cc` crate reads it: `CC`, with a wrapper such
 //! as ccache and with arguments, and `CFLAGS`, each also with the target's name.
 //!
-//! The crate starts the compiler to find out of what kind it is, and waits for it without any bound.
-//! So it works in a worker process, which is bounded as a whole.
+//! The crate starts the compiler to find out its kind, and waits for it without a limit. So it
+//! works in a worker process, which is bounded as a whole.
 
 use super::cache;
 use super::control::Control;
@@ -12,10 +12,10 @@ use super::sys;
 use super::worker::{Kind, Worker};
 use std::ffi::{OsStr, OsString};
 
-/// A worker in which a compiler writes without end may take as much memory, and so may the compiler.
+/// The memory limit of a worker, in case the compiler writes without end, and of the compiler.
 const MEMORY: u64 = 512 << 20;
 
-/// What is interrupted.
+/// The name of this activity in messages.
 pub(super) const SEARCH: &str = "looking for a C compiler";
 
 /// Asks a worker.
@@ -42,8 +42,7 @@ pub(super) fn ask(control: &Control) -> Result<Result<Configured, String>, Runti
         Err(RuntimeError::TimedOut { .. }) => {
             Err(format!("{}: it gave no answer in {limit:?}", name()))
         }
-        // All that the worker does is keep what the compiler writes; without memory it aborts or
-        // panics.
+        // The worker only keeps the compiler's output; without memory it aborts or panics.
         Err(RuntimeError::Crashed { .. } | RuntimeError::Exited { .. }) => Err(format!(
             "{}: it wrote more than {} and was stopped",
             name(),
@@ -54,16 +53,16 @@ pub(super) fn ask(control: &Control) -> Result<Result<Configured, String>, Runti
     })
 }
 
-/// What the environment says, for messages.
+/// The compiler's name in the environment, for messages.
 fn name() -> String {
     let named = std::env::var_os("CC").filter(|name| !name.is_empty());
     format!("`{}`", named.unwrap_or("cc".into()).display())
 }
 
-/// Finds it; in a worker, which does nothing else then.
+/// Finds the compiler. Runs in a worker, which does nothing else afterwards.
 ///
 /// # Errors
-/// What the crate says.
+/// The message of the crate.
 pub(super) fn find() -> Result<Configured, String> {
     sys::limit_memory(MEMORY).map_err(|error| error.to_string())?;
     let target = env!("TEML_TARGET");

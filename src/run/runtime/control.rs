@@ -1,4 +1,4 @@
-//! What bounds the work of this room: limits, places, and the wish to stop.
+//! The bounds of compiling and running: limits, paths, and the request to stop.
 
 use super::error::RuntimeError;
 use super::sys;
@@ -7,44 +7,44 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Limits and places for compiling and running; passed explicitly to everything that waits.
+/// Limits and paths for compiling and running. They are passed explicitly to everything that waits.
 #[derive(Clone, Debug)]
 pub struct Control {
-    /// Set (by a Ctrl-C handler, say) to stop what is under way: it then ends with
-    /// [`RuntimeError::Interrupted`]. This room only reads it.
+    /// A Ctrl-C handler, say, sets this to stop the current work, which then ends with
+    /// [`RuntimeError::Interrupted`]. `runtime` only reads it.
     pub interrupt: Arc<AtomicBool>,
-    /// How long one call of a kernel may take. 60 s by default.
+    /// The time limit of one call of a kernel. 60 s by default.
     pub run_limit: Duration,
-    /// How long compiling one kernel may take. 120 s by default.
+    /// The time limit of compiling one kernel. 120 s by default.
     pub compile_limit: Duration,
-    /// How long another program may take to say what it is: the compiler its version, or pkg-config
-    /// where a library is. 20 s by default.
+    /// The time limit of a query of another program, such as the compiler's version or the path
+    /// that pkg-config gives for a library. 20 s by default.
     pub answer_limit: Duration,
-    /// How long the runs of one set of probes that measure the machine may take together. Half a
-    /// second by default.
+    /// The total time of the runs of one set of probes that measure the machine. Half a second by
+    /// default.
     pub probe_time: Duration,
-    /// How many bytes these probes may touch; never more than a 16th of the free memory. `None`
-    /// stands for 512 MiB or, where that is more, a 64th of the free memory.
+    /// The memory limit of these probes in bytes; never more than a 16th of the free memory. `None`
+    /// means 512 MiB or, if that is more, a 64th of the free memory.
     pub probe_memory: Option<u64>,
-    /// How many OpenMP threads a kernel gets in [`run_once`](super::run_once). By default as
-    /// many as the machine offers this process.
+    /// The number of OpenMP threads of a kernel in [`run_once`](super::run_once). By default all
+    /// threads that the machine offers this process.
     pub threads: usize,
-    /// Whether compilers may run while something is measured. Only where kernels leave cores free.
+    /// Whether compilers may run during a measurement. Only if kernels leave cores free.
     pub compiles_beside: bool,
     /// Whether other processes of this program may measure on this machine, so that compilers wait
     /// for them.
     pub shares_machine: bool,
-    /// Whether a measurement waits until others leave its cores alone, and repeats the runs that they
-    /// disturb, within limits.
+    /// Whether a measurement waits until other programs leave its cores alone, and repeats
+    /// disturbed runs, within limits.
     pub patient: bool,
     /// The program whose subcommand `worker` calls [`serve`](fn@super::serve). By default the
     /// running program itself.
     pub worker: PathBuf,
-    /// Where shared objects are kept. `None` stands for `$TEML_CACHE_DIR` or, without it, the
-    /// user's cache directory.
+    /// The directory of shared objects. `None` means `$TEML_CACHE_DIR` or, without it, the user's
+    /// cache directory.
     pub cache_dir: Option<PathBuf>,
-    /// Gets a line of text when something takes longer than its user expects, such as another
-    /// process that measures. By default it goes to standard error.
+    /// Receives a line of text when something takes longer than its user expects, such as waiting
+    /// for another process that measures. By default it goes to standard error.
     pub notice: fn(&str),
 }
 
@@ -61,7 +61,7 @@ impl Default for Control {
             compiles_beside: false,
             shares_machine: false,
             patient: true,
-            // Not the path of the executable: an upgrade may have replaced what lies there.
+            // Not the path of the executable: an upgrade may have replaced the file.
             worker: PathBuf::from("/proc/self/exe"),
             cache_dir: None,
             notice: |text| eprintln!("{text}"),
@@ -75,7 +75,7 @@ impl Control {
         self.interrupt.load(Ordering::Relaxed)
     }
 
-    /// How many bytes probes of the machine may touch, as [`Control::probe_memory`] says.
+    /// How many bytes probes of the machine may touch; see [`Control::probe_memory`].
     pub fn memory_for_probes(&self) -> u64 {
         const USUAL: u64 = 512 << 20;
         let free = sys::available().unwrap_or(u64::MAX);

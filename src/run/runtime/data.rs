@@ -14,14 +14,14 @@ pub enum Data {
     /// `((x*7 + k*13) % 101) / 101.0 - 0.5`, and `((x*7 + k*13) % 101) - 50` where its elements
     /// are integers.
     Pattern(u64),
-    /// Numbers that follow from a seed.
+    /// Pseudorandom numbers from a seed.
     Random(Random),
     /// The same value everywhere.
     Constant(Scalar),
     /// One value per element, in row-major order.
     Values(Arc<Values>),
-    /// Nothing: every element is a NaN, or a large negative number where elements are integers,
-    /// so that reading it before writing it shows.
+    /// Nothing: every element is a NaN, or a large negative number for integers, so that reading it
+    /// before writing it shows.
     Unset,
 }
 
@@ -42,7 +42,8 @@ impl Values {
     /// `numbers` as elements of `tensor`.
     ///
     /// # Errors
-    /// [`RuntimeError::NotAnElement`] when the elements are integers and a number is none of them.
+    /// [`RuntimeError::NotAnElement`] when the elements are integers and a number is not an integer
+    /// in their range.
     pub fn new(tensor: &Tensor, numbers: &[Scalar]) -> Result<Values, RuntimeError> {
         numbers.iter().try_for_each(|n| check(tensor, *n))?;
         let numbers = numbers.iter().copied();
@@ -108,7 +109,7 @@ const CHUNK: usize = PERIOD as usize * 512;
 
 impl Data {
     /// The value at flat index `x` of a tensor with elements of type `elem`; `None` for
-    /// [`Data::Unset`] and behind the end of [`Data::Values`].
+    /// [`Data::Unset`] and past the end of [`Data::Values`].
     pub fn value(&self, elem: Elem, x: u64) -> Option<Scalar> {
         match self {
             Data::Pattern(k) => {
@@ -126,7 +127,7 @@ impl Data {
         }
     }
 
-    /// That the data can be the elements of `tensor`.
+    /// Checks that the data can be the elements of `tensor`.
     ///
     /// # Errors
     /// [`RuntimeError::DataLength`], [`RuntimeError::DataType`], [`RuntimeError::NotAnElement`],
@@ -162,7 +163,7 @@ impl Data {
         }
     }
 
-    /// That a triangular matrix has zeros outside of its triangle.
+    /// Checks that a triangular matrix has zeros outside of its triangle.
     fn check_triangle(&self, tensor: &Tensor) -> Result<(), RuntimeError> {
         let (Some(triangle), [rows, columns]) = (tensor.triangle(), tensor.shape().extents())
         else {
@@ -188,7 +189,7 @@ impl Data {
         }
     }
 
-    /// The data inside of the triangle of a triangular matrix, and zeros outside.
+    /// The data inside the triangle of a triangular matrix, and zeros outside.
     #[must_use]
     pub fn inside_triangle(self, tensor: &Tensor) -> Data {
         let (Some(triangle), [_, columns]) = (tensor.triangle(), tensor.shape().extents()) else {

@@ -1,14 +1,14 @@
-//! What a C compiler complained about, shown with the C around it.
+//! Shows the errors of a C compiler with the C around them.
 
 use std::fmt::Write;
 
 /// Lines shown before and after the one at fault.
 const CONTEXT: usize = 2;
 
-/// Lines of output that are shown when none of them can be placed in the source.
+/// How many lines of output are shown if none of them refers to the source.
 const RAW_LINES: usize = 20;
 
-/// What linkers and compilers say without an OpenMP library.
+/// Messages of linkers and compilers without an OpenMP library.
 const NO_OPENMP: [&str; 4] = [
     "-lomp",
     "-lgomp",
@@ -16,7 +16,7 @@ const NO_OPENMP: [&str; 4] = [
     "'omp.h' file not found",
 ];
 
-/// What the system, compilers, linkers and panics say where the system gives too little.
+/// Messages of the system, compilers, linkers and panics about exhausted resources.
 const LIMITS: [&str; 10] = [
     "Too many open files",
     "out of file descriptors",
@@ -30,15 +30,15 @@ const LIMITS: [&str; 10] = [
     "failed to spawn thread",
 ];
 
-/// Where users see the limits that the system has for them.
+/// How users see the limits of the system.
 pub const SHOWN: &str = "`ulimit -a` shows limits of memory, files, processes and time";
 
-/// Whether a text says that the system gives too little: threads, files or memory.
+/// Whether a text reports exhausted resources: threads, files or memory.
 pub fn is_lack(text: &str) -> bool {
     LIMITS.iter().any(|sign| text.contains(sign))
 }
 
-/// What to do without OpenMP.
+/// Help for a missing OpenMP.
 pub(super) const OPENMP: &str = "install it (`apt install gcc`, or `apt install libomp-dev` for \
                                  clang), or name another compiler in CC";
 
@@ -101,7 +101,7 @@ fn excerpt(text: &mut String, source: &str, line: usize, column: usize) {
     for (k, content) in shown.take_while(|(k, _)| *k < line + CONTEXT) {
         let _ = writeln!(text, "{:5} | {content}", k + 1);
         if k + 1 == line {
-            // Tabs are kept, so that the caret stands below its column.
+            // Tabs are kept, so that the caret is below its column.
             let before = content.chars().take(column.saturating_sub(1));
             let space: String = before.map(|c| if c == '\t' { c } else { ' ' }).collect();
             let _ = writeln!(text, "      | {space}^");

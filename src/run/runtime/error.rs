@@ -1,4 +1,4 @@
-//! What can go wrong between C text and a result.
+//! The errors between C text and a result.
 
 use super::buffer::Scalar;
 use super::compare::Agreement;
@@ -13,15 +13,13 @@ pub enum RuntimeError {
     /// None of the compilers could be started.
     #[error("no C compiler found (tried {}): {}", tried.join(", "), compiler_help(tried))]
     NoCompiler {
-        /// What was tried, each with the reason it did not do.
+        /// The compilers that were tried, each with the reason why it failed.
         tried: Vec<String>,
     },
     /// The compiler refused the C.
     #[error("the C compiler `{compiler}` refused kernel `{kernel}`\n{report}")]
     CompileFailed {
-        /// The kernel's symbol.
         kernel: String,
-        /// The compiler's path.
         compiler: String,
         /// The line of the first error in the C, counted from 1, where the compiler named one.
         line: Option<usize>,
@@ -29,18 +27,16 @@ pub enum RuntimeError {
         /// line.
         report: String,
     },
-    /// The compiler took longer than it may.
+    /// The compiler exceeded its time limit.
     #[error(
         "the C compiler `{compiler}` was still at kernel `{kernel}` after {limit:?} and was \
          stopped: a very large unrolled or vectorized body can cause that, so unroll less or \
          raise the limit"
     )]
     CompileTimedOut {
-        /// The kernel's symbol.
         kernel: String,
-        /// The compiler's path.
         compiler: String,
-        /// How long it may take.
+        /// The time limit.
         limit: Duration,
     },
     /// The compiler died of a signal.
@@ -49,39 +45,34 @@ pub enum RuntimeError {
          {hint}"
     )]
     CompilerKilled {
-        /// The kernel's symbol.
         kernel: String,
-        /// The compiler's path.
         compiler: String,
-        /// The signal's name.
         signal: &'static str,
-        /// What this usually means.
+        /// The usual cause.
         hint: &'static str,
     },
-    /// There is no place where a shared object can be stored.
+    /// A shared object cannot be stored anywhere.
     #[error(
         "cannot store compiled kernels: {}; make room there, or point TEML_CACHE_DIR or TMPDIR at \
          a directory that can be written",
         tried.join("; ")
     )]
     NoStorage {
-        /// What was tried, each with the reason it did not do.
+        /// The directories that were tried, each with the reason why it failed.
         tried: Vec<String>,
     },
     /// There is no memory for a tensor.
     #[error("no memory for tensor `{tensor}` of {}: {reason}", bytes_text(*bytes))]
     Allocation {
-        /// The tensor's name.
         tensor: String,
-        /// Bytes of its elements (saturated where they cannot be counted).
+        /// Bytes of its elements (saturated if they overflow).
         bytes: u64,
-        /// What the system said.
+        /// The system's message.
         reason: String,
     },
     /// A list of values has the wrong length.
     #[error("tensor `{tensor}` has {expected} elements, and {given} values were given")]
     DataLength {
-        /// The tensor's name.
         tensor: String,
         /// The number of its elements.
         expected: u64,
@@ -93,66 +84,51 @@ pub enum RuntimeError {
         "{value} cannot be an element of tensor `{tensor}`: its elements are {elem}, whole numbers"
     )]
     NotAnElement {
-        /// The tensor's name.
         tensor: String,
-        /// Its element type.
         elem: Elem,
-        /// The value.
         value: Scalar,
     },
-    /// An element of a triangular matrix outside of its triangle.
+    /// A triangular matrix has a nonzero element outside of its triangle.
     #[error(
         "`{tensor}` was said to be {} triangular, and {tensor}[{row}][{column}] is {value}", .triangle.word()
     )]
     NotTriangular {
-        /// The tensor's name.
         tensor: String,
-        /// The triangle outside of which there are to be zeros.
+        /// The declared triangle.
         triangle: Triangle,
-        /// The indices of the element.
+        /// The row of the element.
         row: u64,
-        /// The second one.
+        /// Its column.
         column: u64,
-        /// The element.
+        /// Its value.
         value: Scalar,
     },
     /// Values of another type than the tensor's elements.
     #[error("tensor `{tensor}` has elements of type {expected}, and {given} values were given")]
     DataType {
-        /// The tensor's name.
         tensor: String,
         /// The type of its elements.
         expected: Elem,
         /// The type of the values.
         given: Elem,
     },
-    /// Random numbers that are to lie between bounds that bound nothing.
+    /// The bounds of random numbers exclude all numbers.
     #[error(
         "there are no random numbers from {low} to {high} for tensor `{tensor}`, whose elements \
          are {elem}"
     )]
     NoRange {
-        /// The tensor's name.
         tensor: String,
-        /// Its element type.
         elem: Elem,
-        /// The lower bound.
         low: Scalar,
-        /// The upper bound.
         high: Scalar,
     },
     /// A file does not hold an array.
     #[error("cannot read `{}`: {reason}", file.display())]
-    NoArray {
-        /// The file.
-        file: PathBuf,
-        /// Why not.
-        reason: String,
-    },
+    NoArray { file: PathBuf, reason: String },
     /// The number of data sources is not the number of arguments.
     #[error("kernel `{kernel}` takes {expected} arguments, and data for {given} were given")]
     Arguments {
-        /// The kernel's symbol.
         kernel: String,
         /// The number of its arguments.
         expected: usize,
@@ -165,54 +141,44 @@ pub enum RuntimeError {
         program.display()
     )]
     WorkerStart {
-        /// The program.
         program: PathBuf,
-        /// What the system said, or what the program answered.
+        /// The system's message, or the program's answer.
         reason: String,
     },
-    /// The worker process refused or answered something else than was asked.
+    /// The worker process refused a request, or gave an unexpected answer.
     #[error("the process that runs kernels failed with kernel `{kernel}`: {reason}")]
     WorkerFailed {
-        /// The kernel's symbol.
         kernel: String,
-        /// What it said.
+        /// The worker's message.
         reason: String,
     },
     /// Processes on other machines were not started, or have all ended.
     #[error("{program}: {reason}")]
     NotLaunched {
-        /// What was to start them.
+        /// The program that was to start them.
         program: String,
-        /// What it said.
+        /// The program's message.
         reason: String,
     },
     /// A kernel crashed.
     #[error("kernel `{kernel}` crashed ({signal}): {hint}")]
     Crashed {
-        /// The kernel's symbol.
         kernel: String,
-        /// The signal's name.
         signal: &'static str,
-        /// What this usually means.
+        /// The usual cause.
         hint: &'static str,
     },
     /// A kernel ended its process.
     #[error("kernel `{kernel}` ended its process (exit status {status}) instead of returning")]
-    Exited {
-        /// The kernel's symbol.
-        kernel: String,
-        /// The exit status.
-        status: i32,
-    },
+    Exited { kernel: String, status: i32 },
     /// A kernel did not return in time.
     #[error(
         "kernel `{kernel}` was still running after {limit:?} and was stopped: use smaller extents \
          or raise the limit"
     )]
     TimedOut {
-        /// The kernel's symbol.
         kernel: String,
-        /// How long it may run.
+        /// The time limit.
         limit: Duration,
     },
     /// A kernel wrote outside a tensor.
@@ -223,9 +189,7 @@ pub enum RuntimeError {
         elements.saturating_sub(1)
     )]
     OutOfBounds {
-        /// The kernel's symbol.
         kernel: String,
-        /// The tensor's name.
         tensor: String,
         /// The number of the tensor's elements.
         elements: u64,
@@ -237,9 +201,9 @@ pub enum RuntimeError {
     /// Two tensors cannot be compared element by element.
     #[error("cannot compare {left} with {right}")]
     Incomparable {
-        /// What the reference is.
+        /// The reference, in words.
         left: String,
-        /// What the result is.
+        /// The result, in words.
         right: String,
     },
     /// A kernel's output after its timed runs is not the output that was checked.
@@ -248,24 +212,21 @@ pub enum RuntimeError {
          it was checked, so its times count for nothing; a data race can cause that.\n{comparison}"
     )]
     Unstable {
-        /// The variant's label.
         label: String,
-        /// The kernel's symbol.
         kernel: String,
-        /// The tensor's name.
         tensor: String,
-        /// How they differ.
+        /// The differences.
         comparison: Box<Agreement>,
     },
     /// Someone asked to stop.
     #[error("interrupted while {during}")]
     Interrupted {
-        /// What was under way: "compiling kernel `mm`".
+        /// The activity that was interrupted, such as "compiling kernel `mm`".
         during: String,
     },
 }
 
-/// A number of bytes for people: `1.5 GiB`.
+/// A number of bytes for messages: `1.5 GiB`.
 pub(super) fn bytes_text(bytes: u64) -> String {
     const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let mut value = bytes as f64;
@@ -278,7 +239,7 @@ pub(super) fn bytes_text(bytes: u64) -> String {
     format!("{value:.digits$} {}", UNITS[unit])
 }
 
-/// The name of a signal and what it usually means when a kernel or a compiler dies of it.
+/// The name of a signal, and the usual cause when a kernel or a compiler dies of it.
 pub(super) fn signal_text(signal: i32) -> (&'static str, &'static str) {
     match signal {
         libc::SIGSEGV => (
@@ -314,7 +275,7 @@ pub(super) fn signal_text(signal: i32) -> (&'static str, &'static str) {
     }
 }
 
-/// What to do where no C compiler starts.
+/// Help for a missing C compiler.
 fn compiler_help(tried: &[String]) -> String {
     if tried.iter().any(|why| is_lack(why)) {
         format!("the system gives too little; {SHOWN}")

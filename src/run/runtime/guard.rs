@@ -1,8 +1,8 @@
-//! A process that outlives this one for a moment: when this program is killed, so that it cannot
-//! clean up, it kills the process groups that this program has started.
+//! A process that briefly outlives this one. If this program is killed and cannot clean up, the
+//! guard kills the process groups that this program has started.
 //!
-//! It is there as long as there are such groups. Its standard input says which; that it is closed
-//! says that this program is gone.
+//! It runs as long as there are such groups. It reads their numbers from its standard input, which
+//! closes when this program ends.
 
 use super::control::Control;
 use super::sys;
@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The guard, and how many groups it has.
+/// The guard, and the number of its groups.
 static GUARD: Mutex<(usize, Option<Guard>)> = Mutex::new((0, None));
 
 struct Guard {
@@ -29,8 +29,7 @@ pub(super) struct Guarded {
 }
 
 impl Guarded {
-    /// Sees to it that there is a guard. Where it cannot be started, groups are killed by this
-    /// program alone.
+    /// Ensures that the guard runs. If it cannot be started, only this program kills groups.
     pub(super) fn prepare(control: &Control) -> Guarded {
         let mut guard = guard();
         guard.0 += 1;
@@ -40,7 +39,7 @@ impl Guarded {
         Guarded { group: None }
     }
 
-    /// Names the group that is to be guarded.
+    /// Tells the guard the number of the group.
     pub(super) fn watch(mut self, group: u32) -> Guarded {
         self.group = Some(group);
         if let Some(guard) = &mut guard().1 {
@@ -61,7 +60,7 @@ impl Drop for Guarded {
             && let Some(Guard { mut child, groups }) = guard.1.take()
         {
             drop(groups);
-            // It has nothing left to do, whatever becomes of it.
+            // It has nothing left to do, so errors do not matter.
             let _ = child.kill();
             let _ = child.wait();
         }
@@ -74,21 +73,21 @@ impl Guard {
         command.arg0("teml").args(["worker", "--guard"]);
         command.stdin(Stdio::piped());
         command.stdout(Stdio::null()).stderr(Stdio::null());
-        // Ctrl-C in a terminal is not meant for it.
+        // Ctrl-C in a terminal must not reach it.
         command.process_group(0);
         let mut child = command.spawn()?;
         let groups = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
         Ok(Guard { child, groups })
     }
 
-    /// A guard that cannot be told guards nothing.
+    /// A write that fails leaves the group unguarded.
     fn say(&mut self, sign: char, group: u32) {
         let _ = self.groups.write_all(format!("{sign}{group}\n").as_bytes());
     }
 }
 
-/// Kills the groups that standard input names and does not take back, once that is closed. This is
-/// the whole of `teml worker --guard`, which nobody calls by hand.
+/// Kills the groups that standard input adds and does not remove, once it is closed. This is all of
+/// `teml worker --guard`, which nobody calls by hand.
 pub(super) fn keep() {
     let mut groups: Vec<u32> = Vec::new();
     for line in io::stdin().lock().lines().map_while(Result::ok) {

@@ -3,7 +3,7 @@
 use crate::ir::Elem;
 use std::io::Read;
 
-/// What an `.npy` file says of its elements.
+/// The element type, the order and the shape in an `.npy` file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub elem: Elem,
@@ -12,7 +12,7 @@ pub(super) struct Header {
     pub shape: Vec<u64>,
 }
 
-/// Which index runs fastest.
+/// The index that runs fastest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     /// The last one, as in C.
@@ -23,14 +23,14 @@ pub(super) enum Order {
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// NumPy writes headers of a few dozen bytes, more only for elements with many fields.
+/// NumPy writes headers of a few dozen bytes, and longer ones only for elements with many fields.
 const MAX_HEADER: u32 = 1 << 16;
 
-/// NumPy's arrays have no more dimensions.
+/// The largest rank of NumPy's arrays.
 const MAX_RANK: usize = 64;
 
 impl Header {
-    /// Reads as far as the first element.
+    /// Reads the header, up to the first element.
     pub fn read(reader: &mut impl Read) -> Result<Header, String> {
         let not_npy = |_| "it is not an .npy file".to_owned();
         let mut start = [0; 8];
@@ -61,7 +61,7 @@ impl Header {
         parse(&text)
     }
 
-    /// The first bytes of a file, as far as the first element.
+    /// The first bytes of a file, up to the first element.
     pub fn bytes(elem: Elem, shape: &[u64]) -> Vec<u8> {
         let kind = if elem.is_float() { 'f' } else { 'i' };
         let extents = match shape {
@@ -137,7 +137,7 @@ fn other_elements(descr: &str) -> String {
     format!("its elements are `{descr}`; tensors hold f8, f4, i8 or i4")
 }
 
-/// What is left to be read.
+/// The text that remains to be parsed.
 struct Text<'a>(&'a str);
 
 impl<'a> Text<'a> {

@@ -1,4 +1,4 @@
-//! C as a library: a shared one and a static one, and a way to run what is in them.
+//! Compiles C to a shared and a static library, and gives access to the kernels in it.
 
 use super::abilities::without_openmp;
 use super::cache;
@@ -15,10 +15,10 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-/// A library in bytes. All of it is linked from one object file.
+/// A library as bytes, linked from one object file.
 #[derive(Clone, Debug)]
 pub struct Library {
-    /// Its kernels, to be run.
+    /// Its kernels, ready to run.
     pub kernels: Vec<Compiled>,
     /// `libNAME.so`.
     pub shared: Vec<u8>,
@@ -28,7 +28,7 @@ pub struct Library {
 
 impl Compiler {
     /// Compiles `NAME.c`, which includes `NAME.h`, into a library for this processor, or for the
-    /// one that CFLAGS names. The C has `kernels` among its functions.
+    /// one that CFLAGS names. The C defines `kernels`.
     ///
     /// # Errors
     /// As [`Compiler::compile`].
@@ -114,10 +114,10 @@ impl Compiler {
     }
 }
 
-/// What the compiler makes of the C of the library.
+/// The object file of the library's C.
 const OBJECT: &str = "library.o";
 
-/// The C that calls its kernels. No library has such a name.
+/// The C that calls its kernels. No library can have this name.
 const ENTRIES: &str = "its-entries.c";
 
 /// The object file in an archive.

@@ -1,7 +1,7 @@
-//! One measurement at a time on a machine, also among processes: whoever measures holds a lock on a
-//! file in the cache directory. It is advisory, for processes of this program that share the
-//! directory. The system releases it when the process that holds it ends, however it ends. Machines
-//! that share a cache directory have a file each.
+//! One measurement at a time on a machine, also among processes. A process that measures holds an
+//! advisory lock on a file in the cache directory, so that only processes that share the directory
+//! wait. The system releases the lock when its holder ends, however it ends. If machines share a
+//! cache directory, each has a file of its own.
 
 use super::cache;
 use super::control::Control;
@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 
 /// The right to measure, until it is dropped.
 pub(super) struct MachineLock {
-    /// Closing it releases the lock. `None` where there is no place for a lock, or no locks.
+    /// Closing it releases the lock. `None` if there is no cache directory, or no locks.
     _held: Option<File>,
 }
 
-/// The name of the file in the cache directory. It has the number that the system drew when it
-/// started, which is the same in all containers of a machine, and another one on each machine.
+/// The name of the file in the cache directory. It contains the boot number of the system, which is
+/// the same in all containers of a machine, and differs among machines.
 fn file() -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let boot: String = boot.chars().take_while(char::is_ascii_hexdigit).collect();
@@ -27,24 +27,25 @@ fn file() -> String {
 /// How often the lock is tried.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Waiting is worth a message when it takes so long; most measurements are shorter.
+/// A wait of this length deserves a message; most measurements are shorter.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Then there is one as often as this.
+/// The interval of further messages.
 const AGAIN: Duration = Duration::from_secs(60);
 
-/// Waits until no other process measures, and says so.
+/// Waits until no other process measures, and reports that it waits.
 ///
 /// # Errors
-/// [`RuntimeError::Interrupted`] when someone asked to stop meanwhile.
+/// [`RuntimeError::Interrupted`] when someone asked to stop.
 pub(super) fn lock_machine(control: &Control) -> Result<MachineLock, RuntimeError> {
     hold(control, File::try_lock)
 }
 
-/// The same, for what several processes may do at the same time, but not beside a measurement.
+/// As [`lock_machine`], for work that several processes may do at the same time, but not during a
+/// measurement.
 ///
 /// # Errors
-/// As [`turn`].
+/// As [`lock_machine`].
 pub(super) fn beside_others(control: &Control) -> Result<MachineLock, RuntimeError> {
     hold(control, File::try_lock_shared)
 }
@@ -73,7 +74,7 @@ fn hold(
         }
         std::thread::sleep(PAUSE);
     }
-    // Who holds it is for the others' messages alone.
+    // Other processes name the holder in their messages.
     let _ = file
         .set_len(0)
         .and_then(|()| file.rewind())
@@ -89,7 +90,7 @@ fn open(control: &Control) -> Option<File> {
     options.open(place).ok()
 }
 
-/// The process that holds the lock, in words.
+/// The process that holds the lock, for messages.
 fn holder(file: &mut File) -> String {
     let mut text = String::new();
     let read = file.rewind().and_then(|()| file.read_to_string(&mut text));

@@ -1,4 +1,9 @@
-//! Measuring: the variants take turns, so that whatever else the machine does meets them all.
+//! Measures variants, one measurement at a time in a process (and among processes,
+//! `machine_lock.rs`). The variants take turns, so that other activity of the machine affects all
+//! of them alike.
+//!
+//! Runs that other programs disturb are repeated, within limits (`pace.rs`). Peers run in a worker
+//! apart from the others, since libraries have threads of their own.
 
 use super::compare::{compare, default_tolerance};
 use super::compile::Compiled;
@@ -11,22 +16,22 @@ use super::run::{Bench, Outputs, Placed};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
-/// Held for writing while measuring, and for reading by what would disturb that. Never held
-/// around work that is shared out among threads: a thread that waits for its part of such work
-/// may meanwhile be given other work, and that may want this lock.
+/// Measurements hold it for writing, and work that would disturb them for reading. Work that is
+/// distributed among threads must not hold it: a thread that waits for its share may be given other
+/// work, which may want this lock.
 static MEASURING: RwLock<()> = RwLock::new(());
 
-/// Waits until nothing is being measured, and lets nobody begin while the guard lives.
+/// Waits until no measurement runs, and lets none begin while the guard lives.
 pub(super) fn pause_measuring() -> RwLockReadGuard<'static, ()> {
     MEASURING.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits until nothing is being measured.
+/// Waits until no measurement runs.
 pub(super) fn wait() {
     drop(pause_measuring());
 }
 
-/// Waits until nothing runs that would disturb a measurement, and lets nothing begin.
+/// Waits until no disturbing work runs, and lets none begin while the guard lives.
 pub(super) fn alone() -> RwLockWriteGuard<'static, ()> {
     MEASURING.write().unwrap_or_else(PoisonError::into_inner)
 }
@@ -34,49 +39,49 @@ pub(super) fn alone() -> RwLockWriteGuard<'static, ()> {
 /// A kernel to be measured.
 #[derive(Clone, Debug)]
 pub struct Workload {
-    /// What results call it.
+    /// Its name in results.
     pub label: String,
-    /// The kernel.
     pub kernel: Compiled,
-    /// What each argument holds before every run, in the order of the kernel's arguments.
-    /// Variants that read the same data read the same memory.
+    /// The contents of each argument before every run, in the order of the kernel's arguments.
+    /// Variants that read the same data share its memory.
     pub data: Vec<Data>,
     /// The number of OpenMP threads.
     pub threads: usize,
-    /// Whether it runs in a worker apart from the others, whose threads are not bound to cores:
-    /// for code that changes its process or starts threads of its own, as libraries do.
+    /// Whether it runs in a worker apart from the others, with threads that are not bound to cores.
+    /// Libraries need that: their code changes its process or starts threads of its own.
     pub apart: bool,
-    /// Outputs that were found right; if given, the output of the last timed run must agree with
+    /// The outputs that were checked. If given, the output of the last timed run must agree with
     /// them, within [`default_tolerance`].
     pub checked: Option<Arc<Outputs>>,
 }
 
-/// How often a variant is run.
+/// How often a variant runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Timed runs at least.
+    /// The least number of timed runs.
     pub min_runs: usize,
-    /// Timed runs at most.
+    /// The largest number of timed runs.
     pub max_runs: usize,
-    /// No more runs after `min_runs` once their times sum up to this.
+    /// Stops after `min_runs` once their times sum up to this.
     pub time: Duration,
-    /// No more runs but the first, whatever `min_runs` is, once their times sum up to this; a
-    /// warm-up that takes as long is the first run.
+    /// Stops after any run, even before `min_runs`, once their times sum up to this. A warm-up that
+    /// takes as long counts as the first run.
     pub patience: Duration,
-    /// Whether a variant is known well enough before that: after two runs or more whose times sum
-    /// up to this and have a spread of 3 % at most, or sum up to three times `time`, however they
-    /// differ. A warm-up of half a second or more is the first run then.
+    /// Early stop after two or more runs: their times sum up to this with a spread of 3 % at most,
+    /// or sum up to three times `time` with any spread. A warm-up of half a second or more then
+    /// counts as the first run.
     pub enough: Option<Duration>,
-    /// Whether a variant is known well enough after `min_runs` that lasted as long as this, if the
-    /// shortest of them was [`reached`](Runs::reached) several times.
+    /// Early stop after `min_runs` that lasted this long together, if the shortest time was
+    /// [`reached`](Runs::reached) several times.
     pub reached: Option<Duration>,
-    /// Whether runs that others disturb are repeated, as long as that takes no longer than the runs that
+    /// Whether disturbed runs are repeated, as long as that takes no longer than the runs that
     /// count.
     pub repeats: bool,
 }
 
 impl Default for Budget {
-    /// 5 to 30 runs, 3 s, with all patience; as few as 2 where these take a second and agree.
+    /// 5 to 30 runs in 3 s, without a limit for slow ones; only 2 if they take a second together
+    /// and agree.
     fn default() -> Budget {
         Budget {
             min_runs: 5,
@@ -90,11 +95,11 @@ impl Default for Budget {
     }
 }
 
-/// The spread of times that are known well enough.
+/// The spread below which times agree.
 const SETTLED: f64 = 0.03;
 
-/// Memory is mapped before the first run, and whatever else that finds cold costs milliseconds: less
-/// than a percent of this.
+/// A warm-up of this length can count as a run. Memory is mapped before it, and cold caches cost
+/// milliseconds, less than a percent of this.
 const SLOW: Duration = Duration::from_millis(500);
 
 impl Budget {
@@ -117,64 +122,58 @@ impl Budget {
         }
     }
 
-    /// Whether a warm-up of this length is the first run.
+    /// Whether a warm-up of this length counts as the first run.
     fn counts(&self, warm_up: Duration) -> bool {
         warm_up >= self.patience || self.enough.is_some() && warm_up >= SLOW
     }
 }
 
-/// The times of one variant: of the kernel's call alone.
+/// The times of one variant's kernel calls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timing {
-    /// The variant's label.
     pub label: String,
     /// The shortest run.
     pub min: Duration,
     /// The median of all runs.
     pub median: Duration,
-    /// The interquartile range over the median: 0.02 says that the middle half of all runs lies
-    /// within 2 % of the median.
+    /// The interquartile range over the median: at 0.02, the middle half of all runs spans 2 % of
+    /// the median.
     pub spread: f64,
     /// All timed runs, in order.
     pub runs: Vec<Duration>,
-    /// What it may take where nobody else uses the machine: the shortest run or, if others slowed the
-    /// cores down, less.
+    /// The estimated time on an otherwise idle machine: the shortest run or, if other programs
+    /// slowed the cores down, less.
     pub at_best: Duration,
-    /// The share of the runs during which others used the same cores, from 0 to 1, as far as that is known.
+    /// The share of the runs that other programs on the same cores disturbed, from 0 to 1, as far
+    /// as that is known.
     pub disturbed: f64,
 }
 
-/// How far a measurement is.
+/// The progress of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
-    /// A variant, by its number, runs for the `run`th time; 0 is a warm-up.
-    Runs {
-        /// The variant.
-        variant: usize,
-        /// The run.
-        run: usize,
-    },
-    /// A variant has run for the last time, and its output is still right.
-    Known {
-        /// The variant.
-        variant: usize,
-        /// Its times.
-        timing: &'a Timing,
-    },
+    /// A variant, by its number, begins its `run`th run; 0 is a warm-up.
+    Runs { variant: usize, run: usize },
+    /// A variant has finished its last run, and its output is still right.
+    Known { variant: usize, timing: &'a Timing },
 }
 
-/// Measures variants against each other: a warm-up of each, then run 1 of each, run 2 of each,
-/// and so on. Before every run the outputs are restored, outside the time, and the kernel is called
-/// once, unless that takes long, so that what the variant before it left in the caches matters to
-/// none. After every run they exchange the memory of their outputs. A run that others disturb, on the cores
-/// of its threads, is repeated, as long as that takes no longer than the runs that count. A run of a very
-/// short kernel is the mean of several calls. Kernels that read what they write are timed for one call per
-/// run, before which their inputs are restored. What the clock itself takes is not part of the times. One measurement at a time, also among processes; this one
-/// compiles nothing meanwhile.
+/// Measures variants against each other: a warm-up of each, then run 1 of each, run 2 of each, and
+/// so on.
+///
+/// - Before every run, the outputs are restored, and the kernel is called once untimed unless that
+///   takes long. So it does not matter which data the previous variant left in the caches.
+/// - After every run, the variants exchange the memory of their outputs.
+/// - A disturbed run is repeated, as long as that takes no longer than the runs that count.
+/// - A run of a very short kernel is the mean of several calls. Kernels that read what they write
+///   are timed for one call per run, before which their inputs are restored.
+/// - The time that reading the clock takes is subtracted.
+///
+/// One measurement runs at a time, also among processes. This process compiles nothing during it.
 ///
 /// # Errors
-/// [`RuntimeError`] for everything that a kernel or the system can do wrong, and
-/// [`RuntimeError::Unstable`] when the last output is not the checked one.
+/// [`RuntimeError`] for all failures of a kernel or the system, and [`RuntimeError::Unstable`] when
+/// the last output differs from the checked one.
 pub fn measure(
     variants: &[Workload],
     budget: &Budget,
@@ -183,8 +182,7 @@ pub fn measure(
     measure_and_tell(variants, budget, control, &mut |_| {})
 }
 
-/// As [`measure`]; `tell` gets to know of every run, and of each variant's times as soon as they are
-/// known.
+/// As [`measure`]; `tell` receives every run, and each variant's times as soon as they are known.
 ///
 /// # Errors
 /// As [`measure`].
@@ -225,22 +223,22 @@ pub fn measure_and_tell(
     Ok(timings)
 }
 
-/// A variant that takes its turns.
+/// A variant in a measurement.
 struct Entrant<'a> {
     variant: &'a Workload,
     placed: Placed,
     runs: Runs,
-    /// Its times, once it has run for the last time and its output is known to be right.
+    /// Its times, once it has finished its last run and its output was checked.
     known: Option<Timing>,
 }
 
 /// Kernels below this get a second warm-up.
 pub(super) const SHORT: Duration = Duration::from_millis(1);
 
-/// How long a measurement waits for others at first.
+/// How long a measurement waits for quiet cores at first.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// Runs every kernel as often as the budget wants.
+/// Runs every kernel as often as the budget says.
 fn take_turns(
     bench: &mut Bench<'_>,
     entrants: &mut [Entrant<'_>],
@@ -252,7 +250,7 @@ fn take_turns(
     let _lock = lock_machine(control)?;
     for (variant, entrant) in entrants.iter_mut().enumerate() {
         tell(Event::Runs { variant, run: 0 });
-        // The first call of all is slower than those after it.
+        // The first call of all is slower than later ones.
         let mut time = bench.run(&entrant.placed)?;
         if time < SHORT {
             time = bench.run(&entrant.placed)?;
@@ -294,8 +292,8 @@ fn take_turns(
     Ok(())
 }
 
-/// Gives each of the entrants with these numbers the memory of the next one in its worker, so that all
-/// of them run on the same pages.
+/// Gives each of these entrants the memory of the next one in its worker, so that all of them run
+/// on the same pages.
 fn rotate_outputs(entrants: &mut [Entrant<'_>], numbers: &[usize]) {
     for (k, one) in numbers.iter().enumerate() {
         let mut after = numbers[k + 1..].iter();
@@ -307,9 +305,8 @@ fn rotate_outputs(entrants: &mut [Entrant<'_>], numbers: &[usize]) {
 }
 
 impl Entrant<'_> {
-    /// Whether the last output is the checked one to the last bit. Whether it is within the
-    /// tolerance is work that is shared out among threads, and has to wait until nothing is
-    /// measured.
+    /// Whether the last output equals the checked one to the last bit. Comparing within the
+    /// tolerance is distributed among threads, so it has to wait for the end of the measurement.
     fn is_unchanged(&self) -> bool {
         let Some(checked) = &self.variant.checked else {
             return true;
@@ -345,7 +342,7 @@ fn check(variant: &Workload, placed: &Placed) -> Result<(), RuntimeError> {
 }
 
 impl Timing {
-    /// What follows from the runs of a variant.
+    /// The statistics of a variant's runs.
     pub fn new(label: &str, runs: Vec<Duration>) -> Timing {
         let mut sorted = runs.clone();
         sorted.sort_unstable();
@@ -362,7 +359,7 @@ impl Timing {
         }
     }
 
-    /// The same, where it is known how much others slowed the cores down.
+    /// The same, with the slowdown by other programs.
     fn of(label: &str, runs: &Runs) -> Timing {
         let timing = Timing::new(label, runs.all.clone());
         Timing {
@@ -405,7 +402,7 @@ mod tests {
         assert_eq!(Timing::new("t", Vec::new()).min, Duration::ZERO);
     }
 
-    /// Runs that took so many milliseconds, which others disturbed or did not.
+    /// Runs of so many milliseconds, disturbed or not.
     fn runs(times: &[u64], is_quiet: impl Fn(usize) -> bool) -> Runs {
         let mut runs = Runs::default();
         for (k, time) in times.iter().enumerate() {
@@ -427,7 +424,7 @@ mod tests {
             ..Budget::default()
         };
         assert!(!budget.goes_on(&runs(&[5, 5, 5], |_| true)));
-        // Disturbed, or too short, it runs on, but not for ever.
+        // If they are disturbed or too short, runs go on, but not forever.
         assert!(budget.goes_on(&runs(&[5, 5, 5], |k| k < 2)));
         assert!(budget.goes_on(&runs(&[2, 2, 2], |_| true)));
         assert!(budget.goes_on(&runs(&[7, 5, 7, 8], |k| k == 1)));
@@ -439,7 +436,7 @@ mod tests {
         let budget = Budget::default();
         let goes_on = |times: &[u64]| budget.goes_on(&runs(times, |_| false));
         assert!(goes_on(&[]) && goes_on(&[4000]));
-        // Two are enough where they agree, and five or nine seconds where they do not.
+        // Two runs suffice if they agree; otherwise it takes five, or nine seconds.
         assert!(!goes_on(&[4000, 4200]));
         assert!(goes_on(&[4000, 4900]));
         assert!(!goes_on(&[4000, 4900, 4500]));
@@ -453,7 +450,7 @@ mod tests {
         assert!(goes_on(&[1; 29]) && !goes_on(&[1; 30]));
         assert!(budget.counts(Duration::from_millis(500)));
         assert!(!budget.counts(Duration::from_millis(499)));
-        // Figures that are quoted have five runs, or one that takes all patience.
+        // Published figures need five runs, or one that takes all patience.
         let budget = Budget {
             patience: Duration::from_secs(8),
             enough: None,

@@ -1,9 +1,9 @@
-//! From C text to numbers: compile a kernel, call it in a worker process, compare what it wrote,
-//! measure how long it took. Also: arrays in files.
+//! From C text to numbers: compiles a kernel, calls it in a worker process, compares its results,
+//! and measures its time. Also reads and writes arrays in files.
 //!
-//! The only room with `unsafe`: `sys` wraps the system calls, `buffer` the shared memory,
-//! `serve` the call of foreign code. Every error is a [`RuntimeError`]; kernels run in a
-//! process of their own, so that a crash or an endless loop in one is a value here too.
+//! Only this room contains `unsafe` code: `sys` wraps the system calls, `buffer` the shared memory,
+//! `serve` the call of foreign code. Every error is a [`RuntimeError`]. Kernels run in a process of
+//! their own, so that a crash or an endless loop in one becomes such a value.
 
 mod abilities;
 mod assembly;

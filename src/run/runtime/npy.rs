@@ -1,7 +1,7 @@
 //! Arrays in files: NumPy's `.npy`, and one of several in an `.npz`.
 //!
-//! A file is never believed: what its header says of the data is compared with the data that are
-//! there, and memory is taken only for those.
+//! Files are not trusted: the header's claims are compared with the data, and only the data
+//! determine how much memory is allocated.
 //!
 //! Source: NumPy Enhancement Proposal 1; an `.npz` is a zip archive of `.npy` files.
 
@@ -17,18 +17,17 @@ use std::path::Path;
 use std::sync::Arc;
 use zip::ZipArchive;
 
-/// Elements in row-major order with their shape.
+/// An array: elements in row-major order with their shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array {
     /// The extents; none for a single number.
     pub shape: Vec<u64>,
-    /// The elements.
     pub values: Arc<Values>,
 }
 
 impl Array {
-    /// What `file` holds: an `.npy` file, or an `.npz` archive, of which `member` names an array.
-    /// The name may be left out where there is only one.
+    /// Loads an array from `file`: an `.npy` file, or an `.npz` archive, in which `member` names an
+    /// array. The name may be omitted if there is only one.
     ///
     /// # Errors
     /// [`RuntimeError::NoArray`].
@@ -57,7 +56,7 @@ impl Array {
     /// Writes the array as an `.npy` file.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system cannot write the file.
     pub fn save(&self, file: &Path) -> io::Result<()> {
         let mut out = BufWriter::new(File::create(file)?);
         let view = self.values.view();
@@ -94,7 +93,7 @@ fn member_of(reader: BufReader<File>, member: Option<&str>) -> Result<Array, Str
     read(&mut file).map_err(|reason| format!("array `{}`: {reason}", shown(name)))
 }
 
-/// An `.npy` file from its first byte to its last one.
+/// Reads an `.npy` file from its first byte to its last one.
 fn read(reader: &mut impl Read) -> Result<Array, String> {
     let header = Header::read(reader)?;
     let size = header.elem.size() as u64;
@@ -109,8 +108,8 @@ fn read(reader: &mut impl Read) -> Result<Array, String> {
     if bytes == 0 {
         return Err("it holds no elements".to_owned());
     }
-    // One byte more than there should be shows that there are too many. The memory grows with
-    // what is read, since a header can promise anything.
+    // One byte more than expected shows that there are too many. The memory grows with the bytes
+    // that are read, since a header can promise any number.
     let mut data = Vec::new();
     reader
         .take(bytes + 1)
@@ -158,7 +157,7 @@ impl Header {
     }
 }
 
-/// Where in column-major order the elements lie that come next in row-major order.
+/// Iterates, in row-major order, over the positions of elements in column-major order.
 struct Columns<'a> {
     shape: &'a [u64],
     index: Vec<u64>,

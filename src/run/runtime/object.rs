@@ -1,9 +1,9 @@
-//! Whether what a compiler wrote is a shared object, as far as its head tells.
+//! Checks whether a compiler's output is a shared object, as far as its header shows.
 
 use std::io;
 use std::path::Path;
 
-/// Why a file cannot be a shared object, if it cannot.
+/// Why a file cannot be a shared object; `None` if it can.
 pub(super) fn doubt(object: &Path) -> Option<String> {
     let bytes = match std::fs::read(object) {
         Ok(bytes) => bytes,
@@ -23,7 +23,7 @@ fn is_whole(bytes: &[u8]) -> bool {
     if !head.starts_with(b"\x7fELF") {
         return false;
     }
-    // Of 64 bits, little-endian; others are for the loader to judge.
+    // 64 bits, little-endian; the loader judges other formats.
     if head[4..6] != [2, 1] {
         return true;
     }

@@ -1,10 +1,14 @@
-//! Whether others use the cores of a worker right now.
+//! Detects whether other programs use the cores of a worker.
 //!
-//! The units of a core often serve a second hardware thread, which may belong to another program, or to
-//! another virtual machine that this one cannot see. Kernels then take longer by a fifth to a half, or
-//! twice as long, for milliseconds or for minutes. A loop of known length on the same core takes longer,
-//! too, and shows it. The worker's own threads run it, all at the same time: a visitor would wait for
-//! threads that wait for work without sleeping.
+//! The units of a core often serve a second hardware thread. That one may belong to another
+//! program, or to another virtual machine that this one cannot see. Kernels then take a fifth to a
+//! half longer, or twice as long, for milliseconds or for minutes. A loop of known length on the
+//! same core also takes longer, and shows it. The worker's own threads run it, all at the same
+//! time: another process would wait for threads that spin while they wait for work.
+//!
+//! Disturbed runs are repeated, within limits. Tuners, which time many variants briefly, repeat
+//! nothing: the loop bounds the time of a variant on an idle machine, and a variant is slower only
+//! if that bound is.
 
 use super::compile::{Compiled, Options};
 use super::compiler::Compiler;
@@ -17,12 +21,12 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A loop that takes longer than at best by this is disturbed. Undisturbed, it varies by a percent or so;
-/// beside another thread that computes, by much more.
+/// A loop is disturbed if it takes longer than at best by this factor. Undisturbed, it varies by
+/// about a percent; beside another thread that computes, by much more.
 const DISTURBED: f64 = 1.08;
 
-/// The kernel with the loop, for all `threads` of a worker, or for the first one of a worker whose threads
-/// are not those of OpenMP (`apart`). `None` if it does not compile.
+/// The kernel with the loop, for all `threads` of a worker, or for the first one if they are not
+/// those of OpenMP (`apart`). `None` if it does not compile.
 ///
 /// # Errors
 /// [`RuntimeError::Interrupted`] when someone asked to stop.
@@ -40,7 +44,7 @@ pub(super) fn probe(
         openmp: !apart,
         ..Options::default()
     };
-    // As written, so that the loop keeps all units busy.
+    // Without reordering, so that the loop keeps all units busy.
     let options = options.plain();
     let compiled = Compiler::find(control).and_then(|c| c.compile(&kernel, &options, control));
     match compiled {
@@ -49,21 +53,22 @@ pub(super) fn probe(
     }
 }
 
-/// What the loop took at best, by core, in nanoseconds, and when. Cores of a processor may differ.
+/// The best time of the loop by core, in nanoseconds, and when it was measured. The cores of a
+/// processor may differ.
 static BEST: Mutex<BTreeMap<u64, (f64, Instant)>> = Mutex::new(BTreeMap::new());
 
-/// The best time is forgotten at this rate per second: the clock of a processor falls as it gets warm, and
-/// is then no longer what it was at first.
+/// The best time grows by this rate per second: the clock of a processor slows down as it gets
+/// warm.
 const FORGOTTEN: f64 = 0.005;
 
-/// What counts as the best time so long after it was the best one.
+/// The best time, adjusted for its age.
 fn faded(best: f64, since: Duration) -> f64 {
     best * (FORGOTTEN * since.as_secs_f64()).exp()
 }
 
-/// How much slower the slowest of the cores is now than it was at best since this program started, 1 if
-/// nobody else uses them. `told` is what the kernel wrote: a pair for each thread, of what the loop took and
-/// its core.
+/// How much slower the slowest of the cores is than its best since this program started; 1 if no
+/// other program uses them. `told` is the kernel's output: for each thread, the time of the loop
+/// and its core.
 pub(super) fn slowdown(told: &[f64]) -> f64 {
     let mut known = BEST.lock().unwrap_or_else(PoisonError::into_inner);
     let now = Instant::now();
@@ -78,31 +83,32 @@ pub(super) fn slowdown(told: &[f64]) -> f64 {
     })
 }
 
-/// Whether others use a core that is so much slower than at best.
+/// Whether other programs use a core that is this much slower than at best.
 pub(super) fn is_disturbed(slowdown: f64) -> bool {
     slowdown > DISTURBED
 }
 
-/// What the runs of a kernel took, in order.
+/// The times of a kernel's runs, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Runs {
-    /// All of them.
+    /// The time of each run.
     pub all: Vec<Duration>,
-    /// How much slower than at best the cores were before and after each: 1 if nobody else used them.
+    /// How much slower than at best the cores were before and after each run: 1 if undisturbed.
     pub slowdowns: Vec<[f64; 2]>,
 }
 
-/// How close to the shortest time others are as short.
+/// Times within this factor of the shortest one count as equal to it.
 const AS_SHORT: f64 = 1.015;
 
-/// How many runs are as short as the shortest one where that is no accident.
+/// How many runs have to reach the shortest time, so that it is not an accident.
 const REACHED: usize = 3;
 
-/// Others may come and go within a run, but hardly in several.
+/// Other programs may come and go within one run, but hardly within several.
 const SOME: usize = 2;
 
 impl Runs {
-    /// How long all of them lasted. One run of a short kernel is several calls, and its time their mean.
+    /// The duration of all runs together. One run of a short kernel is several calls, and its time
+    /// their mean.
     pub fn lasted(&self) -> Duration {
         self.all.iter().map(|time| *time.max(&RUN)).sum()
     }
@@ -113,20 +119,21 @@ impl Runs {
         self.slowdowns.push(slowdowns);
     }
 
-    /// The shortest time, if there is one.
+    /// The shortest time; `None` before the first run.
     pub fn least(&self) -> Option<Duration> {
         self.all.iter().min().copied()
     }
 
-    /// Whether the shortest time was reached several times, to a percent or so, by runs that nobody
-    /// disturbed. Others make some runs longer, none shorter, so it then is what the kernel takes.
+    /// Whether several undisturbed runs reached the shortest time, to about a percent. Other
+    /// programs make runs longer, never shorter, so it then is the kernel's time.
     pub fn reached(&self) -> bool {
         let most = self.least().unwrap_or_default().mul_f64(AS_SHORT);
         self.quiet().filter(|time| *time <= most).count() >= REACHED
     }
 
-    /// What the kernel may take if nobody else uses the cores, if it has run: the shortest time, if several
-    /// runs were left alone; if not, as much less as the cores were slower.
+    /// The estimated time of the kernel on otherwise idle cores; `None` before the first run. It is
+    /// the shortest time if several runs were undisturbed. Otherwise times are divided by the
+    /// slowdown of the cores.
     pub fn at_best(&self) -> Option<Duration> {
         if self.quiet().count() >= SOME {
             return self.least();
@@ -145,13 +152,13 @@ impl Runs {
         runs.map(undisturbed).min()
     }
 
-    /// The share of the runs that others disturbed, from 0 to 1.
+    /// The share of disturbed runs, from 0 to 1.
     pub fn disturbed(&self) -> f64 {
         let count = self.all.len();
         (count - self.quiet().count()) as f64 / count.max(1) as f64
     }
 
-    /// The runs before and after which nobody else used the cores.
+    /// The undisturbed runs: no other program used the cores before and after.
     fn quiet(&self) -> impl Iterator<Item = Duration> {
         let runs = self.all.iter().zip(&self.slowdowns);
         let quiet = runs.filter(|(_, slowdowns)| !slowdowns.iter().any(|s| is_disturbed(*s)));
@@ -159,8 +166,8 @@ impl Runs {
     }
 }
 
-/// How long a measurement waits for others, and repeats what they have disturbed: as long as it takes
-/// itself, and a bit more; or not at all.
+/// The time budget for waiting for quiet cores and for repeating disturbed runs: the time of the
+/// measurement itself and a bit more, or none.
 pub(super) struct RetryBudget {
     left: Duration,
     earns: bool,
@@ -168,17 +175,17 @@ pub(super) struct RetryBudget {
     quiet: usize,
 }
 
-/// What is never quiet when asked so often is not worth waiting for.
+/// Give up after this many disturbed probes without a quiet one.
 const TRIES: usize = 50;
 
-/// How long to wait before asking again.
+/// The pause between two probes.
 pub(super) const PAUSE: Duration = Duration::from_millis(2);
 
-/// Others do not leave a core alone for much longer, so that repeating longer runs is no use.
+/// Cores rarely stay quiet much longer, so repeating longer runs does not help.
 pub(super) const LONGEST: Duration = Duration::from_millis(100);
 
 impl RetryBudget {
-    /// RetryBudget for so long, before anything has run.
+    /// A budget that starts with this time, and grows with the runs.
     pub(super) fn new(left: Duration) -> RetryBudget {
         RetryBudget {
             left,
@@ -188,7 +195,7 @@ impl RetryBudget {
         }
     }
 
-    /// No patience.
+    /// An empty budget.
     pub(super) fn none() -> RetryBudget {
         RetryBudget {
             earns: false,
@@ -196,7 +203,8 @@ impl RetryBudget {
         }
     }
 
-    /// Whether something that takes `time` is done once more, since the cores were `disturbed`.
+    /// Whether to repeat or to wait for `time`, because the cores were `disturbed`; takes the time
+    /// from the budget.
     pub(super) fn bears(&mut self, disturbed: bool, time: Duration) -> bool {
         self.asked += 1;
         self.quiet += usize::from(!disturbed);
@@ -208,7 +216,7 @@ impl RetryBudget {
         true
     }
 
-    /// A run has taken so long that counts.
+    /// Adds the time of a run that counts.
     pub(super) fn earn(&mut self, time: Duration) {
         if self.earns {
             self.left += time;
@@ -248,7 +256,7 @@ mod tests {
 
     #[test]
     fn each_core_is_compared_with_its_best() {
-        // No machine has these.
+        // No machine has cores with these numbers.
         let [one, two] = [1e6, 1e6 + 1.0];
         let percent = |told: &[f64]| (100.0 * slowdown(told)).round();
         assert_eq!(percent(&[100.0, one, 200.0, two]), 100.0);
@@ -256,7 +264,7 @@ mod tests {
         assert_eq!(percent(&[100.0, one, 240.0, two]), 120.0);
         assert_eq!(percent(&[80.0, one]), 100.0);
         assert_eq!(percent(&[100.0, one]), 125.0);
-        // Nothing is known of threads that did not run.
+        // Threads that did not run tell nothing.
         assert_eq!(percent(&[0.0, 0.0, f64::NAN, f64::NAN]), 100.0);
     }
 
@@ -281,7 +289,7 @@ mod tests {
         assert!(!runs(&[(100, QUIET), (100, QUIET), (100, [1.0, 1.3])]).reached());
         let four = [(100, QUIET), (130, [1.5, 1.5]), (101, QUIET), (101, QUIET)];
         assert!(runs(&four).reached());
-        // Quiet runs that agree tell nothing if another one was shorter.
+        // Quiet runs that agree are not enough if a disturbed one was shorter.
         let shorter = [(90, [1.0, 1.3]), (100, QUIET), (100, QUIET), (100, QUIET)];
         assert!(!runs(&shorter).reached());
     }

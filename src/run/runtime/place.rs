@@ -1,6 +1,6 @@
-//! Where tensors lie in memory.
+//! Places tensors in memory.
 
-/// Bytes of a cache line, and of the pages of processors.
+/// Bytes of a cache line, and of a page.
 const LINE: usize = 64;
 const PAGE: usize = 4096;
 
@@ -8,15 +8,15 @@ const _: () = assert!(LINE.is_multiple_of(crate::codegen::ALIGNMENT));
 
 /// Where the elements of a tensor start in a page.
 ///
-/// Processors compare addresses within a page first, so that a load waits for a store elsewhere
-/// that agrees with it there, and lines that agree there compete for the same places of a cache.
-/// Elements of two tensors at the same index would always agree, and those that a stencil reads
-/// would agree with what it has just stored. So each has a start of its own.
+/// Processors first compare addresses within a page (4K aliasing), so a load waits for a store at
+/// the same page offset elsewhere. Lines at the same page offset also compete for the same cache
+/// set. Elements of two tensors at the same index would always alias, and the loads of a stencil
+/// would alias with its latest stores. So each tensor has a start of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Of the input with this number.
+    /// The input with this number.
     Input(usize),
-    /// Of the output with this number.
+    /// The output with this number.
     Output(usize),
 }
 
@@ -24,8 +24,8 @@ impl Place {
     /// The distance from the beginning of a page in bytes, a multiple of
     /// [`ALIGNMENT`](crate::codegen::ALIGNMENT).
     ///
-    /// Multiples of the golden section of a page: the first ones of both kinds are far apart, and
-    /// no output is just before what of an early input comes next.
+    /// Multiples of the golden section of a page keep the first inputs and the first outputs far
+    /// apart. An output does not end just before the elements of an early input that are read next.
     pub fn start(self) -> usize {
         const STEP: usize = 39;
         let lines = PAGE / LINE;

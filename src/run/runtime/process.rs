@@ -1,6 +1,7 @@
-//! Processes that this program starts, and their bounds. Each leads a process group of its own,
-//! which is killed as a whole: at its time limit, when someone asks to stop, when it writes without
-//! end, when it ends itself but leaves others behind, and when this program dies.
+//! Processes that this program starts, and their bounds: a time limit, a limit of the output that
+//! is kept, and a process group of their own. The whole group is killed at its time limit, when
+//! someone asks to stop, and when it writes without end. It is also killed when its leader ends but
+//! leaves others behind, and when this program dies (`guard.rs`).
 
 use super::control::Control;
 use super::guard::Guarded;
@@ -11,21 +12,21 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// As much of each output is kept.
+/// How many bytes of each output are kept.
 const KEPT: usize = 1 << 20;
 
-/// A process that writes more than this does not end by itself.
+/// A process that writes more than this is assumed not to end by itself.
 const FLOOD: u64 = 64 << 20;
 
-/// How often a wait looks whether someone asked to stop.
+/// How often a wait checks whether someone asked to stop.
 const GLANCE: Duration = Duration::from_millis(20);
 
 /// A process that ended.
 pub(super) struct Finished {
     pub(super) status: ExitStatus,
-    /// The beginning of what it wrote to its standard output.
+    /// The beginning of its standard output.
     pub(super) output: String,
-    /// The beginning of what it wrote to its standard error.
+    /// The beginning of its standard error.
     pub(super) errors: String,
 }
 
@@ -36,14 +37,14 @@ pub(super) enum Stopped {
     System(io::Error),
     /// Someone asked to stop.
     Interrupted,
-    /// Its time was over.
+    /// It exceeded its time limit.
     TimedOut,
-    /// It wrote more than anyone would read.
+    /// It wrote too much.
     Flooded,
 }
 
 impl Stopped {
-    /// Why, to follow the name of the program, where nobody asked to stop.
+    /// The reason, to follow the name of the program, unless someone asked to stop.
     pub(super) fn reason(&self, limit: Duration) -> String {
         match self {
             Stopped::System(error) => error.to_string(),
@@ -57,7 +58,7 @@ impl Stopped {
     }
 }
 
-/// What a program prints, where it is there and ends well before [`Control::answer_limit`].
+/// The output of a program, if it exists and succeeds within [`Control::answer_limit`].
 pub fn answer(program: &str, arguments: &[&str], control: &Control) -> Option<String> {
     let finished = run(
         Command::new(program).args(arguments),
@@ -93,7 +94,7 @@ pub(super) fn run(
         if pipes.iter().map(|pipe| pipe.written).sum::<u64>() > FLOOD {
             return Err(Stopped::Flooded);
         }
-        // Outputs are closed when it is about to end.
+        // A process that closes its outputs is about to end.
         if wait(&mut pipes, GLANCE).map_err(Stopped::System)? {
             pause = Duration::from_millis(1)
         } else {
@@ -101,7 +102,7 @@ pub(super) fn run(
             pause = (pause * 5 / 4).min(GLANCE);
         }
     }
-    // What it wrote last is in the pipes.
+    // The pipes still hold its last output.
     while pipes.iter().map(|pipe| pipe.written).sum::<u64>() <= FLOOD
         && wait(&mut pipes, Duration::ZERO).map_err(Stopped::System)?
     {}
@@ -114,7 +115,8 @@ pub(super) fn run(
     })
 }
 
-/// Waits until a pipe can be read, and reads some of each that can; whether anything was read.
+/// Waits until a pipe can be read, and reads some bytes of each that can. Returns whether it read
+/// any.
 fn wait(pipes: &mut [Pipe; 2], limit: Duration) -> io::Result<bool> {
     let open: Vec<_> = pipes.iter_mut().filter(|pipe| pipe.end.is_some()).collect();
     if open.is_empty() {
@@ -155,7 +157,7 @@ impl Pipe {
         }
     }
 
-    /// Reads once, from a pipe that is ready, so that it does not wait.
+    /// Reads once from a pipe that is ready, so that it does not block.
     fn read(&mut self) -> io::Result<()> {
         let mut block = [0; 1 << 16];
         let Some(end) = &mut self.end else {
@@ -183,11 +185,11 @@ pub struct Group {
 }
 
 impl Group {
-    /// Starts a command as the leader of a group. If `bound`, it dies with the thread that starts
-    /// it, at the latest; it may also see to that itself.
+    /// Starts a command as the leader of a group. If `bound`, it dies at the latest with the thread
+    /// that starts it; a command may also arrange that itself.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system cannot start it.
     pub fn start(command: &mut Command, bound: bool, control: &Control) -> io::Result<Group> {
         sys::adopt_orphans();
         // Ctrl-C in a terminal reaches this program only, which then kills the group.
@@ -209,7 +211,7 @@ impl Group {
         self.reaped || sys::has_ended(self.child.id())
     }
 
-    /// Kills what is left of the group, and waits for it.
+    /// Kills the rest of the group, and waits for it.
     pub(super) fn end(&mut self) -> io::Result<ExitStatus> {
         if !self.reaped {
             // The leader is not reaped yet, so the number is still that of its group.
@@ -226,7 +228,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // That it is gone is all that matters.
+        // Errors do not matter: the group is gone.
         let _ = self.end();
     }
 }

@@ -1,9 +1,9 @@
-//! What this program and its workers say to each other: one JSON value per line.
+//! The messages between this program and its workers: one JSON value per line.
 
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 
-/// What a worker is asked to do. It numbers kernels and buffers from 0 in the order of requests.
+/// A request to a worker. It numbers kernels and buffers from 0 in the order of requests.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Request {
     /// Load a kernel: the function `entry` of a shared object.
@@ -25,11 +25,11 @@ pub(super) enum Request {
 pub(super) struct Configured {
     /// A path, or a name to be found in PATH.
     pub(super) program: OsString,
-    /// What always comes first.
+    /// The arguments that always come first.
     pub(super) arguments: Vec<OsString>,
     /// The flags of CFLAGS.
     pub(super) flags: Vec<OsString>,
-    /// What is added to the environment.
+    /// Additions to the environment.
     pub(super) environment: Vec<(OsString, OsString)>,
 }
 
@@ -42,14 +42,14 @@ pub(super) struct Call {
     pub(super) restore: Vec<Restore>,
     /// How often to call the kernel; the time is the mean.
     pub(super) repeats: u32,
-    /// Whether to call it once more before, which does not count, and to restore what it reads then:
-    /// kernels that were run in between left their data in the caches, and threads that slept take
-    /// longer than a short kernel to wake.
+    /// Untimed warm-up call before the timed ones, after which the inputs are restored again. Other
+    /// kernels may have filled the caches, and sleeping threads take longer to wake than a short
+    /// kernel runs.
     pub(super) warm_up: bool,
 }
 
 impl Call {
-    /// Writes to another buffer instead of one; `word` is what unset elements hold there.
+    /// Redirects writes from one buffer to another; `word` fills the unset elements of the new one.
     pub(super) fn rewire(&mut self, (old, new): (usize, usize), word: u32) {
         for buffer in self.buffers.iter_mut().filter(|buffer| **buffer == old) {
             *buffer = new;
@@ -64,33 +64,36 @@ impl Call {
     }
 }
 
-/// What a buffer must hold before a call.
+/// The contents that a buffer must have before a call.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Restore {
-    /// What the buffer `from`, of the same length, holds.
+    /// Those of the buffer `from`, which has the same length.
     Copy { from: usize, to: usize },
-    /// The same word all over.
+    /// The same word everywhere.
     Fill { to: usize, word: u32 },
 }
 
 impl Restore {
-    /// Whether the kernel reads what it restores.
+    /// Whether the kernel reads the restored contents.
     pub(super) fn copies(&self) -> bool {
         matches!(self, Restore::Copy { .. })
     }
 }
 
-/// What a worker answers.
+/// A worker's answer.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Reply {
     /// It has started and takes requests.
     Ready,
-    /// The kernel or the buffer is there.
+    /// The kernel or the buffer is loaded.
     Done,
-    /// The call took so long.
-    Ran { nanoseconds: u64 },
-    /// The compiler.
+    /// The time of the call.
+    Ran {
+        nanoseconds: u64,
+    },
     Compiler(Configured),
-    /// It could not do it.
-    Failed { reason: String },
+    /// It failed.
+    Failed {
+        reason: String,
+    },
 }

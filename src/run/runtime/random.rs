@@ -1,34 +1,33 @@
-//! Numbers that look random and are the same on every machine, whatever the number of threads.
+//! Pseudorandom numbers that are the same on every machine, for any number of threads.
 //!
-//! Source: SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
-//! OOPSLA 2014). Element x of a tensor is made from output number x of the generator that starts
-//! with the seed, which needs none of the outputs before it.
+//! Source: SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA
+//! 2014). Element x of a tensor is output number x of the generator that starts with the seed. That
+//! output does not depend on the earlier ones.
 
 use super::buffer::Scalar;
 use super::data::{is_element, to_f64, to_i64};
 use super::error::RuntimeError;
 use crate::ir::{Elem, Tensor};
 
-/// Evenly distributed numbers that follow from a seed.
+/// Uniformly distributed numbers from a seed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Random {
     seed: u64,
-    /// `None` stands for -0.5 to 0.5, and for -50 to 50 where elements are integers.
+    /// `None` means -0.5 to 0.5, or -50 to 50 for integers.
     range: Option<(Scalar, Scalar)>,
 }
 
 impl Random {
-    /// Numbers between the bounds `range`, which belong to the range where elements are integers.
+    /// Numbers between the bounds `range`; integers may equal both bounds.
     pub fn new(seed: u64, range: Option<(Scalar, Scalar)>) -> Random {
         Random { seed, range }
     }
 
-    /// The seed.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// The bounds, if there are some.
+    /// The bounds, if they were given.
     pub fn range(&self) -> Option<(Scalar, Scalar)> {
         self.range
     }
@@ -38,7 +37,7 @@ impl Random {
         let bits = splitmix64(self.seed, x);
         if elem.is_float() {
             let (low, width) = self.floats();
-            // Rounded once, so that C gets the same.
+            // Rounded once, so that C computes the same.
             return Scalar::Float(((bits >> 11) as f64 * 2f64.powi(-53)).mul_add(width, low));
         }
         let (low, count) = self.integers();
@@ -46,7 +45,7 @@ impl Random {
         Scalar::Integer(low.wrapping_add(offset.cast_signed()))
     }
 
-    /// Where numbers with fractions begin, and how wide their range is.
+    /// The lower bound and the width of the range of floating-point numbers.
     pub fn floats(&self) -> (f64, f64) {
         let (low, high) = self
             .range
@@ -54,7 +53,7 @@ impl Random {
         (low, high - low)
     }
 
-    /// The least integer, and how many there are; 0 for all of them.
+    /// The least integer, and the number of integers; 0 for all of them.
     pub fn integers(&self) -> (i64, u64) {
         let (low, high) = self
             .range

@@ -1,4 +1,4 @@
-//! Kernels with their buffers in workers; and one run of one kernel, for its results.
+//! Loads kernels with their buffers into workers; also runs one kernel once, for its results.
 
 use super::buffer::{Buffer, View};
 use super::compile::Compiled;
@@ -13,7 +13,7 @@ use super::worker::{Kind, Worker};
 use crate::codegen::Role;
 use std::time::Duration;
 
-/// What a kernel has written: its arguments of role `Out` and `InOut`.
+/// The outputs of a kernel: its arguments of role `Out` and `InOut`.
 #[derive(Debug)]
 pub struct Outputs(Vec<Buffer>);
 
@@ -32,29 +32,28 @@ impl Outputs {
 /// One finished run.
 #[derive(Debug)]
 pub struct Run {
-    /// How long the call took. Not a measurement: memory and code were cold.
+    /// The time of the call. Not a measurement: memory and code were cold.
     pub time: Duration,
-    /// What the kernel wrote.
     pub outputs: Outputs,
 }
 
-/// What else runs while a kernel runs that nobody times.
+/// Which other kernels run at the same time as an untimed one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beside {
-    /// Nothing.
+    /// None.
     Nothing,
-    /// Others, which leave it a core: its threads are not bound to any.
+    /// Others do, and it leaves them a core: its threads are not bound to any.
     Others,
-    /// The one that everything waits for: it has a core for itself, where there are several.
+    /// Others do, and wait for this one: it has a core of its own if there are several.
     First,
 }
 
-/// Runs a kernel once, with `control.threads` threads. `data` holds one entry per argument:
-/// what the argument holds before the call, also where the kernel only writes it
-/// ([`Data::Unset`] there lets an element that the kernel forgets show as NaN).
+/// Runs a kernel once, with `control.threads` threads. `data` has one entry per argument: the
+/// contents before the call, even of arguments that the kernel only writes. [`Data::Unset`] there
+/// makes forgotten elements show as NaN.
 ///
 /// # Errors
-/// [`RuntimeError`] for everything that the kernel or the system can do wrong.
+/// [`RuntimeError`] for all failures of the kernel or the system.
 pub fn run_once(
     compiled: &Compiled,
     data: &[Data],
@@ -63,7 +62,7 @@ pub fn run_once(
     run_beside(Beside::Nothing, compiled, data, control)
 }
 
-/// As [`run_once`], while something else runs.
+/// As [`run_once`], while other kernels run.
 ///
 /// # Errors
 /// As [`run_once`].
@@ -87,7 +86,7 @@ pub fn run_beside(
     })
 }
 
-/// A kernel loaded into a worker, with its own outputs and with inputs that others share.
+/// A kernel loaded into a worker, with outputs of its own and shared inputs.
 pub(super) struct Placed {
     symbol: String,
     worker: usize,
@@ -98,9 +97,9 @@ pub(super) struct Placed {
 }
 
 impl Placed {
-    /// Makes a run call the kernel so often that it lasts long enough to be timed, where one call
-    /// takes `time`, and once before, unless that would take long. A kernel that reads what it wrote
-    /// is timed for one call, which needs the right inputs.
+    /// Chooses the number of calls per run, so that it lasts long enough to be timed, if one call
+    /// takes `time`. Also adds an untimed call before it, unless that would take long. A kernel
+    /// that reads what it wrote is timed for one call, since it needs the right inputs.
     pub(super) fn lengthen(&mut self, time: Duration) {
         self.call.warm_up = time < REGARDLESS;
         if !self.call.restore.iter().any(Restore::copies) {
@@ -111,17 +110,17 @@ impl Placed {
         }
     }
 
-    /// The same where no other kernel runs in between. What it does not read is not restored: the
-    /// first run has shown whether it writes everything. So caches hold what the last run has left
-    /// there, and what was restored, which only short kernels notice.
+    /// The same if no other kernel runs in between. Buffers that it does not read are not restored:
+    /// the first run has shown whether it writes all of them. So caches hold the data of the last
+    /// run and the restored buffers, which only short kernels notice.
     pub(super) fn lengthen_alone(&mut self, time: Duration) {
         self.lengthen(time);
         self.call.restore.retain(Restore::copies);
         self.call.warm_up = time < UNMOVED && !self.call.restore.is_empty();
     }
 
-    /// Exchanges the memory of outputs with another kernel, where it fits; false if that is in another
-    /// worker. The pages of a tensor change a kernel's time, whatever the kernel does.
+    /// Exchanges the memory of outputs with another kernel, where it fits; false if that is in
+    /// another worker. The pages of a tensor affect a kernel's time.
     pub(super) fn exchange_outputs(&mut self, other: &mut Placed) -> bool {
         if self.worker != other.worker {
             return false;
@@ -142,47 +141,48 @@ impl Placed {
     }
 }
 
-/// Alone, a run of this length takes as long whatever was restored before, to some percent.
+/// If no other kernel runs, the time of a run this long does not depend on the restored buffers, to
+/// some percent.
 const UNMOVED: Duration = Duration::from_millis(5);
 
-/// Whatever the caches hold before it, a run of this length takes as long, to about a percent: they
-/// are filled in less than a millisecond.
+/// Runs this long are insensitive (about 1 %) to the contents of the caches, which fill in less
+/// than a millisecond.
 const REGARDLESS: Duration = Duration::from_millis(50);
 
-/// A run of this length is known to a fraction of a percent. Kernels that are shorter are called several
-/// times in a run, unless they read what they wrote.
+/// The time of a run this long is known to a fraction of a percent. Shorter kernels are called
+/// several times in a run, unless they read what they wrote.
 pub const RUN: Duration = Duration::from_millis(1);
 const MAX_REPEATS: u32 = 1_000;
 
 /// Workers, and the buffers that their kernels read.
 pub(super) struct Bench<'a> {
     control: &'a Control,
-    /// Inputs and the first contents of outputs; kernels cannot write to them.
+    /// Inputs and initial contents of outputs; kernels cannot write to them.
     inputs: Vec<(Data, Buffer)>,
-    /// Outputs that no kernel needs any more, each with its seat and its number there.
+    /// Outputs of finished kernels, each with its seat and its number there.
     spare: Vec<(usize, usize, Buffer)>,
     seats: Vec<Seat>,
     last: Option<usize>,
     /// Whether kernels leave a core to another process.
     leaves_a_core: bool,
-    /// Whether its workers can tell whether others disturb them.
+    /// Whether its workers detect disturbances.
     watches: bool,
 }
 
-/// One worker per number of threads, which an OpenMP runtime reads when it is loaded, and one more
-/// for code that runs apart.
+/// One worker per number of threads, which an OpenMP runtime reads when it is loaded, and one for
+/// code that runs apart.
 struct Seat {
     threads: usize,
     apart: bool,
     worker: Worker,
     /// Pairs of an input and its number in the worker.
     inputs: Vec<(usize, usize)>,
-    /// The loop that tells whether others use its cores, if there is one.
+    /// The loop that detects other programs on its cores, if there is one.
     pace: Option<Placed>,
 }
 
-/// The threads of OpenMP runtimes and of libraries keep spinning for some milliseconds after a
-/// kernel; when another worker's turn comes, they must have stopped.
+/// How long to wait before another worker's turn: the threads of OpenMP runtimes and of libraries
+/// spin for some milliseconds after a kernel.
 const SETTLE: Duration = Duration::from_millis(30);
 
 impl<'a> Bench<'a> {
@@ -274,7 +274,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Restores a kernel's outputs, calls it, and looks whether it wrote anywhere else.
+    /// Restores a kernel's outputs, calls it, and checks that it wrote nothing else.
     pub(super) fn run(&mut self, placed: &Placed) -> Result<Duration, RuntimeError> {
         self.control
             .go_on(|| format!("running kernel `{}`", placed.symbol))?;
@@ -290,8 +290,8 @@ impl<'a> Bench<'a> {
         Ok(time)
     }
 
-    /// As [`run`](Bench::run), while others leave the worker's cores alone, as far as patience lasts.
-    /// Adds to `runs` what it took.
+    /// As [`run`](Bench::run), but waits for quiet cores and repeats disturbed runs within the
+    /// budget `patience`. Adds the run to `runs`.
     pub(super) fn run_alone(
         &mut self,
         placed: &Placed,
@@ -318,7 +318,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// How much slower than at best the cores of a worker are right now.
+    /// How much slower than at best the cores of a worker are.
     fn slowdown(&mut self, seat: usize) -> Result<f64, RuntimeError> {
         let Some(pace) = self.seats[seat].pace.take() else {
             return Ok(1.0);
@@ -333,15 +333,15 @@ impl<'a> Bench<'a> {
         Ok(slowdown)
     }
 
-    /// Takes the outputs of a kernel of this bench that will not run again, for the next ones to write.
+    /// Takes the outputs of a kernel that will not run again, for reuse by later kernels.
     pub(super) fn recycle(&mut self, placed: Placed) {
         let outputs = placed.written.into_iter().zip(placed.outputs.0);
         self.spare
             .extend(outputs.map(|(number, output)| (placed.worker, number, output)));
     }
 
-    /// Memory for an output, and its number in the worker of `seat`. What it holds is restored before
-    /// each run.
+    /// Memory for an output, and its number in the worker of `seat`. Its contents are restored
+    /// before each run.
     fn output(
         &mut self,
         seat: usize,
@@ -355,7 +355,7 @@ impl<'a> Bench<'a> {
             let (_, number, spare) = self.spare.swap_remove(found);
             return Ok((number, spare.renamed(tensor)));
         }
-        // What fits no kernel now would only take memory from those that run.
+        // Frees spare memory that does not fit, so that running kernels can use it.
         self.spare.clear();
         let output = Buffer::filled(tensor, &Data::Unset, place)?;
         let worker = &mut self.seats[seat].worker;

@@ -1,5 +1,5 @@
-//! Screening: many kernels, one after the other, each run once and, if that shows promise, again.
-//! They share a worker, the inputs in it, and the memory for their outputs.
+//! Screening: runs many kernels, one after the other. Each runs once and, if it is promising,
+//! again. They share a worker, its inputs, and the memory for their outputs.
 
 use super::control::Control;
 use super::error::RuntimeError;
@@ -9,7 +9,8 @@ use super::pace::{RetryBudget, Runs};
 use super::run::{Bench, Outputs, Placed};
 use std::time::Duration;
 
-/// After so many kernels a new worker takes over, since a worker keeps what it has loaded.
+/// How many kernels a worker runs before a new one replaces it, since it keeps all that it has
+/// loaded.
 const KERNELS: usize = 24;
 
 /// A worker for many kernels.
@@ -17,19 +18,19 @@ pub struct Screen<'a> {
     control: &'a Control,
     bench: Option<Bench<'a>>,
     loaded: usize,
-    /// The kernel that was loaded last, in the worker of `bench`.
+    /// The kernel loaded last, in the worker of `bench`.
     last: Option<Placed>,
 }
 
 /// A kernel that has run once.
 pub struct Loaded<'s, 'a> {
     screen: &'s mut Screen<'a>,
-    /// How long that took.
+    /// The time of that run.
     pub time: Duration,
 }
 
 impl<'a> Screen<'a> {
-    /// A screen without a worker, which starts with the first kernel.
+    /// A screen whose worker starts with the first kernel.
     pub fn new(control: &'a Control) -> Screen<'a> {
         Screen {
             control,
@@ -42,7 +43,7 @@ impl<'a> Screen<'a> {
     /// Loads a kernel and runs it once.
     ///
     /// # Errors
-    /// [`RuntimeError`] for everything that the kernel or the system can do wrong.
+    /// [`RuntimeError`] for all failures of the kernel or the system.
     pub fn load(&mut self, workload: &Workload) -> Result<Loaded<'_, 'a>, RuntimeError> {
         if self.loaded == KERNELS {
             self.bench = None;
@@ -68,7 +69,7 @@ impl<'a> Screen<'a> {
         Ok(Loaded { screen: self, time })
     }
 
-    /// Does something with the worker, which is not used again if that fails: it may be gone.
+    /// Uses the worker, and drops it after a failure: its process may be gone.
     fn keep<T>(
         &mut self,
         act: impl FnOnce(&mut Bench<'a>) -> Result<T, RuntimeError>,
@@ -84,13 +85,13 @@ impl<'a> Screen<'a> {
 }
 
 impl Loaded<'_, '_> {
-    /// What the kernel wrote last.
+    /// The outputs of the kernel's last run.
     pub fn outputs(&self) -> Option<&Outputs> {
         self.screen.last.as_ref().map(|placed| &placed.outputs)
     }
 
-    /// Runs the kernel again, as long as `goes_on` says of the times so far. A run of a short kernel
-    /// is the mean of several calls, which take about [`RUN`](super::RUN) together.
+    /// Runs the kernel again while `goes_on` holds for the times so far. A run of a short kernel is
+    /// the mean of several calls, which take about [`RUN`](super::RUN) together.
     ///
     /// # Errors
     /// As [`load`](Screen::load).

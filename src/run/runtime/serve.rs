@@ -1,4 +1,4 @@
-//! The worker's side: the only place where code that teml did not compile itself is called.
+//! The worker's side. Only here does teml call code from other compilers.
 
 use super::buffer::{Mapped, fill_words};
 use super::configured;
@@ -20,11 +20,11 @@ struct Loaded {
     buffers: Vec<Mapped>,
 }
 
-/// Runs kernels for the program that started this process, until it says no more.
+/// Runs kernels for the program that started this process, until its requests end.
 ///
-/// Requests come on standard input, replies go to standard output; what kernels print goes to
-/// standard error. This is the whole of `teml worker`, which nobody calls by hand. With `guard`, it
-/// runs nothing, but kills what that program has started when that program is killed.
+/// Requests come on standard input, replies go to standard output; the output of kernels goes to
+/// standard error. This is all of `teml worker`, which nobody calls by hand. With `guard`, it only
+/// kills the processes that the program has started, once the program is killed.
 pub fn serve(guard: bool) -> ExitCode {
     if guard {
         super::guard::keep();
@@ -97,9 +97,9 @@ impl Loaded {
             .map(|k| self.buffers.get_mut(*k).map(Mapped::address))
             .collect();
         let arguments = arguments.ok_or("there is no such buffer")?;
-        // SAFETY: `entry` is the entry function of a kernel's shared object, which reads as
-        // many pointers as the kernel has arguments; the parent sends that many buffers, each
-        // as large as its tensor. What a wrong kernel does to this process stays in it.
+        // SAFETY: `entry` is the entry function of a kernel's shared object, which reads as many
+        // pointers as the kernel has arguments. The parent sends that many buffers, each as large
+        // as its tensor. Damage by a wrong kernel stays in this process.
         let call_once = || unsafe { entry(arguments.as_ptr()) };
         if call.warm_up {
             call_once();
@@ -111,7 +111,7 @@ impl Loaded {
         }
         let elapsed = start.elapsed().saturating_sub(clock()) / call.repeats.max(1);
         sys::flush_kernel_output();
-        // A kernel takes some time, even where the clock does not see it.
+        // A kernel takes at least a nanosecond, even if the clock shows none.
         let nanoseconds = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
         let nanoseconds = nanoseconds.max(1);
         Ok(Reply::Ran { nanoseconds })
@@ -143,8 +143,8 @@ impl Loaded {
     }
 }
 
-/// How long it takes to ask for the time: it is part of what is measured, and as long as a kernel of a
-/// few operations where only one call can be timed.
+/// The time that reading the clock takes, which is subtracted from each measurement. It is as long
+/// as a kernel of a few operations, if only one call can be timed.
 fn clock() -> Duration {
     static CLOCK: OnceLock<Duration> = OnceLock::new();
     *CLOCK.get_or_init(|| {
@@ -153,7 +153,7 @@ fn clock() -> Duration {
     })
 }
 
-/// How often it is asked for the time to find out how long that takes.
+/// How often the clock is read to measure that.
 const ASKED: usize = 256;
 
 fn load(path: &OsStr, entry: &str) -> Result<Entry, libloading::Error> {

@@ -1,5 +1,4 @@
-//! The system calls of this room that the standard library does not offer, each behind a safe
-//! function.
+//! Safe wrappers of the system calls that the standard library does not offer.
 
 use std::fs::File;
 use std::io;
@@ -15,8 +14,8 @@ fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
     Ok(result)
 }
 
-/// Anonymous shared memory of `bytes` bytes, all zero and all backed by memory, so that a lack of
-/// memory is an error here and not a signal later.
+/// Anonymous shared memory of `bytes` bytes, all zero. All of it is allocated at once, so that a
+/// lack of memory is an error here and not a signal later.
 pub(super) fn shared_memory(bytes: u64) -> io::Result<File> {
     let length = libc::off_t::try_from(bytes)
         .map_err(|_| io::Error::other("more bytes than a file can have"))?;
@@ -38,8 +37,8 @@ pub(super) fn shared_memory(bytes: u64) -> io::Result<File> {
     }
 }
 
-/// Has a signal handled by a function that only calls what signal handlers may, unless the signal is
-/// ignored.
+/// Installs a handler for a signal, unless the signal is ignored. The handler may only call
+/// async-signal-safe functions.
 pub(super) fn on_signal(
     signal: libc::c_int,
     handler: extern "C" fn(libc::c_int),
@@ -62,9 +61,9 @@ pub(super) fn on_signal(
     Ok(())
 }
 
-/// Does to this process what Ctrl-C does; signal handlers may call it.
+/// Raises the signal of Ctrl-C in this process. Signal handlers may call it.
 pub(super) fn interrupt() {
-    // SAFETY: it may be called anywhere.
+    // SAFETY: `raise` may be called anywhere.
     unsafe {
         libc::raise(libc::SIGINT);
     }
@@ -76,17 +75,17 @@ pub(super) fn user() -> u32 {
     unsafe { libc::geteuid() }
 }
 
-/// Whether a process of this number is there, whoever's it is.
+/// Whether a process with this number exists, of any user.
 pub(super) fn is_alive(process: i32) -> bool {
     // SAFETY: signal 0 is sent to nobody.
     let asked = unsafe { libc::kill(process, 0) };
     asked == 0 || io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
 }
 
-/// The memory that this process could still get, in bytes, where the system tells.
+/// The memory that this process could still get, in bytes; `None` if the system does not report it.
 ///
-/// Asked before allocating, because asking the kernel for more than there is may end in its
-/// killing a process instead of refusing.
+/// Checked before allocating: if more memory is requested than there is, the kernel may kill a
+/// process instead of refusing.
 pub(super) fn available() -> Option<u64> {
     let memory = std::fs::read_to_string("/proc/meminfo").ok()?;
     let kib = |key: &str| -> Option<u64> {
@@ -112,8 +111,8 @@ pub(super) fn available() -> Option<u64> {
     Some(limit)
 }
 
-/// What `ulimit -f` allows, in bytes. It holds for shared memory too, and exceeding it is a
-/// signal, not an error.
+/// The limit of `ulimit -f`, in bytes. It also applies to shared memory, and exceeding it raises a
+/// signal instead of an error.
 fn file_size_limit() -> u64 {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
@@ -134,8 +133,8 @@ pub(super) fn kill_group(leader: u32) {
     }
 }
 
-/// Makes this process the parent of what its children leave behind, so that it can wait for them:
-/// not every system has a first process that does.
+/// Makes this process the parent of its children's orphans, so that it can wait for them: not every
+/// system has a first process that does.
 pub(super) fn adopt_orphans() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
@@ -144,20 +143,20 @@ pub(super) fn adopt_orphans() {
     });
 }
 
-/// How long processes that were killed may take to end.
+/// How long killed processes may take to end.
 const DYING: Duration = Duration::from_secs(2);
 
-/// Waits for what is left of a group that was killed, once its leader was waited for.
+/// Waits for the rest of a killed group, once its leader was waited for.
 pub(super) fn reap_group(leader: u32) {
     let Ok(group) = libc::pid_t::try_from(leader) else {
         return;
     };
     let start = Instant::now();
-    // SAFETY: a null pointer stands for a status that nobody wants.
+    // SAFETY: a null pointer discards the status.
     let wait = || unsafe { libc::waitpid(-group, std::ptr::null_mut(), libc::WNOHANG) };
     loop {
         match wait() {
-            // None is left.
+            // None are left.
             -1 => return,
             0 if start.elapsed() >= DYING => return,
             0 => std::thread::sleep(Duration::from_millis(1)),
@@ -166,13 +165,12 @@ pub(super) fn reap_group(leader: u32) {
     }
 }
 
-/// Whether a child of this process has ended, which still has its number then.
+/// Whether a child of this process has ended; it keeps its number.
 pub(super) fn has_ended(child: u32) -> bool {
     // SAFETY: all zero is a valid value of this type.
     let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
     let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-    // SAFETY: `info` is a valid place for the result, which says of no child that it ended unless
-    // one has.
+    // SAFETY: `info` is a valid place for the result, which names no child unless one has ended.
     match unsafe { libc::waitid(libc::P_PID, child, &mut info, how) } {
         // SAFETY: `waitid` has filled in the fields about a child, or left them zero.
         0 => (unsafe { info.si_pid() }) != 0,
@@ -180,11 +178,11 @@ pub(super) fn has_ended(child: u32) -> bool {
     }
 }
 
-/// Keeps a child that has just been started, and its threads, from one of the cores that this
-/// process may use, where there are several.
+/// Keeps a new child, and its threads, off one of the cores that this process may use, if there are
+/// several.
 pub(super) fn leave_a_core(child: u32) {
     let cores = cores_of_thread();
-    // Where it fails, all cores are shared.
+    // If that fails, all cores are shared.
     if let (Ok(child), [rest @ .., _]) = (libc::pid_t::try_from(child), &cores[..])
         && !rest.is_empty()
     {
@@ -192,7 +190,7 @@ pub(super) fn leave_a_core(child: u32) {
     }
 }
 
-/// The cores that the calling thread may use, in order; none where the system does not tell.
+/// The cores that the calling thread may use, in order; empty if the system does not report them.
 fn cores_of_thread() -> Vec<usize> {
     // SAFETY: all zero is the empty set.
     let mut cores: libc::cpu_set_t = unsafe { std::mem::zeroed() };
@@ -207,7 +205,7 @@ fn cores_of_thread() -> Vec<usize> {
     (0..most).filter(is_set).collect()
 }
 
-/// Lets a thread use these cores only.
+/// Binds a thread to these cores.
 fn bind(thread: libc::pid_t, cores: &[usize]) -> bool {
     // SAFETY: all zero is the empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
@@ -220,14 +218,14 @@ fn bind(thread: libc::pid_t, cores: &[usize]) -> bool {
     unsafe { libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), &set) == 0 }
 }
 
-/// Lets a command end with the thread that starts it, at the latest.
+/// Makes a command end at the latest with the thread that starts it.
 pub(super) fn die_with_parent(command: &mut Command) {
     let parent = std::process::id();
     let prepare = move || {
         // SAFETY: the calls pass no memory.
         unsafe {
             checked(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
-            // It may have ended before.
+            // The parent may have ended before.
             if u32::try_from(libc::getppid()) == Ok(parent) {
                 Ok(())
             } else {
@@ -240,7 +238,7 @@ pub(super) fn die_with_parent(command: &mut Command) {
     unsafe { command.pre_exec(prepare) };
 }
 
-/// Waits until one of `files` can be read or is closed at the other end; which ones.
+/// Waits until one of `files` can be read or is closed at the other end. Returns which ones.
 pub(super) fn readable(files: &[BorrowedFd<'_>], limit: Duration) -> io::Result<Vec<bool>> {
     let entry = |file: &BorrowedFd| libc::pollfd {
         fd: file.as_raw_fd(),
@@ -253,13 +251,13 @@ pub(super) fn readable(files: &[BorrowedFd<'_>], limit: Duration) -> io::Result<
     // SAFETY: `entries` are as many as the call is told, and live as long as it takes.
     match checked(unsafe { libc::poll(entries.as_mut_ptr(), count, milliseconds) }) {
         Ok(_) => Ok(entries.iter().map(|entry| entry.revents != 0).collect()),
-        // By a signal; whoever waits looks around and waits again.
+        // Interrupted by a signal: the caller checks its state and waits again.
         Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(vec![false; files.len()]),
         Err(error) => Err(error),
     }
 }
 
-/// Lets this process, and those that it starts, allocate at most so many bytes.
+/// Limits the memory that this process and its children may allocate, in bytes.
 pub(super) fn limit_memory(bytes: u64) -> io::Result<()> {
     let limit = libc::rlimit {
         rlim_cur: bytes,
@@ -270,8 +268,8 @@ pub(super) fn limit_memory(bytes: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes this process one in which kernels may crash: it dies with its parent, leaves no core
-/// file, and dies of its faults without a word of the Rust runtime.
+/// Prepares this process for kernels that may crash: it dies with its parent, writes no core file,
+/// and dies of faults without a message of the Rust runtime.
 pub(super) fn prepare_worker() -> io::Result<()> {
     let none = libc::rlimit {
         rlim_cur: 0,
@@ -291,7 +289,7 @@ pub(super) fn prepare_worker() -> io::Result<()> {
 /// Gives kernels an empty standard input, and standard error as their standard output.
 pub(super) fn redirect_kernel_io() -> io::Result<()> {
     let null = File::open("/dev/null")?;
-    // SAFETY: only replaces what the numbers 0 and 1 refer to; whoever still needs the old files
+    // SAFETY: only replaces the files of descriptors 0 and 1. Code that still needs the old files
     // has duplicates of them.
     unsafe {
         checked(libc::dup2(null.as_raw_fd(), 0))?;
@@ -300,8 +298,8 @@ pub(super) fn redirect_kernel_io() -> io::Result<()> {
     Ok(())
 }
 
-/// Writes out what kernels have printed through C's standard output.
+/// Flushes the output that kernels printed through C's standard output.
 pub(super) fn flush_kernel_output() {
-    // SAFETY: a null pointer stands for all output streams.
+    // SAFETY: a null pointer means all output streams.
     unsafe { libc::fflush(std::ptr::null_mut()) };
 }

@@ -1,4 +1,4 @@
-//! The process in which kernels run, seen from outside.
+//! The worker process in which kernels run, as seen by this program.
 
 use super::buffer::Buffer;
 use super::compile::{Compiled, entry_of};
@@ -14,28 +14,27 @@ use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
-/// How long a worker may take to say that it is there.
+/// How long a worker may take to start.
 const START_LIMIT: Duration = Duration::from_secs(20);
 
 /// How long a process may take to end.
 const END_LIMIT: Duration = Duration::from_secs(5);
 
-/// How often a wait looks whether someone asked to stop.
+/// How often a wait checks whether someone asked to stop.
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// What a worker is for.
+/// The purpose of a worker.
 #[derive(Clone, Copy)]
 pub(super) enum Kind<'a> {
-    /// It runs kernels, which get `threads` OpenMP threads, each bound to a core of its own if
-    /// `bound`.
+    /// Runs kernels with `threads` OpenMP threads, each bound to a core of its own if `bound`.
     Kernels { threads: usize, bound: bool },
-    /// It asks other programs what they are, which may write files to `scratch`.
+    /// Queries other programs, which may write files to `scratch`.
     Probe { scratch: Option<&'a Path> },
 }
 
-/// A worker process; killed when dropped, with all that it started.
+/// A worker process. Dropping it kills it, with all processes that it started.
 ///
-/// It also dies with the thread that started it, so it belongs into one function's frame.
+/// It also dies with the thread that started it, so it must not outlive that thread's frame.
 pub(super) struct Worker {
     group: Group,
     requests: ChildStdin,
@@ -50,11 +49,10 @@ enum Lost {
     Ended,
 }
 
-/// The longest reply.
+/// The length limit of a reply, in bytes.
 const LONGEST: u64 = 16 << 20;
 
 impl Worker {
-    /// Starts a worker.
     pub(super) fn start(kind: Kind<'_>, control: &Control) -> Result<Worker, RuntimeError> {
         let failed = |reason: String| RuntimeError::WorkerStart {
             program: control.worker.clone(),
@@ -93,7 +91,7 @@ impl Worker {
             let mut output = BufReader::new(output);
             loop {
                 let mut line = String::new();
-                // What is no text, or has no end, is no reply.
+                // A reply must be text with an end.
                 match output.by_ref().take(LONGEST).read_line(&mut line) {
                     Ok(1..) if line.ends_with('\n') => {}
                     _ => break,
@@ -127,12 +125,12 @@ impl Worker {
         }
     }
 
-    /// Keeps its kernels from one of the cores.
+    /// Keeps its kernels off one of the cores.
     pub(super) fn leave_a_core(&self) {
         sys::leave_a_core(self.group.child.id());
     }
 
-    /// Loads a kernel; its number.
+    /// Loads a kernel; returns its number.
     pub(super) fn load(
         &mut self,
         compiled: &Compiled,
@@ -144,7 +142,7 @@ impl Worker {
         let limit = control.run_limit;
         let loaded = self.ask(&compiled.kernel().symbol, &load, limit, control);
         if matches!(loaded, Err(RuntimeError::WorkerFailed { .. })) {
-            // It is made anew next time.
+            // It is compiled again next time.
             let _ = std::fs::remove_file(compiled.path());
         }
         loaded?;
@@ -152,7 +150,7 @@ impl Worker {
         Ok(self.kernels - 1)
     }
 
-    /// Maps a buffer for `kernel`; its number.
+    /// Maps a buffer for `kernel`; returns its number.
     pub(super) fn map(
         &mut self,
         kernel: &str,
@@ -170,7 +168,7 @@ impl Worker {
         Ok(self.buffers - 1)
     }
 
-    /// Calls `kernel` once; how long the call took.
+    /// Calls `kernel` once; returns the time of the call.
     pub(super) fn run(
         &mut self,
         kernel: &str,
@@ -187,7 +185,7 @@ impl Worker {
         }
     }
 
-    /// The reply to a request that is about `kernel`.
+    /// Sends a request about `kernel`, and returns the reply.
     pub(super) fn ask(
         &mut self,
         kernel: &str,
@@ -244,8 +242,8 @@ impl Worker {
         }
     }
 
-    /// The status of a process that has closed its output: it is about to end, and if it is not,
-    /// it is made to.
+    /// The status of a process that has closed its output: it is about to end. If it does not, it
+    /// is killed.
     fn status(&mut self) -> io::Result<ExitStatus> {
         let start = Instant::now();
         while start.elapsed() < END_LIMIT && !self.group.has_ended() {
@@ -254,7 +252,7 @@ impl Worker {
         self.group.end()
     }
 
-    /// Why the process is no more.
+    /// Why the process ended.
     fn post_mortem(&mut self, kernel: String) -> RuntimeError {
         let status = match self.status() {
             Ok(status) => status,
@@ -280,16 +278,16 @@ impl Worker {
     }
 }
 
-/// Sets what OpenMP runtimes and libraries read when they are loaded.
+/// Sets the environment variables that OpenMP runtimes and libraries read when they are loaded.
 fn set_threads(command: &mut Command, threads: usize, bound: bool) {
     let threads = threads.max(1).to_string();
-    // The limit holds for kernels that ask for a number themselves.
+    // The limit also binds kernels that set the number of threads themselves.
     command
         .env("OMP_NUM_THREADS", &threads)
         .env("OMP_THREAD_LIMIT", &threads);
     command.env("OMP_DYNAMIC", "false");
-    // Libraries have threads of their own, and as many; and they know best which of their kernels a
-    // processor runs fastest.
+    // Libraries have as many threads of their own, and know best which of their kernels are fastest
+    // on a processor.
     let settings = std::env::vars_os().map(|(name, _)| name);
     for name in settings.filter(|name| name.to_string_lossy().starts_with("OPENBLAS_")) {
         command.env_remove(name);
@@ -297,14 +295,14 @@ fn set_threads(command: &mut Command, threads: usize, bound: bool) {
     command.env("OPENBLAS_NUM_THREADS", &threads);
     let placed = ["OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"];
     if !bound {
-        // A library's threads inherit the place of the thread that starts them.
+        // A library's threads inherit the affinity of the thread that starts them.
         for name in placed {
             command.env_remove(name);
         }
         command.env("OMP_PROC_BIND", "false");
     } else if placed.iter().all(|name| std::env::var_os(name).is_none()) {
         if threads == "1" {
-            // Bound, it would share its place with every other such process.
+            // If bound, it would share its cores with every other such process.
             command.env("OMP_PROC_BIND", "false");
         } else {
             command

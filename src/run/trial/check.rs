@@ -1,4 +1,4 @@
-//! From variants to results that were found right.
+//! From variants to results that were compared with the reference.
 
 use super::{
     Blame, Evidence, Inputs, Reference, Settings, TrialError, Variant, compare_outputs, compared,
@@ -14,18 +14,18 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How far a trial is.
+/// The progress of a trial.
 #[derive(Clone, Debug)]
 pub struct Progress {
-    /// What is being done.
+    /// The current step.
     pub what: String,
     /// How many steps are done.
     pub done: usize,
-    /// Of how many.
+    /// The number of all steps.
     pub total: usize,
 }
 
-/// What all steps of a trial need.
+/// The shared state of all steps of a trial.
 pub(super) struct Trial<'a> {
     pub inputs: Inputs,
     pub settings: &'a Settings,
@@ -36,10 +36,10 @@ pub(super) struct Trial<'a> {
     tensors: Vec<Tensor>,
 }
 
-/// What a kernel wrote, or why it wrote nothing.
+/// The outputs of a kernel, or why there are none.
 pub(super) type Written = Result<Arc<Outputs>, TrialError>;
 
-/// What was done about a compiler that gets a kernel wrong.
+/// The remedy for a kernel that a compiler gets wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cure {
     /// The version of the compiler.
@@ -64,15 +64,15 @@ pub(super) struct Sound {
     pub own: Arc<Outputs>,
     /// The largest relative error.
     pub error: f64,
-    /// What that took.
+    /// The remedy that it needed.
     pub cure: Option<Cure>,
 }
 
-/// What results are compared with.
+/// The reference of a comparison.
 pub(super) struct Expected {
-    /// What the untransformed nests wrote.
+    /// The outputs of the untransformed nests.
     pub outputs: Arc<Outputs>,
-    /// Why that is right.
+    /// Why these are right.
     pub evidence: Evidence,
 }
 
@@ -97,7 +97,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Compiles the untransformed nests that others are compared with, which is a step.
+    /// Compiles the untransformed nests that other kernels are compared with; one step.
     pub fn compile_reference(&self, kernel: &Kernel) -> Result<Compiled, TrialError> {
         let compiled = runtime::compile(kernel, &self.settings.options.plain(), self.control)?;
         self.finish();
@@ -113,7 +113,7 @@ impl<'a> Trial<'a> {
         });
     }
 
-    /// Compiles a kernel, which is a step.
+    /// Compiles a kernel; one step.
     pub fn compile(&self, kernel: &Kernel) -> Result<Compiled, TrialError> {
         let compiled = runtime::compile(kernel, &self.settings.options, self.control)?;
         self.finish();
@@ -134,7 +134,7 @@ impl<'a> Trial<'a> {
         kernel.params.iter().map(of).collect()
     }
 
-    /// What a kernel writes.
+    /// Runs a kernel and returns its outputs.
     pub fn run(&self, compiled: &Compiled) -> Written {
         self.run_beside(Beside::Nothing, compiled)
     }
@@ -145,9 +145,9 @@ impl<'a> Trial<'a> {
         Ok(Arc::new(run.outputs))
     }
 
-    /// What the untransformed nests write, and what others write, in order, which run beside them
-    /// as long as they do. Nothing is timed. What lacks time or memory beside others runs again
-    /// alone. With `fail_fast`, others run until one fails.
+    /// Runs the reference and, beside it, all others in order, untimed. Returns the outputs of the
+    /// reference, then those of the others. Kernels that run out of time or memory are rerun alone.
+    /// With `fail_fast`, others run until one fails.
     pub fn run_all(
         &self,
         naive: &Compiled,
@@ -176,7 +176,7 @@ impl<'a> Trial<'a> {
                     break;
                 }
             }
-            // What panics there is a bug that panics here, too.
+            // A panic there is a bug, so it continues here.
             reference
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -199,7 +199,7 @@ impl<'a> Trial<'a> {
         (reference, written)
     }
 
-    /// What `variant` computes by definition, from what its untransformed nests wrote.
+    /// The results of `variant` by definition, given the outputs of its untransformed nests.
     pub fn expected(
         &self,
         variant: &Variant,
@@ -216,7 +216,8 @@ impl<'a> Trial<'a> {
         Ok(Expected { outputs, evidence })
     }
 
-    /// Compares the `results` of a variant or a peer with the reference; its error.
+    /// Compares the `results` of a variant or a peer with the reference; returns the largest
+    /// relative error.
     pub fn check(
         &self,
         label: &str,
@@ -234,8 +235,8 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// As [`check`](Trial::check), for what `compiled` wrote. Where the compiler is to blame, the kernel
-    /// is compiled with fewer optimizations, until its results are right.
+    /// As [`check`](Trial::check), for the outputs of `compiled`. If the compiler is to blame, the
+    /// kernel is compiled with fewer optimizations until its results are right.
     pub fn settle(
         &self,
         label: &str,
@@ -285,8 +286,8 @@ impl<'a> Trial<'a> {
         Err(wrong)
     }
 
-    /// Who is to blame for the wrong results of a kernel: they may be right where the compiler
-    /// optimizes less.
+    /// Finds the cause of a kernel's wrong results. If they are right with fewer optimizations, it
+    /// is the compiler.
     fn blame(
         &self,
         kernel: &Kernel,
@@ -306,7 +307,7 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// A variant or a peer that was checked, to be measured.
+    /// The workload that measures a variant or a peer that was checked.
     pub fn workload(
         &self,
         label: &str,
@@ -350,7 +351,7 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Whether a run lacked time or memory: it may end well where nothing else runs beside it.
+/// Whether a run lacked time or memory, so that it may succeed alone.
 pub(super) fn lacks_room(error: &TrialError) -> bool {
     use RuntimeError::{Allocation, TimedOut};
     matches!(
@@ -359,11 +360,11 @@ pub(super) fn lacks_room(error: &TrialError) -> bool {
     )
 }
 
-/// Runs a variant once and returns what it wrote, after its results were compared with the
-/// reference, and what that took where the compiler got it wrong.
+/// Runs a variant once and compares its results with the reference. Returns the results, and the
+/// remedy if the compiler gets the variant wrong.
 ///
 /// # Errors
-/// [`TrialError`], if its results are wrong, too.
+/// [`TrialError`], if the results stay wrong with all remedies, or for any other failure.
 pub fn run(
     variant: &Variant,
     inputs: &Inputs,
@@ -386,7 +387,7 @@ pub fn run(
     Ok((sound.own, sound.cure))
 }
 
-/// The tensors of all kernels in order of appearance: their numbers decide the default inputs.
+/// The tensors of all kernels in order of appearance, which numbers the default inputs.
 pub(super) fn all_tensors(kernels: &[&Kernel]) -> Vec<Tensor> {
     let mut seen = HashSet::new();
     let params = kernels.iter().flat_map(|k| &k.params);

@@ -1,4 +1,4 @@
-//! Comparisons: variants of one computation, and code that others wrote for it, in one run.
+//! Comparisons of one computation's variants, and of peers' code for it, in one run.
 
 use super::check::{Cure, Progress, Sound, Trial};
 use super::definitions::explained;
@@ -12,53 +12,53 @@ use crate::ir::Elem;
 use crate::runtime::{Compiled, Compiler, Control, Options, Timing, Workload};
 use rayon::prelude::*;
 
-/// What a script compares.
+/// A comparison that a script asks for.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     /// The variants; the first one's definition is the reference.
     pub variants: Vec<Variant>,
-    /// What tensors hold before.
+    /// The initial contents of tensors.
     pub inputs: Inputs,
     /// How the variants are run.
     pub settings: Settings,
 }
 
-/// Code that others wrote, or others compile, for the same computation.
+/// Code for the same computation that other people wrote, or that another compiler compiles.
 #[derive(Clone, Debug)]
 pub struct Peer {
-    /// What tables call it.
+    /// Its name in tables.
     pub label: String,
     /// The code; its tensors have the names of the computation's.
     pub kernel: Kernel,
-    /// What compiles it.
+    /// The compiler that compiles it.
     pub compiler: Compiler,
-    /// How.
+    /// The compiler's options.
     pub options: Options,
 }
 
-/// How variants did.
+/// The outcome of a comparison.
 #[derive(Debug)]
 pub struct Ranking {
-    /// One per variant, then one per peer: what was measured, or why nothing was.
+    /// One per variant, then one per peer: the measurement, or why there is none.
     pub tried: Vec<Result<Measured, Failed>>,
     /// The times of the probes.
     pub probes: Vec<Timing>,
-    /// What the results were compared with.
+    /// The reference of the results.
     pub evidence: Evidence,
-    /// What has to be done at least.
+    /// The least work of the computation.
     pub work: Work,
     /// The number of threads that parallel loops used.
     pub threads: usize,
 }
 
 impl Ranking {
-    /// What was measured, in order.
+    /// The measurements, in order.
     pub fn measured(&self) -> impl Iterator<Item = &Measured> {
         self.tried.iter().flatten()
     }
 }
 
-/// What a computation asks of a machine.
+/// The least work of a computation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Work {
     /// Arithmetic operations by the first variant's definition.
@@ -74,7 +74,7 @@ pub struct Work {
 }
 
 impl Comparison {
-    /// What the computation asks of a machine.
+    /// The least work of the computation.
     ///
     /// # Errors
     /// There is no variant.
@@ -92,11 +92,11 @@ impl Comparison {
         generate(&naive(first), &self.settings)
     }
 
-    /// Checks and times all variants and peers. Those that fail are out, and the others go on.
+    /// Checks and times all variants and peers. Those that fail are dropped, and the others go on.
     /// `probes` are timed with them, and not checked.
     ///
     /// # Errors
-    /// What is wrong with the computation, the system or the reference.
+    /// The computation, the system or the reference is at fault.
     pub fn run(
         &self,
         peers: &[Peer],
@@ -111,9 +111,9 @@ impl Comparison {
     }
 }
 
-/// Who gets to know how a comparison goes.
+/// Receives the progress and the rows of a comparison.
 pub(super) struct Observer<'a> {
-    /// Is told what is being done.
+    /// Is told the current step.
     pub progress: &'a (dyn Fn(Progress) + Sync),
     /// Gets each row as soon as it is known.
     pub show: &'a mut dyn FnMut(&Measured),
@@ -140,7 +140,7 @@ pub(super) fn run_comparison(
         let kernels = kernels.map(|variant| keep_if_of_variant(kernel(variant), fail_fast));
         kernels.collect()
     };
-    // The compiler is asked what it is meanwhile, and once.
+    // Finds the compiler concurrently, and asks for its version only once.
     let (kernels, compiler) = rayon::join(generated, || Compiler::find(control));
     let kernels = kernels?;
     compiler?;
@@ -249,7 +249,7 @@ struct Entrant {
     cure: Option<Cure>,
 }
 
-/// What is known of a variant that was checked and timed.
+/// The row of a variant that was checked and timed.
 fn measured(entrant: &Entrant, timing: Timing) -> Measured {
     Measured {
         label: entrant.workload.label.clone(),
@@ -260,7 +260,8 @@ fn measured(entrant: &Entrant, timing: Timing) -> Measured {
     }
 }
 
-/// A result that may be an error, if that is the fault of one variant and others go on without it.
+/// Keeps a failure as a value if it is that of one variant and the others go on; returns other
+/// failures.
 fn keep_if_of_variant<T>(
     result: Result<T, TrialError>,
     fail_fast: bool,

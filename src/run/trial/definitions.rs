@@ -1,5 +1,8 @@
-//! Variants with definitions of their own, such as texts: whether they are equal to that of the first
-//! variant.
+//! Decides whether a variant with a definition of its own, such as a text, computes the same as the
+//! first variant.
+//!
+//! A text that differs is told apart from a wrong path: both definitions are executed over
+//! expressions, as far as that is affordable. So `check(mine, naive)` proves two definitions equal.
 
 use super::{Blame, Settings, TrialError, Variant, definition};
 use crate::interp::Fault;
@@ -9,22 +12,22 @@ use crate::legality::Reductions;
 use crate::runtime::Control;
 use std::cell::Cell;
 
-/// What is known of two definitions.
+/// The relation of two definitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Equality {
     /// Each of so many elements is the same expression of the inputs.
     Proved(usize),
-    /// An element is not; the text says which, and what sets it.
+    /// An element differs; the text names it and the statement that sets it.
     Refuted(String),
-    /// Nobody knows, for this reason.
+    /// It is unknown, for this reason.
     Open(String),
 }
 
-/// Executing expressions takes microseconds: no more iterations than this are executed.
+/// Executes at most this many iterations, since one over expressions takes microseconds.
 const ITERATIONS: u64 = 2_000_000;
 
-/// Whether `nests`, in order, compute what the definition of `others` says: both are executed over
-/// expressions instead of numbers, instance by instance, at the sizes that they have.
+/// Whether `nests`, in order, compute the definition of `others`. Both are executed over
+/// expressions instead of numbers, instance by instance, at the given sizes.
 pub fn equality(
     nests: &[Nest],
     others: &[Nest],
@@ -74,8 +77,8 @@ impl Variant {
     }
 }
 
-/// The error that a variant differs from the reference, with its definition to blame if that is
-/// another one than the reference's.
+/// The error that a variant differs from the reference. It blames the variant's definition if that
+/// differs from the reference's.
 pub(super) fn explained(
     error: TrialError,
     (first, own): (&Variant, &Variant),
@@ -102,7 +105,7 @@ pub(super) fn explained(
         ))
     };
     let blame = match equality {
-        // Then it was not the definition.
+        // The definition is not to blame.
         None | Some(Equality::Proved(_)) => blame,
         Some(equality) => Blame::Definition {
             first: first.label.clone(),

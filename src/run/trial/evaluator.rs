@@ -1,4 +1,9 @@
-//! Evaluators: variants of one computation, tried one after the other as a tuner proposes them.
+//! Evaluators: try variants of one computation, one after the other, as a tuner proposes them.
+//!
+//! A session's runner opens an evaluator. Variants are compiled on all cores, then run one after
+//! the other in one worker, each compared with the reference before its time counts. Nothing else
+//! of `tune` runs kernels, so tests stub the times. Compilers run beside a measurement only if
+//! kernels leave cores free.
 
 use super::check::{Expected, Progress, Trial};
 use super::comparison::{Comparison, Work, work_of};
@@ -13,7 +18,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Gets variants that were prepared, with their numbers.
+/// Receives prepared variants, with their numbers.
 pub type Ready<'a> = dyn Fn(usize, Result<Prepared, TrialError>) + Sync + 'a;
 
 /// Tries variants of one computation.
@@ -24,35 +29,35 @@ pub trait Evaluator: Sync {
     /// There is no code, or it does not compile.
     fn prepare(&self, variant: &Variant) -> Result<Prepared, TrialError>;
 
-    /// Prepares variants on the threads of the current pool. `ready` gets each with its number, in any
-    /// order.
+    /// Prepares variants on the threads of the current pool. `ready` receives each with its number,
+    /// in any order.
     fn prepare_all(&self, variants: &[&Variant], ready: &Ready<'_>) {
         let numbered = variants.par_iter().enumerate();
         numbered.for_each(|(number, variant)| ready(number, self.prepare(variant)));
     }
 
-    /// Runs a variant, compares its results with the reference, and times it, the longer the
-    /// closer it is to the time `best`. One that is clearly slower runs only once.
+    /// Runs a variant, compares its results with the reference, and times it, longer if it is
+    /// closer to the time `best`. A clearly slower one runs only once.
     ///
     /// # Errors
     /// It fails, or its results are wrong.
     fn screen(&self, prepared: &Prepared, best: Option<Duration>) -> Result<Screened, TrialError>;
 
-    /// Times variants that were screened against each other, interleaved, until the shortest time of
-    /// each was reached several times, or for a limited time.
+    /// Times variants that were screened against each other, interleaved. It stops when the
+    /// shortest time of each was reached several times, or at a time limit.
     ///
     /// # Errors
     /// One of them fails.
     fn finals(&self, prepared: &[Prepared]) -> Result<Vec<Timing>, TrialError>;
 
-    /// What the computation asks of a machine.
+    /// The least work of the computation.
     fn work(&self) -> Work;
 
-    /// Gets to know which variants are screened next, and the best time so far, before any of them
+    /// Announces the variants that are screened next, and the best time so far, before any of them
     /// is prepared.
     ///
     /// # Errors
-    /// Others cannot be told.
+    /// The other processes cannot be reached.
     fn announce(&self, _variants: &[&Variant], _best: Option<Duration>) -> Result<(), TrialError> {
         Ok(())
     }
@@ -71,14 +76,13 @@ pub trait Evaluator: Sync {
 /// A variant that was compiled.
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    /// The variant.
     pub variant: Variant,
-    /// Its code, where it is needed.
+    /// Its code; `None` in evaluators that run no code.
     compiled: Option<Compiled>,
 }
 
 impl From<Variant> for Prepared {
-    /// Without code, for evaluators that run none.
+    /// A variant without code, for evaluators that run none.
     fn from(variant: Variant) -> Prepared {
         Prepared {
             variant,
@@ -92,33 +96,34 @@ impl From<Variant> for Prepared {
 pub struct Screened {
     /// At least one. If there is only one, code and memory were cold.
     pub runs: Vec<Duration>,
-    /// What it may take where nobody else uses the machine.
+    /// Its estimated time on an otherwise idle machine.
     pub at_best: Duration,
     /// The largest relative error against the reference.
     pub error: f64,
 }
 
-/// A run that takes so many times the best time is the last one. The first run finds code and memory
-/// cold, which matters to kernels below [`WARM`]: those run once more. Others who use the machine can make
-/// a run twice as long.
+/// If a run takes so many times the best time, it is the last one. The first run finds code and
+/// memory cold, which matters for kernels below [`WARM`]: those run once more. Other programs can
+/// make a run twice as long.
 const CLEARLY_SLOWER: f64 = 3.0;
 
-/// After [`RUNS`] this is enough, of what the variant may take where nobody else uses the machine.
+/// After [`RUNS`] runs, a variant is dropped if its estimated time on an idle machine is this many
+/// times the best.
 const SLOWER: f64 = 1.25;
 
 const WARM: Duration = Duration::from_millis(15);
 
-/// How many more times a variant is run at least, unless that takes [`LONG`].
+/// The least number of further runs of a variant, unless they take [`LONG`].
 const RUNS: usize = 3;
 
 const LONG: Duration = Duration::from_millis(150);
 
-/// What else a machine does may disturb it for some milliseconds, and a few runs of a short kernel may
-/// all fall into these, so they go on until they took as long as this together. That is short beside
-/// what compiling the kernel takes.
+/// Runs go on until they took this long together. Disturbances last some milliseconds, and a few
+/// runs of a short kernel may all fall into one. This is short compared with compiling the kernel.
 const ENOUGH: Duration = Duration::from_millis(10);
 
-/// What a round of the finals takes, for each variant, unless its shortest time is reached before.
+/// The budget of a round of the finals, for each variant. It ends earlier once the shortest time is
+/// reached.
 const ROUND: Budget = Budget {
     min_runs: RUNS,
     max_runs: 60,
@@ -129,7 +134,7 @@ const ROUND: Budget = Budget {
     repeats: false,
 };
 
-/// Compiles and runs, in a worker process.
+/// Compiles and runs variants in a worker process.
 pub struct LocalEvaluator<'a> {
     trial: Trial<'a>,
     reference: &'a Variant,
@@ -140,8 +145,8 @@ pub struct LocalEvaluator<'a> {
 }
 
 impl<'a> LocalEvaluator<'a> {
-    /// Where variants are compared with the first one of `comparison`, whose untransformed nests run
-    /// now.
+    /// An evaluator that compares variants with the first one of `comparison`. It runs the first
+    /// one's untransformed nests right away.
     pub(super) fn open(
         comparison: &'a Comparison,
         control: &'a Control,
@@ -166,8 +171,8 @@ impl<'a> LocalEvaluator<'a> {
         })
     }
 
-    /// The code of a variant. Its name follows from the nests, so that it is in the compile cache
-    /// whichever trial makes them.
+    /// The code of a variant. Its name is derived from the nests, so that the compile cache finds
+    /// it in every trial.
     fn generate(&self, variant: &Variant) -> Result<Kernel, TrialError> {
         check_results(self.reference, variant)?;
         let mut hasher = DefaultHasher::new();
@@ -218,7 +223,7 @@ impl Evaluator for LocalEvaluator<'_> {
         units.into_par_iter().for_each(|unit| {
             let (numbers, kernels): (Vec<usize>, Vec<Kernel>) = unit.into_iter().unzip();
             let (options, control) = (&self.trial.settings.options, self.trial.control);
-            // What is wrong shows again where each is compiled.
+            // Errors appear again when each kernel is compiled alone.
             let _ = Compiler::find(control)
                 .and_then(|compiler| compiler.compile_batch(&kernels, options, control));
             for (number, kernel) in numbers.into_iter().zip(&kernels) {
@@ -286,12 +291,12 @@ impl Evaluator for LocalEvaluator<'_> {
     }
 }
 
-/// A translation unit takes kernels up to so many bytes of C together. It saves starting a compiler for
-/// each, which matters where kernels are short.
+/// Up to so many bytes of C share a translation unit. For short kernels, that saves one start of
+/// the compiler each.
 const UNIT: usize = 16 << 10;
 
-/// Kernels in translation units: at least one for each of `threads`, each with about as much C. The
-/// numbers stay with the kernels.
+/// Splits kernels into translation units of about equal size, at least one for each of `threads`.
+/// The kernels keep their numbers.
 fn units(mut kernels: Vec<(usize, Kernel)>, threads: usize) -> Vec<Vec<(usize, Kernel)>> {
     let bytes = |kernel: &Kernel| kernel.function.len();
     let total: usize = kernels.iter().map(|(_, kernel)| bytes(kernel)).sum();
@@ -307,18 +312,18 @@ fn units(mut kernels: Vec<(usize, Kernel)>, threads: usize) -> Vec<Vec<(usize, K
     units.into_iter().map(|(_, unit)| unit).collect()
 }
 
-/// What became of a variant that has no time.
+/// Why a variant has no time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Defect {
-    /// It has no code: it is illegal, or its proof is out of reach.
+    /// There is no code: it is illegal, or its proof exceeds the budget.
     NoCode,
     /// The compiler fails.
     NotCompiled,
-    /// It crashed, or wrote where it should not.
+    /// It crashed, or wrote out of bounds.
     Crashed,
-    /// It ran too long.
+    /// It exceeded the time limit.
     Hung,
-    /// It computes something wrong.
+    /// Its results are wrong.
     Wrong,
 }
 
@@ -331,13 +336,13 @@ impl Defect {
         ("wrong", Defect::Wrong),
     ];
 
-    /// The word that records have for it.
+    /// Its word in records.
     pub fn word(self) -> &'static str {
         let found = Defect::WORDS.iter().find(|(_, defect)| *defect == self);
         found.map_or("", |(word, _)| word)
     }
 
-    /// The defect that records have this word for.
+    /// The defect that records denote by this word.
     pub fn from_word(word: &str) -> Option<Defect> {
         let found = Defect::WORDS.iter().find(|(w, _)| *w == word);
         found.map(|(_, defect)| *defect)
@@ -345,8 +350,7 @@ impl Defect {
 }
 
 impl TrialError {
-    /// What is wrong with a variant; `None` if the error is not that of one variant, so that others
-    /// would fail, too.
+    /// The defect of a variant; `None` if the error would affect every variant.
     pub fn defect(&self) -> Option<Defect> {
         use RuntimeError::{
             CompileFailed, CompileTimedOut, CompilerKilled, Crashed, Exited, OutOfBounds, TimedOut,

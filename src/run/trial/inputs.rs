@@ -1,10 +1,10 @@
-//! What tensors hold before a trial.
+//! The initial contents of tensors in a trial.
 
 use crate::ir::{Name, Tensor};
 use crate::runtime::Data;
 use std::collections::HashMap;
 
-/// Initial contents by tensor name; what is not set is a pattern of numbers.
+/// Initial contents by tensor name; unset tensors get a pattern of numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
     /// In the order in which they were first set.
@@ -34,17 +34,17 @@ impl Inputs {
         }
     }
 
-    /// What was set for the tensor `name`.
+    /// The contents that were set for the tensor `name`.
     pub fn get(&self, name: &Name) -> Option<&Data> {
         self.places.get(name).map(|place| &self.list[*place].1)
     }
 
-    /// What was set, in the order in which tensors were first set.
+    /// All contents that were set, in the order in which tensors were first set.
     pub fn iter(&self) -> impl Iterator<Item = (&Name, &Data)> {
         self.list.iter().map(|(name, data)| (name, data))
     }
 
-    /// The same with contents for triangular matrices among `tensors` that nothing was set for.
+    /// Adds contents for those triangular matrices among `tensors` for which none were set.
     pub(super) fn settled(&self, tensors: &[Tensor]) -> Inputs {
         let mut inputs = self.clone();
         for tensor in tensors.iter().filter(|t| t.triangle().is_some()) {
@@ -58,7 +58,7 @@ impl Inputs {
         inputs
     }
 
-    /// The contents of `tensor`, whose place among `tensors` numbers its pattern.
+    /// The contents of `tensor`, whose position among `tensors` numbers its pattern.
     pub(super) fn data(&self, tensor: &Tensor, tensors: &[Tensor]) -> Data {
         let set = tensor.name().and_then(|name| self.get(name));
         let number = tensors

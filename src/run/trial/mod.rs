@@ -1,9 +1,9 @@
-//! Trials: variants of one computation, each checked, then all timed in one run.
+//! Trials: each variant of one computation is checked, then all are timed in one run.
 //!
 //! The first variant's definition is the reference. Its untransformed nests are compiled without
-//! the optimizations that variants get, since compilers err, too, and what they compute is compared
-//! with the definition: in full where that is cheap, at samples where it is not. Every element of
-//! every variant's results is compared with them. Only then is anything timed.
+//! the optimizations that variants get, so that they do not share a miscompilation. Their results
+//! are compared with the definition: in full if that is cheap, otherwise at samples. Every element
+//! of every variant's results is compared with them. Only then is anything timed.
 
 mod check;
 mod comparison;
@@ -38,9 +38,9 @@ use sweep::sweep;
 /// One way to compute something: nests that run in order.
 #[derive(Clone, Debug)]
 pub struct Variant {
-    /// What tables call it.
+    /// Its name in tables.
     pub label: String,
-    /// At least one.
+    /// The nests, at least one.
     pub nests: Vec<Nest>,
 }
 
@@ -51,9 +51,9 @@ pub struct Settings {
     pub budget: Budget,
     /// How the C is compiled.
     pub options: Options,
-    /// What may become of the order of reductions.
+    /// Whether reductions may be reordered.
     pub reductions: Reductions,
-    /// How many tensor elements the reference may look at before it samples.
+    /// How many tensor elements the reference may read before it samples.
     pub reference_loads: f64,
 }
 
@@ -74,13 +74,12 @@ impl Default for Settings {
 pub struct Measured {
     /// The variant's label.
     pub label: String,
-    /// Its times.
     pub timing: Timing,
     /// The largest relative error of its results against the reference.
     pub error: f64,
-    /// The code, which knows why it may stand for the computation.
+    /// The code, with the evidence that it is right.
     pub kernel: Kernel,
-    /// What was done where the compiler got it wrong.
+    /// The remedy, if the compiler got it wrong.
     pub cure: Option<Cure>,
 }
 
@@ -89,7 +88,6 @@ pub struct Measured {
 pub struct Failed {
     /// The variant's label.
     pub label: String,
-    /// Why.
     pub error: TrialError,
 }
 
@@ -102,22 +100,15 @@ pub enum TrialError {
     /// There is no C for a variant.
     #[error("`{label}` has no code: {error}")]
     Code {
-        /// The variant.
         label: String,
         /// Its nest at fault.
         nest: Option<Nest>,
-        /// Why.
         error: NoCode,
     },
     /// The definition has no value.
     #[error("`{label}` has no reference: {fault}")]
-    Fault {
-        /// The variant.
-        label: String,
-        /// Why.
-        fault: Fault,
-    },
-    /// Candidates compute different things.
+    Fault { label: String, fault: Fault },
+    /// Variants compute different results.
     #[error("`{first}` computes {first_results}, but `{second}` computes {second_results}")]
     ResultsDiffer {
         /// The first variant.
@@ -132,21 +123,18 @@ pub enum TrialError {
     /// A result is wrong.
     #[error("{}: {comparison}; nothing was timed", wrong(label, tensor, blame))]
     Wrong {
-        /// The variant.
         label: String,
-        /// The tensor.
         tensor: String,
-        /// Where it differs first, and by how much.
+        /// The first difference, and its size.
         comparison: String,
-        /// Who is to blame.
+        /// The cause.
         blame: Blame,
     },
     /// A process on another machine failed.
     #[error("{why}")]
     Elsewhere {
-        /// What it found wrong with a variant; `None` if it is at fault itself.
+        /// The defect that it found in a variant; `None` if the process itself failed.
         defect: Option<Defect>,
-        /// Why.
         why: String,
     },
     /// Compiling, running or measuring failed.
@@ -154,18 +142,17 @@ pub enum TrialError {
     Runtime(#[from] RuntimeError),
 }
 
-/// Who is to blame for a wrong result.
+/// The cause of a wrong result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Blame {
     /// A step of the path, which was not proved.
     Path,
-    /// Nobody: it has another definition than the first variant.
+    /// The variant has another definition than the first one.
     Definition {
-        /// The first variant.
         first: String,
         /// Whether a text is its definition.
         is_text: bool,
-        /// What is known of both definitions.
+        /// The relation of both definitions.
         equality: Equality,
     },
     /// The C compiler, of this version: without its optimizations the result is right.
@@ -174,7 +161,7 @@ pub enum Blame {
     Teml,
 }
 
-/// What is wrong with a result.
+/// The message for a wrong result.
 fn wrong(label: &str, tensor: &str, blame: &Blame) -> String {
     match blame {
         Blame::Definition { first, .. } => format!(
@@ -199,7 +186,7 @@ pub fn flops(variant: &Variant) -> f64 {
     naive(variant).nests.iter().filter_map(work::flops).sum()
 }
 
-/// What the computation of nests that run in order asks of a machine.
+/// The least work of the computation of nests that run in order.
 pub fn work(nests: &[Nest]) -> Work {
     let variant = Variant {
         label: String::new(),
@@ -214,14 +201,14 @@ fn generate(variant: &Variant, settings: &Settings) -> Result<Kernel, TrialError
     generate_as(&symbol, variant, settings)
 }
 
-/// The same as a function of another name than the variant's.
+/// The C of a variant, as a function named `symbol`.
 fn generate_as(symbol: &str, variant: &Variant, settings: &Settings) -> Result<Kernel, TrialError> {
     let (reductions, target) = (settings.reductions, &settings.options.target);
     let kernel = codegen::generate_for(&variant.nests, symbol, reductions, target);
     kernel.map_err(|error| no_code(variant, error))
 }
 
-/// The error that a variant has no code, with its nest at fault.
+/// The error that a variant has no code, with the nest at fault.
 fn no_code(variant: &Variant, error: NoCode) -> TrialError {
     let nest = match &error {
         NoCode::Race { nest, .. } => variant.nests.get(*nest).cloned(),
@@ -266,8 +253,8 @@ fn compared(variant: &Variant) -> Vec<String> {
     names
 }
 
-/// The tensors that a variant assigns and that nothing reads afterwards. The last statement's
-/// target is always among them, so that there is always something to compare.
+/// The tensors that a variant assigns and nothing reads afterwards. The last statement's target is
+/// always among them, so that there is always something to compare.
 pub fn results(variant: &Variant) -> Vec<String> {
     let statements: Vec<&Expr> = definition(variant).collect();
     let reads = |statement: &Expr, name: &str| {
@@ -288,7 +275,7 @@ pub fn results(variant: &Variant) -> Vec<String> {
         if locals.contains(&name) {
             continue;
         }
-        // An update of the tensor itself reads it, and assigns it anew.
+        // A statement that updates the tensor reads it and assigns it anew.
         if !statements[k + 1..].iter().any(|later| reads(later, name)) {
             results.push(name.to_owned());
         }

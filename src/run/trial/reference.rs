@@ -1,4 +1,4 @@
-//! Evaluates a definition, in full or at samples, and compares what ran with it.
+//! Evaluates a definition, in full or at samples, and compares the results of a run with it.
 
 use super::{Blame, Inputs, TrialError, Variant, definition, naive};
 use crate::analysis::count;
@@ -12,31 +12,27 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// What results were compared with.
+/// The evidence for the reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// Every element, evaluated by definition.
-    Definition {
-        /// How many.
-        elements: u64,
-    },
-    /// Every element of the untransformed nest, of which samples were evaluated by definition.
+    /// Every element was evaluated by definition.
+    Definition { elements: u64 },
+    /// Every element of the untransformed nest was compared, and samples of it were evaluated by
+    /// definition.
     Samples {
         /// How many samples.
         samples: u64,
         /// How many elements.
         elements: u64,
     },
-    /// Every element of the untransformed nest: a tensor is assigned several times or in order, so
-    /// that single elements have no definition, and all of them are too costly.
-    Naive {
-        /// How many elements.
-        elements: u64,
-    },
+    /// Every element of the untransformed nest was compared. A tensor is assigned several times or
+    /// in order, so that single elements have no definition, and evaluating all of them is too
+    /// costly.
+    Naive { elements: u64 },
 }
 
 impl Evidence {
-    /// How much was compared where the results themselves were evaluated at samples.
+    /// How much was compared if the results themselves were evaluated at samples.
     pub(super) fn of_samples(&self) -> String {
         match self {
             Evidence::Samples { samples, elements } => {
@@ -65,7 +61,7 @@ impl std::fmt::Display for Evidence {
     }
 }
 
-/// A definition and where its tensors come from.
+/// A definition and the contents of its tensors.
 pub(super) struct Reference<'a> {
     pub variant: &'a Variant,
     pub inputs: &'a Inputs,
@@ -74,8 +70,8 @@ pub(super) struct Reference<'a> {
 }
 
 impl Reference<'_> {
-    /// Compares the outputs of the untransformed nests with the definition, looking at about
-    /// `loads` elements of its operands at most.
+    /// Compares the outputs of the untransformed nests with the definition. Reads about `loads`
+    /// elements of its operands at most.
     pub(super) fn check(&self, outputs: &Outputs, loads: f64) -> Result<Evidence, TrialError> {
         let initial = self.initial()?;
         let mut store: Store = HashMap::new();
@@ -87,7 +83,7 @@ impl Reference<'_> {
         let mut results: Vec<&Tensor> = statements.iter().filter_map(|e| e.tensor()).collect();
         results.sort_by_key(|t| t.label());
         results.dedup_by_key(|t| t.label());
-        // Nothing shows what local tensors held.
+        // Local tensors leave no outputs.
         results.retain(|t| outputs.get(t.label()).is_some());
         let elements = results.iter().map(|t| t.shape().elements()).sum();
         let mut cost = 0.0;
@@ -104,7 +100,7 @@ impl Reference<'_> {
         let mut samples = 0;
         for statement in &statements {
             samples += self.compare_samples(statement, &store, outputs, loads)?;
-            // What follows reads the results of this one.
+            // Later statements read the results of this one.
             if let Some((name, buffer)) = self.output(statement, outputs) {
                 store.insert(name, self::elements(buffer.view()));
             }
@@ -144,7 +140,7 @@ impl Reference<'_> {
         }
     }
 
-    /// About how many elements the evaluation of a part looks at.
+    /// About how many elements the evaluation of a part reads.
     fn cost(&self, part: &Nest, store: &Store) -> Result<f64, TrialError> {
         fn of<T: Number>(s: &Expr, store: &Store) -> Result<f64, Fault> {
             Statement::<T>::new(s, store).map(|s| s.cost() * s.count())
@@ -273,11 +269,10 @@ impl Reference<'_> {
     }
 }
 
-/// As many elements of operands as a definition looks at in the time that a statement takes that
-/// is executed in order.
+/// The cost of a statement executed in order, in elements of operands that a definition reads.
 const STATEMENT_COST: f64 = 8.0;
 
-/// Fewer samples than this say too little, whatever they cost.
+/// Fewer samples than this are weak evidence, whatever they cost.
 const MIN_SAMPLES: f64 = 16.0;
 
 /// An element as `f64`.
@@ -308,7 +303,7 @@ impl From<i64> for Approximate {
 }
 
 /// Point number `k` of `count` in a domain: its first and last corners, and points that fill it
-/// evenly (the additive recurrence of irrational steps). `None` where the domain has no values of
+/// evenly (the additive recurrence of irrational steps). `None` if the domain has no values of
 /// inner iterators.
 fn sample(domain: &[Span], k: u64, count: u64) -> Option<Vec<i64>> {
     const STEPS: [f64; 8] = [
@@ -333,7 +328,7 @@ fn sample(domain: &[Span], k: u64, count: u64) -> Option<Vec<i64>> {
     Some(point)
 }
 
-/// Whether a part of a definition is executed as its loops stand.
+/// Whether a part of a definition is executed in the order of its loops.
 fn in_order(part: &Nest) -> bool {
     part.originals().iter().any(|p| p.in_order)
 }

@@ -1,5 +1,10 @@
-//! Kernels that leave the tool: each runs once, as it was compiled, and is compared with the
-//! reference before anything is written.
+//! Ships kernels: nothing leaves the tool that did not run. The very text that is written is
+//! compiled, and each kernel runs once from that object file. Every element of its results is
+//! compared with the reference before anything is written.
+//!
+//! If the reference takes too long, samples of the definition are compared. Kernels that this
+//! machine cannot run are written with a warning, which the C repeats. If the compiler gets a
+//! kernel wrong, `runtime::CURES` are tried in order, and the C sets the flags as a pragma.
 
 use super::check::{Progress, Trial, lacks_room};
 use super::{Blame, Evidence, Inputs, Settings, TrialError, Variant, compared, generate, naive};
@@ -9,17 +14,17 @@ use crate::target::Target;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// C that is to leave the tool.
+/// C that is to be shipped.
 pub struct Cargo<'a> {
-    /// What its file is called, without ending.
+    /// The name of its file, without extension.
     pub name: &'a str,
     /// The C of all kernels after a preamble.
     pub source: &'a dyn Fn(&Preamble) -> String,
-    /// What it includes as `NAME.h`.
+    /// The header that it includes as `NAME.h`.
     pub header: String,
-    /// The kernels, and what each computes.
+    /// The kernels, and the variant that each computes.
     pub kernels: Vec<(Kernel, Variant)>,
-    /// What tensors hold.
+    /// The initial contents of tensors.
     pub inputs: &'a Inputs,
     /// How it is compiled.
     pub settings: &'a Settings,
@@ -28,31 +33,31 @@ pub struct Cargo<'a> {
 /// C that has run, as far as this machine can run it.
 #[derive(Debug)]
 pub struct Shipped {
-    /// What is compiled of it; `None` if this machine cannot do that.
+    /// The compiled library; `None` if this machine cannot compile it.
     pub library: Option<Library>,
-    /// What the C begins with: the flags it needs, and what was found.
+    /// The beginning of the C: the flags it needs, and the findings.
     pub preamble: Preamble,
-    /// What users should see: miscompilations that were cured, and kernels that could not run.
+    /// Remarks for users: miscompilations that were cured, and kernels that could not run.
     pub remarks: Vec<String>,
 }
 
-/// What a run has shown of a kernel.
+/// The verdict of a run.
 enum Found {
-    /// Its results are right: how much was compared.
+    /// The results are right; the text says how much was compared.
     Right(String),
-    /// It could not run here: why.
+    /// It could not run here, for this reason.
     Unknown(String),
 }
 
-/// A reference may take this long. Where it takes longer, samples are compared.
+/// The time limit of a reference. Beyond it, samples are compared.
 const LIMIT: Duration = Duration::from_secs(20);
 
 impl Cargo<'_> {
-    /// Compiles the C, runs each kernel, and compares its results with the reference. Where the
+    /// Compiles the C, runs each kernel, and compares its results with the reference. If the
     /// compiler gets the C wrong, it is compiled with fewer optimizations.
     ///
     /// # Errors
-    /// The C does not compile, fails, or its results are wrong.
+    /// The C does not compile, it fails, or its results are wrong.
     pub fn ship(&self, control: &Control) -> Result<Shipped, TrialError> {
         let compiler = Compiler::find(control)?;
         let control = Control {
@@ -185,7 +190,8 @@ impl Cargo<'_> {
     }
 }
 
-/// Compares what a kernel wrote with the definition, where the untransformed nests cannot tell.
+/// Compares the outputs of a kernel with the definition at samples, if the untransformed nests do
+/// not run in time.
 fn at_samples(
     trial: &Trial<'_>,
     variant: &Variant,
@@ -225,7 +231,7 @@ fn at_samples(
     }
 }
 
-/// Whether a kernel is not at fault that did not run: it takes too long or too much memory, or this
+/// Whether a kernel that did not run is not at fault: it exceeds the time or the memory, or this
 /// machine lacks its instructions.
 fn cannot_run(error: &TrialError) -> bool {
     use RuntimeError::{Crashed, WorkerFailed};

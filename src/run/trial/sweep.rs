@@ -1,4 +1,4 @@
-//! Sweeps: many variants of one computation, of which some may fail.
+//! Sweeps: measure many variants of one computation, some of which may fail.
 
 use super::check::{Expected, Progress, Trial};
 use super::comparison::{Comparison, Ranking, work_of};
@@ -9,13 +9,12 @@ use crate::runtime::{Budget, Compiled, Control};
 use rayon::prelude::*;
 use std::time::Duration;
 
-/// Compiles `variants` in parallel, then checks and times one after the other. It takes little
-/// time and memory for each, so that there can be many; what is best among them is worth a
-/// comparison.
+/// Compiles `variants` in parallel, then checks and times one after the other. Each takes little
+/// time and memory, so that there can be many; the best ones deserve a comparison.
 ///
 /// # Errors
-/// What is wrong with the computation, the system or all variants. What is wrong with one of
-/// them is in its place.
+/// The computation, the system or all variants are at fault. The error of a single variant is in
+/// its place.
 pub(super) fn sweep(
     comparison: &Comparison,
     control: &Control,

@@ -1,10 +1,10 @@
-//! Functions of indices that are arithmetic, computed without Rhai: tensors have millions of elements,
-//! and each call of a closure takes microseconds.
+//! Functions of indices that are arithmetic, computed without Rhai: tensors have millions of
+//! elements, and each call of a closure takes microseconds.
 //!
 //! Taken are literals, parameters, numbers that the closure has captured, `+ - * / %`, comparisons,
-//! `! && ||`, `if … else …` and `to_float`, with Rhai's meaning: integers are checked, and become floats
-//! beside a float. Other closures are left to Rhai, and so are those that fail at an element: messages
-//! are Rhai's own.
+//! `! && ||`, `if … else …` and `to_float`, with Rhai's meaning: integers are checked, and become
+//! floats beside a float. Other closures are left to Rhai, and so are those that fail at an
+//! element: messages are Rhai's own.
 
 #[cfg(test)]
 mod tests;
@@ -151,7 +151,8 @@ pub fn indices(place: u64, extents: &[u64]) -> Vec<i64> {
     index
 }
 
-/// What the first one of `all` is that is `last`, or what they all are; those after it are not looked at.
+/// What the first one of `all` is that is `last`, or what they all are; those after it are not
+/// looked at.
 fn first(all: &[Formula], index: &[i64], last: bool) -> Option<bool> {
     for one in all {
         if one.holds(index)? == last {

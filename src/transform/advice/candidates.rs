@@ -1,4 +1,8 @@
-//! What could be done next at a loop, and whether it is legal.
+//! Candidates for the next step at a loop, and whether each is legal.
+//!
+//! Every candidate is applied, and judged where it changes the nest ([`Steps`]). If it only
+//! permutes or reverses a band, the dependence directions of the band decide it first, where they
+//! can.
 
 use super::questions::{Question, What};
 use super::step::Move;
@@ -17,21 +21,21 @@ use crate::nest::stripmine::STRIPMINE;
 use crate::nest::unroll_and_jam::UNROLL_AND_JAM;
 use std::collections::HashMap;
 
-/// The numbers of lanes that are tried where a loop cannot be vector in full.
+/// The numbers of lanes to try if a loop cannot be vectorized in full.
 const LANES: [i64; 6] = [2, 4, 8, 16, 32, 64];
 
-/// The factors for which `unroll_and_jam` is tried: the first that divides the number of
-/// iterations, since proofs take longer where there is a tail, or else the first.
+/// The factors to try for `unroll_and_jam`. The first one that divides the trip count is used,
+/// since a tail slows proofs down; otherwise the first.
 const FACTORS: [i64; 3] = [4, 3, 2];
 
-/// The size of the tiles; what is legal does not depend on it.
+/// The tile size; legality does not depend on it.
 const TILE: i64 = 32;
 
-/// What is legal of what was asked.
+/// The legal moves among the candidates of a question.
 #[derive(Clone, Default)]
 pub(super) struct Answer {
     pub(super) moves: Vec<Move>,
-    /// How many candidates nothing decided.
+    /// The number of undecided candidates.
     pub(super) open: usize,
 }
 
@@ -41,21 +45,21 @@ pub(super) struct Candidates<'a> {
     prover: BatchProver<'a>,
     /// Whether the nest itself is legal.
     is_legal: bool,
-    /// The same nest as its own definition, and its steps.
+    /// The nest as its own definition, and its steps.
     numbered: &'a Numbered,
     steps: Steps<'a>,
-    /// Whether what is not decided where the step changes the nest is proved from the definition.
+    /// Whether to prove from the definition what the changed part leaves open.
     proves: bool,
-    /// Whether two loops may be exchanged, the outer one first.
+    /// Whether two loops may be interchanged, by their names, the outer one first.
     exchanged: HashMap<[Name; 2], bool>,
-    /// The loops of the bands that were found.
+    /// The loops of the bands found so far.
     banded: Vec<Name>,
-    /// How many candidates nothing decided.
+    /// The number of undecided candidates.
     open: usize,
 }
 
 impl<'a> Candidates<'a> {
-    /// Those of a nest, of which it is known whether it `is_legal`.
+    /// The candidates of a nest; `is_legal` tells whether the nest is legal.
     pub(super) fn of(
         nest: &'a Nest,
         is_legal: bool,
@@ -75,7 +79,7 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// What is decided where each step changes the nest.
+    /// The answers that follow from the changed parts of the nest.
     pub(super) fn decided<'n>(&mut self, band: &[Question<'n>]) -> Vec<(Question<'n>, Answer)> {
         let mut tiles_wait = false;
         let answered = band.iter().map(|question| {
@@ -94,7 +98,7 @@ impl<'a> Candidates<'a> {
         answered.collect()
     }
 
-    /// What is proved from the definition, too.
+    /// The answers that also use proofs from the definition.
     pub(super) fn proved(&mut self, question: &Question) -> Answer {
         self.proves = true;
         self.answer(question)
@@ -130,7 +134,7 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// With the loop that follows.
+    /// Fuses with the following loop.
     fn fuse(&mut self, outer: &[&Loop], l: &Loop) -> Option<Move> {
         let next = next_to(self.nest, outer, l)?;
         let (with, args) = (next.name.to_string(), vec![by_name(&next.name)]);
@@ -146,7 +150,7 @@ impl<'a> Candidates<'a> {
         self.one(l, &UNROLL_AND_JAM, None, args, known)
     }
 
-    /// With each loop of the band that it is in.
+    /// Interchanges with each loop of the same band.
     fn interchanges(&mut self, outer: &[&Loop], l: &Loop) -> Vec<Move> {
         let perfect = outer.iter().rev().take_while(|o| o.body.len() == 1);
         let around = &outer[outer.len() - perfect.count()..];
@@ -159,7 +163,7 @@ impl<'a> Candidates<'a> {
             let pair = [between[0].clone(), between[between.len() - 1].clone()];
             let (with, args) = (other.to_string(), vec![by_name(other)]);
             let candidate = simple(l, &INTERCHANGE, Some(with), args);
-            // To exchange i and j is to exchange j and i.
+            // Interchanging is symmetric.
             let exchanged = self.exchanged.get(&pair).copied();
             let open = self.open;
             let legal = match exchanged {
@@ -179,8 +183,7 @@ impl<'a> Candidates<'a> {
         found
     }
 
-    /// Whether loops, one directly in the other, may be nested in this order; `None` if that is
-    /// to be proved.
+    /// Whether perfectly nested loops may have this order; `None` if that needs a proof.
     fn allowed<'n>(&mut self, order: impl IntoIterator<Item = &'n Name>) -> Option<bool> {
         let runs: Vec<Run> = order.into_iter().map(|name| run(name, false)).collect();
         self.allowed_runs(&runs)
@@ -190,8 +193,8 @@ impl<'a> Candidates<'a> {
         self.prover.allows(runs).filter(|_| self.is_legal)
     }
 
-    /// That the iterations of a loop may be jammed, where that follows: if it may be the
-    /// innermost loop.
+    /// Whether the iterations of a loop may be jammed. They may if the loop may be innermost;
+    /// `None` if that needs a proof.
     fn jams(&mut self, l: &Loop) -> Option<bool> {
         let inside: Vec<&Loop> = perfectly_inside(l).collect();
         let innermost = inside.last()?;
@@ -202,8 +205,8 @@ impl<'a> Candidates<'a> {
         self.allowed(order).filter(|allowed| *allowed)
     }
 
-    /// An operation whose first parameter after the nest is the loop. `known` says whether it
-    /// keeps the order, if that is known.
+    /// A move of one operation, whose first parameter after the nest is the loop. `known` tells
+    /// whether it keeps the order, if known.
     fn one(
         &mut self,
         l: &Loop,
@@ -215,7 +218,7 @@ impl<'a> Candidates<'a> {
         self.legal(simple(l, op, with, rest), known)
     }
 
-    /// With as many lanes as possible.
+    /// Vectorizes with as many lanes as possible.
     fn vectorize(&mut self, l: &Loop) -> Option<Move> {
         let full = self.one(l, &VECTORIZE, None, vec![], None);
         full.or_else(|| {
@@ -227,8 +230,8 @@ impl<'a> Candidates<'a> {
         })
     }
 
-    /// Tiles of the widest band from this loop on whose loops may have any order: of which each
-    /// may be the outermost.
+    /// Tiles the widest permutable band that starts with this loop: each of its loops may be
+    /// outermost.
     fn tile(&mut self, l: &Loop) -> Option<Move> {
         if self.banded.contains(&l.name) {
             return None;
@@ -255,8 +258,8 @@ impl<'a> Candidates<'a> {
             ranges.push(&inner.range);
             known = known.and(allowed);
         }
-        // No dependence goes back in any of the loops then, nor from one tile to an earlier one,
-        // if tiles start where they do for all iterations of the others.
+        // Then no loop carries a dependence backwards. Nor does one lead to an earlier tile, if
+        // tiles have the same origin in all iterations of the other loops.
         let starts = |r: &&Range| {
             r.lower
                 .iter()
@@ -290,8 +293,8 @@ impl<'a> Candidates<'a> {
         self.legal(tiled, known)
     }
 
-    /// The move, if it can be taken and its result is legal; `known` says whether it keeps the
-    /// order, if that is known.
+    /// The move, if it applies and its result is legal. `known` tells whether it keeps the order,
+    /// if known.
     fn legal(&mut self, candidate: Move, known: Option<bool>) -> Option<Move> {
         if known == Some(false) {
             return None;
@@ -354,7 +357,7 @@ fn by_name(name: &Name) -> Arg {
     Arg::Loop(reference(name))
 }
 
-/// The loops inside of one down to where there is more than a loop.
+/// The loops directly nested in a loop, down to the first body that is not a single loop.
 fn perfectly_inside(l: &Loop) -> impl Iterator<Item = &Loop> {
     fn next<'a>(l: &&'a Loop) -> Option<&'a Loop> {
         match l.body.as_slice() {

@@ -1,4 +1,4 @@
-//! Answers that are known: searches ask about a nest whenever they go another way from it.
+//! A cache of answers: searches ask about a nest again on every way that leads from it.
 
 use super::moves::{Moves, moves};
 use super::questions::Scope;
@@ -8,17 +8,17 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// How many answers are kept.
+/// The number of cached answers.
 const KEPT: usize = 64;
 
 type Answers = VecDeque<(Inquiry, Scope, Arc<Moves>)>;
 
 thread_local! {
-    /// The last ones. Each thread has its own, as it has its own polyhedral library.
+    /// The most recent answers. Each thread has its own, as it has its own polyhedral library.
     static ANSWERS: RefCell<Answers> = const { RefCell::new(VecDeque::new()) };
 }
 
-/// As [`moves`], asked once.
+/// The cached result of [`moves`].
 ///
 /// # Errors
 /// As [`moves`].

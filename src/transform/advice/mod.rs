@@ -1,8 +1,11 @@
-//! Which steps are legal next, at each loop.
+//! The legal next steps at each loop.
 //!
-//! Every candidate is applied, so that what is listed can be taken. Its result is known where it
-//! changes the nest, or, where it only runs the loops of a band in another order, by the directions of
-//! the dependences in the band. What that leaves open is known by the same proof that code needs.
+//! Every candidate is applied, so each listed step can be taken. It is judged only where it changes
+//! the nest. If it only reorders or reverses the loops of a band, the directions of the dependences
+//! in the band decide, where they can. The proof that code needs decides the rest.
+//!
+//! Bands are judged on all cores. Each band has its own budget, so that the answer does not depend
+//! on the number of cores. Parallel and vector loops are judged apart from the order.
 
 mod candidates;
 mod known;

@@ -1,4 +1,4 @@
-//! The candidates that are legal.
+//! Finds the legal candidates.
 
 use super::candidates::{Answer, Candidates};
 use super::questions::{Question, Scope};
@@ -7,41 +7,41 @@ use crate::ir::Nest;
 use crate::legality::{BatchProver, Numbered, Reductions, Undecided, remembered, together, within};
 use rayon::prelude::*;
 
-/// What is legal next.
+/// The legal next steps of a nest.
 #[derive(Clone)]
 pub struct Moves {
-    /// The nest that is asked about.
+    /// The nest.
     pub nest: Nest,
-    /// What is asked of it.
+    /// The scope of the question.
     pub scope: Scope,
-    /// Whether it is legal itself. If it is not, the moves make it so.
+    /// Whether the nest is legal. If not, the moves make it legal.
     pub legal: bool,
-    /// By loop, in the order in which loops are printed.
+    /// The moves by loop, in the order in which loops are printed.
     pub list: Vec<Move>,
-    /// How many candidates no proof decided.
+    /// The number of undecided candidates.
     pub undecided: usize,
 }
 
-/// How much of the polyhedral library one band may take where steps change the nest.
+/// The budget of polyhedral operations of a band, for judging the changed parts.
 const OF_A_BAND: u64 = 100_000;
 
-/// How much proofs from the definition may take together where all loops are asked about, and one of
-/// them: somebody waits for them. Those at one loop have the limit of a single proof.
+/// The shared budget of proofs from the definition if all loops are in scope, and the budget of one
+/// question. A user waits for them. A question about one loop has the budget of a single proof.
 const OF_ALL_LOOPS: u64 = 200_000;
 const OF_ONE: u64 = 80_000;
 
-/// The same where the nest is not legal: nothing else decides there, and little makes it legal.
+/// The same if the nest is illegal. Then nothing else decides, and few steps make the nest legal.
 const OF_ALL_LOOPS_AND_MORE: u64 = 1_000_000;
 const OF_ONE_AND_MORE: u64 = 300_000;
 
-/// The moves that are legal now. To ask for few of them is quicker. Where proofs take long, some
-/// candidates are left undecided.
+/// The legal next steps. A narrower scope is faster. Some candidates stay undecided if proofs take
+/// long.
 ///
-/// First all candidates are looked at where they change the nest, which mostly decides. What is left is
-/// proved from the definition.
+/// All candidates are first judged where they change the nest, which decides most of them. The
+/// definition decides the rest.
 ///
 /// # Errors
-/// Nothing is known of the nest: it has no definition, or there is no proof.
+/// Nothing is known of the nest: it has no definition, or the proof is undecided.
 pub fn moves(nest: &Nest, scope: &Scope, reductions: Reductions) -> Result<Moves, Undecided> {
     let nests = std::slice::from_ref(nest);
     let mut prover = BatchProver::of(nests, reductions);
@@ -54,7 +54,7 @@ pub fn moves(nest: &Nest, scope: &Scope, reductions: Reductions) -> Result<Moves
     let numbered = Numbered::of(nest);
     let candidates = |legal: bool| Candidates::of(nest, legal, &numbered, reductions);
     let known = remembered(nests, reductions);
-    // Most nests are legal, and to know it takes as long as all the rest.
+    // Most nests are legal, and the proof takes as long as everything else.
     let supposed = known.unwrap_or(true);
     let mut answered = Vec::new();
     let legal = beside(
@@ -85,11 +85,11 @@ pub fn moves(nest: &Nest, scope: &Scope, reductions: Reductions) -> Result<Moves
     })
 }
 
-/// The stack of a thread that asks.
+/// The stack size of a worker thread.
 const STACK: usize = 16 << 20;
 
-/// What `one` returns in this thread. `others` runs on all cores meanwhile, on threads of its own:
-/// those that the process shares may be waiting for this one.
+/// Runs `one` in this thread, and `others` on all cores at the same time. It uses separate threads,
+/// since the threads of the global pool may be waiting for this one.
 fn beside<T>(one: impl FnOnce() -> T, others: impl FnOnce() + Send) -> T {
     match rayon::ThreadPoolBuilder::new().stack_size(STACK).build() {
         Ok(threads) => threads.in_place_scope(|scope| {
@@ -103,8 +103,8 @@ fn beside<T>(one: impl FnOnce() -> T, others: impl FnOnce() + Send) -> T {
     }
 }
 
-/// What is decided where steps change the nest, in order. Each band has a limit of its own, so that
-/// nothing depends on how many cores ask.
+/// The answers that follow from the changed parts, in order. Each band has its own budget, so that
+/// answers do not depend on the number of cores.
 fn decided<'n, 'a>(
     bands: &[Vec<Question<'n>>],
     candidates: impl Fn() -> Candidates<'a> + Send + Sync,
@@ -118,7 +118,8 @@ fn decided<'n, 'a>(
     answered.flatten_iter().collect()
 }
 
-/// Proves from the definition what is open, in order, within limits for all and for one question.
+/// Proves the open questions from the definition, in order, within a shared budget and one for each
+/// question.
 fn prove(
     answered: &mut [(Question, Answer)],
     mut candidates: Candidates,

@@ -1,4 +1,4 @@
-//! What can be asked of a nest: what each operation could do at each loop.
+//! Questions about a nest: whether each operation is legal at each loop.
 
 use crate::ir::{Loop, Name, Nest};
 use crate::nest::distribute::DISTRIBUTE;
@@ -9,13 +9,13 @@ use crate::nest::reverse::REVERSE;
 use crate::nest::rfactor::RFACTOR;
 use crate::nest::unroll_and_jam::UNROLL_AND_JAM;
 
-/// What moves do.
+/// The operation of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum What {
     Parallelize,
     Vectorize,
     Interchange,
-    /// A call of the library.
+    /// A function of the library.
     Tile,
     Fuse,
     Distribute,
@@ -52,7 +52,7 @@ impl What {
     }
 }
 
-/// The operations of moves.
+/// The names of all operations of moves.
 pub const OPERATIONS: [&str; What::ALL.len()] = {
     let mut names = [""; What::ALL.len()];
     let mut k = 0;
@@ -63,21 +63,20 @@ pub const OPERATIONS: [&str; What::ALL.len()] = {
     names
 };
 
-/// Which moves are asked for.
+/// The moves to find.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// All of them.
     All,
-    /// Those at one loop.
+    /// Moves at one loop.
     At(Name),
-    /// Those at the loops of so many outer levels.
+    /// Moves at the loops of this many outer levels.
     Levels(usize),
-    /// Those of some of the [`OPERATIONS`].
+    /// Moves of some of the [`OPERATIONS`].
     Of(Vec<&'static str>),
 }
 
 impl Scope {
-    /// Whether anything is asked of a loop inside so many others.
+    /// Whether a loop inside `outer` others is in scope.
     pub fn has(&self, l: &Loop, outer: usize) -> bool {
         match self {
             Scope::All | Scope::Of(_) => true,
@@ -94,10 +93,10 @@ impl Scope {
     }
 }
 
-/// What one operation could do at one loop.
+/// Whether one operation is legal at one loop.
 #[derive(Clone)]
 pub(super) struct Question<'n> {
-    /// The number of the loop, as printed.
+    /// The number of the loop, in the order of printing.
     number: usize,
     pub(super) what: What,
     pub(super) outer: Vec<&'n Loop>,
@@ -105,7 +104,7 @@ pub(super) struct Question<'n> {
 }
 
 impl Question<'_> {
-    /// Those that a scope asks of a nest, by band: by loops that are nested directly in each other.
+    /// The questions of a scope, by band: loops that are directly nested in each other.
     pub(super) fn by_band<'n>(nest: &'n Nest, scope: &Scope) -> Vec<Vec<Question<'n>>> {
         let mut bands: Vec<Vec<Question<'n>>> = Vec::new();
         for (number, (outer, l)) in nest.loops().into_iter().enumerate() {
@@ -129,12 +128,12 @@ impl Question<'_> {
         bands
     }
 
-    /// Where it is among all, as people read them.
+    /// The position of the question in the order of printing.
     pub(super) fn place(&self) -> (usize, What) {
         (self.number, self.what)
     }
 
-    /// Whether it is about partial results of a reduction, which take the longest proofs.
+    /// Whether it concerns partial results of a reduction. These proofs take longest.
     pub(super) fn regroups(&self) -> bool {
         self.what == What::Rfactor
     }

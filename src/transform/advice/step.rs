@@ -1,4 +1,4 @@
-//! A move: what could be done next.
+//! A move: a candidate for the next step.
 
 use crate::ir::{Arg, LoopRef, Name, Nest, Site};
 use crate::{Error, Op, apply};
@@ -7,11 +7,11 @@ use std::sync::Arc;
 /// A step, or several that belong together.
 #[derive(Clone)]
 pub struct Move {
-    /// What scripts call: an operation, or a function of the library.
+    /// The name in scripts: an operation, or a function of the library.
     pub op: &'static str,
-    /// The loop that it is about.
+    /// The loop that it applies to.
     pub at: Name,
-    /// What else it is about, for tables: other loops, or a number of lanes.
+    /// Its other operands for tables: loops, or a number of lanes.
     pub with: Option<String>,
     /// The call in method form, such as `interchange("i", "j")`.
     pub call: String,
@@ -30,10 +30,10 @@ impl Move {
         names.collect()
     }
 
-    /// What the move makes of a nest; `site` says where it was asked for.
+    /// Applies the move to a nest. `site` is the place in the script that asks for it.
     ///
     /// # Errors
-    /// Those of its steps, on a nest that it was not made for.
+    /// Those of its steps, on a nest that the move was not made for.
     pub fn apply(&self, nest: &Nest, site: Option<&Site>) -> Result<Nest, Error> {
         self.steps
             .iter()

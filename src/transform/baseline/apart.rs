@@ -1,5 +1,5 @@
-//! Statements that part inside of a band, in tiles: each gets the tiles of all its loops and an
-//! order of its own within them, and then the tiles that they share are fused.
+//! Statements that part inside of a tiled band. Each gets tiles of all its loops and its own loop
+//! order within them. Then the shared loops over tiles are fused.
 
 use super::error::NoSchedule;
 use super::finish::{Around, Chain, Finish, One, blocks_of};
@@ -11,7 +11,7 @@ use crate::nest::fuse::FUSE;
 use crate::nest::mode::VECTORIZE;
 use crate::nest::skew::SKEW;
 
-/// A leaf whose loops are tiled and ordered.
+/// A leaf with tiled and ordered loops.
 struct Done<'a> {
     chain: Chain,
     order: Vec<Name>,
@@ -84,8 +84,8 @@ impl Finish<'_> {
         Ok(())
     }
 
-    /// Whether the loops at a level begin at the same number, so that their blocks coincide however
-    /// they are counted.
+    /// Whether the loops at a level have the same lower bound. Then their blocks coincide with any
+    /// numbering.
     fn begin_alike(&self, chains: &[(Chain, &Schedule, usize)], level: usize) -> bool {
         let begin = |chain: &Chain| {
             let l = chain.bands[0].get(level)?;
@@ -97,7 +97,8 @@ impl Finish<'_> {
         begins.all(|other| other.is_some() && Some(other) == first)
     }
 
-    /// Marks a parallel loop over tiles that all share, or one in each leaf.
+    /// Marks a parallel loop over tiles that all leaves share, or one in each leaf. Returns whether
+    /// all leaves have one.
     fn threads_of(&mut self, band: &Band, wave: usize, done: &[Done]) -> Result<bool, NoSchedule> {
         let Some(first) = done.first().filter(|_| self.options.parallel) else {
             return Ok(false);
@@ -112,7 +113,7 @@ impl Finish<'_> {
         }
         let mut all = true;
         for (k, leaf) in done.iter().enumerate() {
-            // Loops over tiles that others share are parallel for all of them, or for none.
+            // A shared loop over tiles is parallel for all of its leaves, or for none.
             let others = done.iter().enumerate().filter(|(other, _)| *other != k);
             let shared = |name: &Name| others.clone().any(|(_, leaf)| leaf.order.contains(name));
             let own = leaf.order.iter().filter(|name| !shared(name)).cloned();
@@ -122,8 +123,8 @@ impl Finish<'_> {
         Ok(all)
     }
 
-    /// Tiles along a diagonal, one diagonal after the other, in parallel: skews the last of so many
-    /// loops over blocks, each of which depends on those before, by the others.
+    /// Makes a wavefront of tiles: one diagonal of tiles runs in parallel at a time. Skews the last
+    /// of the `degrees` dependent loops over blocks by the others.
     pub(super) fn skew_wave(&mut self, band: &[One], degrees: usize) -> Result<(), NoSchedule> {
         let tiles: Vec<Name> = (0..degrees).filter_map(|k| blocks_of(band, k)).collect();
         if let Some((wave, parallel)) = tiles.split_last() {
@@ -136,7 +137,7 @@ impl Finish<'_> {
     }
 }
 
-/// The statements of leaves that share a level of one of them.
+/// The statements of leaves that share a level with `leaf`.
 fn sharing(leaves: &[Leaf], leaf: &Leaf, level: usize) -> Vec<usize> {
     let level = |leaf: &Leaf| leaf.levels.get(level).map(|l| std::ptr::from_ref(*l));
     let own = level(leaf);
@@ -144,8 +145,8 @@ fn sharing(leaves: &[Leaf], leaf: &Leaf, level: usize) -> Vec<usize> {
     same.flat_map(|other| other.statements.clone()).collect()
 }
 
-/// Fuses the loops over tiles that leaves share: the levels `order` of a band, which begins at the
-/// level `from` of the outermost one, and those of the bands inside.
+/// Fuses the loops over tiles that leaves share. These are the levels `order` of a band, which
+/// starts at level `from` of the outermost one, and those of the bands inside.
 fn share(
     work: &mut Work,
     (band, order): (&Band, &[usize]),

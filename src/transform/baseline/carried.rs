@@ -1,10 +1,10 @@
-//! Which dependences between statements of a group loops carry, and which they leave.
+//! The dependences between statements of a group that loops carry, and the remaining ones.
 
 use super::error::NoSchedule;
 use super::problem::{Dependence, Row};
 use super::schedule::Level;
 
-/// The rows of a dependence's statements among those of a group.
+/// The rows of a dependence's statements among the rows of a group.
 fn of<'a>(dependence: &Dependence, group: &[usize], rows: &'a [Row]) -> (&'a Row, &'a Row) {
     let row = |statement| {
         let k = group.iter().position(|s| *s == statement);
@@ -13,7 +13,7 @@ fn of<'a>(dependence: &Dependence, group: &[usize], rows: &'a [Row]) -> (&'a Row
     (row(dependence.first), row(dependence.later))
 }
 
-/// What loops leave of dependences between statements of a group.
+/// The dependences between statements of a group that loops do not carry.
 pub(super) fn within(
     dependences: &[Dependence],
     group: &[usize],
@@ -26,14 +26,14 @@ pub(super) fn within(
     Ok(left)
 }
 
-/// Which statements of a group, counted in it, come after which others.
+/// The dependence graph of a group: pairs of positions in it.
 pub(super) fn edges(group: &[usize], dependences: &[Dependence]) -> Vec<(usize, usize)> {
     let at = |statement: usize| group.iter().position(|s| *s == statement);
     let pair = |d: &Dependence| Some((at(d.first)?, at(d.later)?));
     dependences.iter().filter_map(pair).collect()
 }
 
-/// The statements between which dependences cross iterations of a loop, none of which it runs back.
+/// The statements whose dependences a loop carries. The loop reverses none of them.
 pub(super) fn crossed(
     dependences: &[Dependence],
     group: &[usize],
@@ -49,7 +49,7 @@ pub(super) fn crossed(
     Ok(found)
 }
 
-/// Whether no dependence between statements of a group goes back along loops.
+/// Whether loops reverse no dependence between statements of a group.
 pub(super) fn keeps(
     dependences: &[Dependence],
     group: &[usize],

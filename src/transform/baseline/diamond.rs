@@ -1,13 +1,16 @@
-//! Diamond tiling: tiles all of which along a face of the iterations can start at the same time.
+//! Diamond tiling: all tiles along a face of the iteration space can start at the same time.
 //!
-//! Where all dependences of a band go forward in one outermost loop, time, iterations at the same
-//! time can run at the same time. Tiles of the band's hyperplanes cannot: they start one after the
-//! other, along a wavefront. They can if the time is strictly between their hyperplanes, so one is
-//! replaced by another one on the other side of time. As in Pluto, there is concurrent start along
-//! one dimension, and within tiles time stays the outermost loop.
+//! If the outermost loop (time) carries all dependences of a band, iterations at one time step can
+//! run concurrently. Tiles along the band's hyperplanes cannot: they form a wavefront. Concurrent
+//! start requires that time is strictly between the hyperplanes, so one of them is replaced by
+//! another on the other side of time. As in Pluto, concurrent start is along one dimension, and
+//! time stays the outermost loop within tiles.
+//!
+//! `slabs` cuts the tiles, so no transformation matrix has to be unimodular. Loops keep their
+//! values, and the sides of the tiles become bounds.
 //!
 //! Source: Bandishti, Pananilath and Bondhugula, Tiling Stencil Computations to Maximize
-//! Parallelism, SC 2012; which bands it is for: `pluto_diamond_tile` of Pluto.
+//! Parallelism, SC 2012; for the choice of bands, `pluto_diamond_tile` of Pluto.
 
 use super::error::NoSchedule;
 use super::hyperplane::{opposite, strict};
@@ -30,12 +33,12 @@ use std::collections::HashMap;
 pub struct Diamond {
     /// The statements in it, in order.
     pub statements: Vec<usize>,
-    /// What tiles are cut along, level by level, for each statement; the first two levels have time
-    /// between them.
+    /// The hyperplanes that cut the tiles: for each level, one row per statement. Time is between
+    /// the first two levels.
     pub levels: Vec<Vec<Row>>,
 }
 
-/// The bands of a schedule that have diamond tiles, and why others have none.
+/// The bands of a schedule with diamond tiles, and the reasons why other bands have none.
 pub(super) fn diamonds(
     problem: &Problem,
     schedule: &Schedule,
@@ -106,7 +109,7 @@ fn diamond(problem: &Problem, band: &Band) -> Result<Result<Diamond, &'static st
     Ok(Ok(Diamond { statements, levels }))
 }
 
-/// Whether an outermost loop of the nest, as it was built, is around these statements alone.
+/// Whether an outermost loop of the built nest surrounds exactly these statements.
 fn share(nest: &Nest, statements: &[usize]) -> bool {
     let is_theirs = |tree: &Tree| {
         let mut inside = Vec::new();
@@ -123,9 +126,8 @@ fn share(nest: &Nest, statements: &[usize]) -> bool {
 /// Hyperplanes `time * t + sign * l + constant`.
 struct Slope {
     time: i64,
-    /// 1 or -1.
     sign: i64,
-    /// For each statement, which of its loops `l` is, and the constant.
+    /// For each statement, the index of its loop `l`, and the constant.
     loops: Vec<(usize, i64)>,
 }
 
@@ -151,15 +153,15 @@ impl Slope {
     }
 }
 
-/// The loops of diamonds, while they are made.
+/// Builds the loops of diamonds.
 struct Cutter<'a> {
     work: &'a mut Work,
     diamond: &'a Diamond,
-    /// How much more loops count than they were built.
+    /// The offset of each loop's iterator from its original value.
     shifts: HashMap<Name, i64>,
 }
 
-/// Tiles the loops of a diamond's statements, which share the outermost one and nothing else.
+/// Tiles the loops of a diamond's statements, which share only the outermost one.
 pub(super) fn tile(
     work: &mut Work,
     (problem, diamond): (&Problem, &Diamond),
@@ -173,7 +175,7 @@ pub(super) fn tile(
         return Err(NoSchedule::Unknown);
     };
     let time = work.loops[*one][0].clone();
-    // So that tiles begin and end with whole steps of time.
+    // Rounds sizes, so that tiles start and end at whole time steps.
     let unit = first.time + second.time;
     let unit = unit.max(1);
     tiling.note(&diamond.statements, slopes.len());
@@ -191,7 +193,7 @@ pub(super) fn tile(
     for (k, slope) in others.iter().enumerate() {
         cutter.slabs(&time, slope, vec![(time.clone(), slope.time)], sizes[k + 2])?;
     }
-    // A wave has one tile in each slab; two waves move by one slab.
+    // A wave has one tile in each slab. Two successive waves are one slab apart.
     let wave = [(time.clone(), second.time), (falling.clone(), -sizes[1])];
     for waves in [2, 1] {
         cutter.slabs(&falling, second, wave.to_vec(), waves * sizes[1])?;
@@ -211,8 +213,8 @@ pub(super) fn tile(
     Ok(())
 }
 
-/// Fuses the loops of the statements inside of time, as Pluto's code does, which compilers then
-/// find no vectors in.
+/// Fuses the loops of the statements inside of time, as Pluto's code does. Compilers do not
+/// vectorize the result.
 fn together(work: &mut Work, diamond: &Diamond) -> Result<(), NoSchedule> {
     let Some((&first, others)) = diamond.statements.split_first() else {
         return Ok(());
@@ -231,7 +233,7 @@ fn together(work: &mut Work, diamond: &Diamond) -> Result<(), NoSchedule> {
 }
 
 impl Cutter<'_> {
-    /// Makes slabs around a loop; the answer is the loop over them.
+    /// Makes slabs around a loop and returns the loop over them.
     fn slabs(
         &mut self,
         around: &Name,
@@ -262,7 +264,7 @@ impl Cutter<'_> {
     }
 }
 
-/// The order of a statement's loops inside of time, all of which are parallel there.
+/// Orders a statement's loops inside of time. All of them are parallel there.
 fn within(
     work: &mut Work,
     problem: &Problem,

@@ -1,13 +1,13 @@
-//! Why there is no schedule.
+//! Reasons why there is no schedule.
 
 use crate::ir::Name;
 use crate::legality::{Undecided, Violation};
 use crate::poly;
 
-/// Why there is none.
+/// Why there is no schedule.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum NoSchedule {
-    /// Nothing says what a nest computes, or it is not what `build` makes.
+    /// The nest has no definition, or its definition is not what `build` makes.
     #[error("only nests that `build`, `sweep` and `repeat` made of them are scheduled")]
     Unknown,
     /// An initialization is part of a loop of the definition.
@@ -20,25 +20,25 @@ pub enum NoSchedule {
         /// The tensor.
         tensor: String,
     },
-    /// A loop of the definition has steps.
+    /// A loop of the definition has a step other than 1.
     #[error("outside of what is scheduled: loop `{name}` of the definition has steps of {step}")]
     Steps {
         /// The loop.
         name: Name,
-        /// How far its iterator moves.
+        /// The step.
         step: i64,
     },
-    /// A value goes through a temporary.
+    /// A value passes through a local tensor.
     #[error(
         "the loops keep their order: all iterations of the loops around share the local tensor \
          {tensor}, as they share a scalar in Pluto, which renames none. Give {tensor} a dimension for \
          these loops, and make it no local tensor"
     )]
     Local {
-        /// The temporary.
+        /// The local tensor.
         tensor: String,
     },
-    /// No legal hyperplane with coefficients that are not negative.
+    /// There is no legal hyperplane with nonnegative coefficients.
     #[error(
         "outside of what Pluto's algorithm finds: no further loop over {} keeps all dependences, \
          with coefficients that are not negative",
@@ -48,7 +48,7 @@ pub enum NoSchedule {
         /// The targets of the statements that would share it.
         targets: Vec<String>,
     },
-    /// Statements would change places inside of loops that they share.
+    /// Statements would change places inside of shared loops.
     #[error(
         "outside of what steps express: the loops found have {later} before {first}, which the \
          definition has first"
@@ -56,7 +56,7 @@ pub enum NoSchedule {
     Order {
         /// The statement that is first in the definition.
         first: String,
-        /// The one that would run before it.
+        /// The statement that would run before it.
         later: String,
     },
     /// The new loops would skip iterations.
@@ -66,10 +66,10 @@ pub enum NoSchedule {
     Strided {
         /// The target of the statement.
         target: String,
-        /// The hyperplanes as texts.
+        /// The hyperplanes as text.
         rows: String,
     },
-    /// Diamond tiles are asked for.
+    /// The requested diamond tiles are impossible.
     #[error("there are no diamond tiles: {0}")]
     NoDiamond(&'static str),
     /// A transformation refuses.
@@ -78,7 +78,7 @@ pub enum NoSchedule {
     /// The polyhedral library has no answer.
     #[error(transparent)]
     Library(#[from] poly::Error),
-    /// The result is not legal.
+    /// The result is illegal.
     #[error(
         "outside of what is scheduled: the order that Pluto's algorithm finds would break a \
          dependence: {0}"
@@ -87,7 +87,7 @@ pub enum NoSchedule {
     /// The result is not proved to be legal.
     #[error("there is no proof that the schedule that was found is legal: {0}")]
     Undecided(Undecided),
-    /// Sizes for a statement that there is not.
+    /// Sizes name a statement that does not exist.
     #[error(
         "the option `{option}` has sizes for `{name}`, which is neither what a statement writes nor \
          `S` and a statement's number: there are {}",
@@ -96,12 +96,12 @@ pub enum NoSchedule {
     NoStatement {
         /// The option.
         option: &'static str,
-        /// What was given.
+        /// The given name.
         name: String,
         /// All statements.
         valid: Vec<String>,
     },
-    /// Sizes that differ where statements share tiles.
+    /// Statements that share tiles have different sizes.
     #[error(
         "{first} and {later} share a loop over tiles, whose size in the option `{option}` is {} for \
          the one and {} for the other: give both the same size there",
@@ -117,7 +117,7 @@ pub enum NoSchedule {
         /// Their sizes.
         sizes: [i64; 2],
     },
-    /// More sizes than loops.
+    /// There are more sizes than loops.
     #[error(
         "the option `{option}` has too many sizes for {statement}: {sizes}, and the number of its \
          tiled loops is {loops}"
@@ -127,25 +127,25 @@ pub enum NoSchedule {
         option: &'static str,
         /// The statement.
         statement: String,
-        /// How many sizes.
+        /// The number of sizes.
         sizes: usize,
-        /// How many loops.
+        /// The number of loops.
         loops: usize,
     },
-    /// An option that there is not.
+    /// An option does not exist.
     #[error("there is no option `{name}`: the options are {}", .valid.join(", "))]
     NoOption {
-        /// What was given.
+        /// The given name.
         name: String,
-        /// The names that exist.
+        /// The existing names.
         valid: Vec<&'static str>,
     },
-    /// An option of another type, or out of range.
+    /// An option has the wrong type, or is out of range.
     #[error("the option `{name}` must be {expected}")]
     BadOption {
         /// The option.
         name: &'static str,
-        /// What it must be.
+        /// The expected value.
         expected: &'static str,
     },
 }

@@ -1,4 +1,4 @@
-//! What becomes of the loops of a schedule: tiles, the order within them, threads and vectors.
+//! Finishes the loops of a schedule: tiles, the order within them, threads and vectors.
 
 use super::error::NoSchedule;
 use super::leaves::Leaf;
@@ -11,7 +11,7 @@ use super::work::{Work, named};
 use crate::ir::Name;
 use crate::nest::mode::{PARALLELIZE, VECTORIZE};
 
-/// Finishes the loops of a schedule, all of which the nest has.
+/// Finishes the loops of a schedule, which the nest already has.
 pub(super) struct Finish<'a> {
     pub(super) work: &'a mut Work,
     pub(super) problem: &'a Problem,
@@ -20,7 +20,7 @@ pub(super) struct Finish<'a> {
     pub(super) tiling: Tiling<'a>,
 }
 
-/// What is known of the loops around.
+/// Properties of the loops around.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Around {
     /// One of them is parallel.
@@ -29,37 +29,37 @@ pub(super) struct Around {
     pub(super) tiled: bool,
 }
 
-/// Bands of loops, with nothing beside any of them but the innermost one's body.
+/// Perfectly nested bands of loops: only the innermost body has more than one tree.
 #[derive(Clone)]
 pub(super) struct Chain {
     pub(super) bands: Vec<Vec<One>>,
-    /// The order in which the loops stand.
+    /// The current order of the loops.
     pub(super) now: Vec<Name>,
     /// The statements that share all of them.
     pub(super) statements: Vec<usize>,
     /// Whether there are no loops inside.
     pub(super) is_leaf: bool,
-    /// How many of the outermost loops over tiles make a wavefront, 0 if none do: the last of these
-    /// is skewed by the others, and stands outside of them.
+    /// The number of outermost loops over tiles that form a wavefront, or 0. The last of these is
+    /// skewed by the others and moved outside of them.
     pub(super) wave: usize,
 }
 
-/// A loop of a band, with nothing beside it but the loops of the bands around and inside.
+/// A loop of a band, perfectly nested in the bands around and inside.
 #[derive(Clone)]
 pub(super) struct One {
     pub(super) name: Name,
-    /// Where it stands in the band.
+    /// Its position in the band.
     pub(super) place: usize,
-    /// Whether it is parallel wherever it stands.
+    /// Whether it is parallel at any position.
     pub(super) coincident: bool,
-    /// Whether it is parallel where it stands.
+    /// Whether it is parallel at its position.
     pub(super) parallel: bool,
     pub(super) strides: Strides,
-    /// How many iterations it has, if that depends on no other loop and no other on it.
+    /// Its trip count, if no bounds connect it with another loop.
     pub(super) count: Option<i64>,
-    /// How many iterations its blocks have, if it has any.
+    /// The size of its blocks, if it has any.
     pub(super) size: i64,
-    /// The loops over its blocks, those over blocks of blocks first.
+    /// The loops over its blocks. Those over blocks of blocks come first.
     pub(super) blocks: Vec<Name>,
 }
 
@@ -97,8 +97,8 @@ impl Finish<'_> {
         }
     }
 
-    /// The loops of a leaf and of the bands that are directly inside; what is in them, and in how
-    /// many loops.
+    /// The loops of a leaf and of the bands directly inside, the part inside of them, and its
+    /// depth.
     pub(super) fn chain_of<'a>(
         &self,
         leaf: &Leaf<'a>,
@@ -133,7 +133,7 @@ impl Finish<'_> {
         (chain, inside, at)
     }
 
-    /// The answer is what is known inside of the loops.
+    /// Finishes a chain and returns the properties of its loops for the part inside.
     fn chain(&mut self, mut chain: Chain, around: Around) -> Result<Around, NoSchedule> {
         let tiled = self.tiled(&chain, around);
         if let Some(k) = tiled {
@@ -163,8 +163,8 @@ impl Finish<'_> {
         Ok(Around { threads, tiled })
     }
 
-    /// Which band of a chain is tiled: the outermost one of several loops, or else an innermost loop
-    /// that is parallel.
+    /// The band of a chain to tile: the outermost one with several loops, otherwise an innermost
+    /// parallel loop.
     fn tiled(&self, chain: &Chain, around: Around) -> Option<usize> {
         if !self.options.tile || around.tiled {
             return None;
@@ -175,8 +175,7 @@ impl Finish<'_> {
         wide.or((chain.is_leaf && innermost.parallel).then_some(last))
     }
 
-    /// Orders the loops of a chain, all of whose tiles there are; the answer is the order, and the
-    /// loop that is to be a vector loop.
+    /// Orders the loops of a chain whose tiles exist. Returns the order, and the loop to vectorize.
     pub(super) fn ordered(
         &mut self,
         chain: &mut Chain,
@@ -185,7 +184,8 @@ impl Finish<'_> {
         let rearranged = self.rearranged(chain);
         let vector = self.vector(&rearranged, chain.is_leaf);
         let then = order(&rearranged, vector.as_ref(), chain.wave);
-        // Bounds of skewed loops may forbid that one moves inward; then all keep their order.
+        // Bounds of skewed loops may keep one of them from moving inward; then all keep their
+        // order.
         match self.work.order(&chain.now, &then) {
             Ok(()) => {
                 chain.bands = rearranged;
@@ -222,7 +222,7 @@ impl Finish<'_> {
         leaf.levels.iter().enumerate().map(one).collect()
     }
 
-    /// How many iterations a loop has, if its range depends on no loop and no range on it.
+    /// The trip count of a loop, if no bounds connect it with another loop.
     fn count(&self, name: &Name) -> Option<i64> {
         let loops = self.work.nest.loops();
         if loops.iter().any(|(_, l)| l.range.mentions(name)) {
@@ -232,8 +232,8 @@ impl Finish<'_> {
         Some(high - low)
     }
 
-    /// The bands with the best loop of each innermost. Where loops are tiled, Pluto looks at the
-    /// outermost band of several loops alone, if nothing but statements is inside.
+    /// The bands with the best loop of each moved innermost. If loops are tiled, Pluto considers
+    /// only the outermost band of several loops, and only if it contains just statements.
     pub(super) fn rearranged(&self, chain: &Chain) -> Vec<Vec<One>> {
         let mut bands = chain.bands.clone();
         let wide = bands.iter().position(|band| band.len() > 1);
@@ -242,20 +242,20 @@ impl Finish<'_> {
             return bands;
         }
         for band in &mut bands {
-            // Of equally good ones the innermost, which stays there.
+            // Among equally good loops, the innermost stays there.
             let score = |l: &One| l.strides.score(l.parallel);
             let best = (0..band.len()).max_by_key(|k| score(&band[*k]));
             if let Some(best) = best.filter(|k| k + 1 < band.len()) {
                 let l = band.remove(best);
                 band.push(l);
-                // The others were parallel with another order around them.
+                // The others were parallel in another order of outer loops.
                 band.iter_mut().for_each(|l| l.parallel = l.coincident);
             }
         }
         bands
     }
 
-    /// The loop that is to be innermost, and a vector loop.
+    /// The loop to move innermost and vectorize.
     pub(super) fn vector(&self, bands: &[Vec<One>], is_leaf: bool) -> Option<Name> {
         if !self.options.prevector || !is_leaf {
             return None;
@@ -270,7 +270,7 @@ impl Finish<'_> {
         Some(best.name.clone())
     }
 
-    /// Marks the outermost loop that is parallel; the answer is whether there is one.
+    /// Marks the outermost parallel loop and returns whether there is one.
     pub(super) fn threads(
         &mut self,
         bands: &[Vec<One>],
@@ -292,7 +292,7 @@ impl Finish<'_> {
         self.mark(Some(name))
     }
 
-    /// Marks a loop, if there is one, parallel; the answer is whether it is.
+    /// Marks a loop parallel and returns whether there is one.
     pub(super) fn mark(&mut self, name: Option<&Name>) -> Result<bool, NoSchedule> {
         let Some(name) = name else {
             return Ok(false);
@@ -304,15 +304,15 @@ impl Finish<'_> {
     }
 }
 
-/// The outermost loop over blocks of the loop at a place of a band.
+/// The outermost loop over blocks of the loop at a position of a band.
 pub(super) fn blocks_of(band: &[One], place: usize) -> Option<Name> {
     let l = band.iter().find(|l| l.place == place)?;
     l.blocks.first().cloned()
 }
 
-/// The names of all loops of bands: of each band those over blocks, in the order in which they were
-/// found, and then those within; `innermost` comes last. Of the first loops over blocks that make a
-/// `wave` the last one comes first.
+/// The names of all loops of bands. Each band has its loops over blocks first, in the order of
+/// discovery, then those within. `innermost` comes last. The last of the first `wave` loops over
+/// blocks comes first.
 pub(super) fn order(bands: &[Vec<One>], innermost: Option<&Name>, wave: usize) -> Vec<Name> {
     let mut names: Vec<Name> = Vec::new();
     for band in bands {

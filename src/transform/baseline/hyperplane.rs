@@ -1,13 +1,13 @@
 //! One loop for several statements: Pluto's integer program.
 //!
-//! Of all affine functions φ of the iterators of each statement, with coefficients that are not
-//! negative, those are legal for which no dependence goes back, φ(later) - φ(first) ≥ 0. Of these
-//! the lexicographic minimum of (u, w, coefficients) is taken, where u·n + w bounds all of these
-//! differences: u for each parameter n, then w. Farkas' lemma turns both conditions, which hold
-//! for all pairs, into linear ones on the coefficients.
+//! The candidates are affine functions φ of the iterators of each statement, with nonnegative
+//! coefficients. A candidate is legal if it reverses no dependence: φ(later) - φ(first) ≥ 0. The
+//! program selects the lexicographic minimum of (u, w, coefficients) among the legal ones. Here u·n
+//! + w bounds all of these differences: u for each parameter n, then w. Farkas' lemma turns both
+//! conditions, which range over all pairs, into linear ones on the coefficients.
 //!
-//! Pairs of reads, where they are asked for, have the bound alone: they are legal in any order. As in
-//! Pluto's code, they are bounded from above; the paper bounds them from below as well.
+//! Pairs of reads, if requested, only add the bound: they are legal in any order. As in Pluto's
+//! code, they are bounded from above. The paper also bounds them from below.
 //!
 //! Source: Bondhugula, Hartono, Ramanujam and Sadayappan, A Practical Automatic Polyhedral
 //! Parallelizer and Locality Optimizer, PLDI 2008, §3.2 to §3.5.
@@ -17,9 +17,9 @@ use super::problem::{Dependence, Problem, Row};
 use crate::poly::{Condition, Error, Linear, Piece, Relation};
 use std::collections::HashSet;
 
-/// The variables of the program, in the order in which they are minimized: u, w, then for each
-/// statement the coefficients, the innermost iterator's first, so that outer loops are preferred
-/// where nothing else decides, and the constant.
+/// The variables of the program, in the order of minimization. First come u and w, then for each
+/// statement the coefficients and the constant. The innermost iterator's coefficient is first, so
+/// that outer loops win ties.
 struct Variables {
     parameters: usize,
     /// The statement, the number of its first variable, and its depth.
@@ -43,7 +43,7 @@ impl Variables {
         }
     }
 
-    /// The variable of the coefficient of an iterator.
+    /// The variable of an iterator's coefficient.
     fn coefficient(&self, statement: usize, iterator: usize) -> Option<usize> {
         let (_, first, depth) = self.blocks.iter().find(|(s, ..)| *s == statement)?;
         Some(first + depth - 1 - iterator)
@@ -54,8 +54,8 @@ impl Variables {
         Some(first + depth)
     }
 
-    /// What a condition says if its expression is φ(later) - φ(first), or with `bound` what that
-    /// leaves of u·n + w.
+    /// The condition on an expression, applied to φ(later) - φ(first). With `bound` it is applied
+    /// to u·n + w minus that difference.
     fn translated(
         &self,
         problem: &Problem,
@@ -91,21 +91,20 @@ impl Variables {
     }
 }
 
-/// Functions of the iterators of some statements, of which the best legal ones are asked for.
+/// An integer program over functions of the iterators of some statements.
 struct Program {
     variables: Variables,
-    /// Of `variables`, and of what a program has beside them.
+    /// The names of `variables`, and of additional variables.
     names: Vec<String>,
-    /// How 0 compares with sums of multiples of variables and a constant.
+    /// Comparisons of 0 with a sum of multiples of variables and a constant.
     demands: Vec<(Relation, Vec<i64>, i64)>,
-    /// What variables are at least.
+    /// The lower bounds of variables.
     least: Vec<Option<i64>>,
 }
 
 impl Program {
-    /// All for which the difference is at least `least` for all dependences, and bounded for these
-    /// and for `inputs`. After `variables` come
-    /// `more` of them, of which nothing is known.
+    /// A program for all functions whose difference is at least `least` for all dependences, and
+    /// bounded for these and for `inputs`. It has `more` unconstrained variables after `variables`.
     fn new(
         problem: &Problem,
         group: &[usize],
@@ -138,7 +137,7 @@ impl Program {
             demands: Vec::new(),
         };
         let mut conditions: Vec<(Condition, i64)> = conditions.into_iter().collect();
-        // The same text every time, and with it the same number of operations.
+        // A fixed order makes the text, and the number of operations, reproducible.
         conditions
             .sort_unstable_by(|(a, x), (b, y)| (&a.coefficients, x).cmp(&(&b.coefficients, y)));
         for (condition, constant) in &conditions {
@@ -152,30 +151,30 @@ impl Program {
         Ok(program)
     }
 
-    /// That 0 compares like this with a sum of multiples of variables and a constant.
+    /// Requires this comparison of 0 with a sum of multiples of variables and a constant.
     fn demand(&mut self, relation: Relation, coefficients: &[i64], constant: i64) {
         let mut coefficients = coefficients.to_vec();
         coefficients.resize(self.names.len(), 0);
         self.demands.push((relation, coefficients, constant));
     }
 
-    /// That variables are at least this.
+    /// Requires lower bounds of variables.
     fn at_least(&mut self, least: i64, variables: impl IntoIterator<Item = usize>) {
         for k in variables {
             self.least[k] = Some(least);
         }
     }
 
-    /// Whether one demand follows from another one: its sum is never less, since variables that
-    /// it has more of are not negative.
+    /// Whether the first demand follows from the second one. Its sum is never less, since only
+    /// nonnegative variables have greater coefficients.
     fn follows(&self, (sum, constant): (&[i64], i64), (other, less): (&[i64], i64)) -> bool {
         let grows = |k: usize| self.least[k].is_some_and(|least| least >= 0);
         let mut each = sum.iter().zip(other).enumerate();
         constant >= less && each.all(|(k, (a, b))| a == b || a > b && grows(k))
     }
 
-    /// The demands, without those that follow from others: the library would look for each of them
-    /// whether it does, which takes most of its time.
+    /// The demands without implied ones. The library would spend most of its time on testing each
+    /// of them.
     fn needed(&self) -> Vec<(Relation, Linear)> {
         let zero = vec![0; self.names.len()];
         let mut kept: Vec<(Relation, &[i64], i64)> = Vec::new();
@@ -209,8 +208,8 @@ impl Program {
 
     /// The best rows, one for each statement.
     fn solved(self) -> Result<Option<Vec<Row>>, Error> {
-        // What comes after `variables` decides before coefficients that may be negative, which it
-        // limits, and which have no least value otherwise.
+        // The additional variables come before coefficients that may be negative. They bound these
+        // coefficients, which have no other lower bound.
         let (bounds, rest) = self.names.split_at(self.variables.parameters + 1);
         let (own, more) = rest.split_at(self.variables.count - bounds.len());
         let order = bounds.iter().chain(more).chain(own);
@@ -234,10 +233,10 @@ impl Program {
     }
 }
 
-/// The next loop for the statements of `group`, in order, each of which has the rows `found` and
-/// gets one that is linearly independent of them, unless it has all of these. It keeps all
-/// dependences, and has pairs of reads close to each other. `None` where there is none, or where no
-/// statement needs one.
+/// The next loop for the statements of `group`, in order. Each statement has the rows `found` and
+/// gets one that is linearly independent of them, unless it is complete. The loop keeps all
+/// dependences, and keeps pairs of reads close. `None` if there is none, or if all statements are
+/// complete.
 pub(super) fn hyperplane(
     problem: &Problem,
     group: &[usize],
@@ -279,12 +278,12 @@ pub(super) fn hyperplane(
     Ok(found.filter(|rows| rows.iter().all(is_free_of_sizes)))
 }
 
-/// The greatest number in a loop. Sizes are parameters for Pluto, which finds no loops that hold
-/// multiples of them; here indices hold them as numbers (`v[799 - j]` in ADI).
+/// The greatest constant in a loop. Pluto treats sizes as parameters and finds no loops with
+/// multiples of them. Here indices contain sizes as numbers (`v[799 - j]` in ADI).
 const LARGEST: i64 = 64;
 
-/// A function that is greater for what comes later, for all dependences: what has the same value
-/// can run at the same time.
+/// A function that strictly increases along all dependences. Iterations with equal values can run
+/// at the same time.
 pub(super) fn strict(
     problem: &Problem,
     group: &[usize],
@@ -296,8 +295,8 @@ pub(super) fn strict(
     program.solved()
 }
 
-/// A legal function that `face` is strictly between, and `side`: a multiple of `face` is the sum of
-/// it and of a multiple of `side`, both multiples being at least 1.
+/// A legal function on the other side of `face` from `side`. A multiple of `face` is the sum of
+/// this function and a multiple of `side`, where both factors are at least 1.
 pub(super) fn opposite(
     problem: &Problem,
     group: &[usize],

@@ -1,9 +1,8 @@
-//! Unroll and jam: some iterations of the loops around the innermost one, side by side in it.
+//! Unroll and jam: runs several iterations of the loops around the innermost one side by side.
 //!
-//! As in Pluto, a loop is jammed where its iterations share something, and what they need side by
-//! side fits the registers. At most three loops are jammed, the nearest to the innermost one, which
-//! stays as it is. It is done within tiles: iterations that do not fill a last block of them come
-//! after the blocks of the same tile.
+//! As in Pluto, a loop is jammed if its iterations share accesses and the unrolled body fits in the
+//! registers. At most three loops are jammed, those nearest to the innermost one, which stays as it
+//! is. Jamming happens within tiles. The remainder iterations of a tile run after its whole blocks.
 //!
 //! Source: `pluto_get_unroll_jam_loops` of Pluto (`lib/polyloop.c`), and `pluto_mark_unroll_jam`.
 
@@ -14,18 +13,18 @@ use crate::ir::{Arg, Name};
 use crate::legality::{Reductions, Verdict, check};
 use crate::nest::unroll_and_jam::UNROLL_AND_JAM;
 
-/// How many loops are jammed.
+/// The most jammed loops.
 const LOOPS: usize = 3;
 
-/// How many registers what is jammed may take: Pluto's constant, which is the same for all
-/// processors. What is found does not depend on the machine.
+/// The registers available to jammed loops. This is Pluto's constant for all processors, so that
+/// the result does not depend on the machine.
 ///
 /// Source: `NUM_TOTAL_REGISTERS` of Pluto (`lib/polyloop.c`).
 const REGISTERS: i64 = 32;
 
 impl Finish<'_> {
-    /// Jams loops of a chain in which nothing but statements is, and whose loops have their order
-    /// and modes.
+    /// Jams loops of a chain that contains only statements. The order and the modes of its loops
+    /// are final.
     pub(super) fn jam(&mut self, chain: &Chain, order: &[Name]) -> Result<(), NoSchedule> {
         if !self.options.unrolljam || !chain.is_leaf {
             return Ok(());
@@ -46,8 +45,8 @@ impl Finish<'_> {
         Ok(())
     }
 
-    /// Whether iterations of a loop share something, and may be brought together in the innermost
-    /// of those inside.
+    /// Whether the iterations of a loop share accesses, and may be jammed into the innermost of the
+    /// loops inside.
     fn may_be_jammed(&self, chain: &Chain, l: &One, inside: &[Name]) -> bool {
         if !l.strides.fits_jammed(self.options.ufactor, REGISTERS) {
             return false;
@@ -63,7 +62,7 @@ impl Finish<'_> {
                 .find(|b| b.iter().any(|o| o.name == l.name));
             band.is_some_and(|band| band.iter().any(|l| l.name == *name))
         };
-        // What the loop carries, its iterations side by side leave to loops inside.
+        // Jamming leaves the dependences that the loop carries to the loops inside.
         let is_marked = |name: &Name| {
             let found = self.work.find(name);
             found.is_some_and(|l| l.vector || l.parallel)
@@ -72,9 +71,9 @@ impl Finish<'_> {
         l.coincident || inside.all(|n| is_coincident(n) || in_band(n) && !is_marked(n))
     }
 
-    /// Jams a loop, if its range allows it; the answer is whether it does.
+    /// Jams a loop, if its range allows it, and returns whether it did.
     fn jam_one(&mut self, chain: &Chain, l: &One) -> Result<bool, NoSchedule> {
-        // Whole tiles are whole blocks.
+        // A whole tile consists of whole blocks.
         let mut factors = 2..=self.options.ufactor;
         let factor = factors.rfind(|n| l.size % n == 0);
         let fits = |n: &i64| l.count.is_some_and(|count| count >= *n);
@@ -88,8 +87,8 @@ impl Finish<'_> {
             Err(NoSchedule::NoPath(_)) => return Ok(false),
             Err(other) => return Err(other),
         }
-        // What one of the copies computes a loop further in may need of a later one of the others,
-        // and so may one of several statements of another one.
+        // Jamming may reverse dependences between copies in an inner loop, or between several
+        // statements.
         let nests = std::slice::from_ref(&self.work.nest);
         let in_doubt = !l.coincident && chain.statements.len() > 1;
         if in_doubt && check(nests, Reductions::Strict) != Verdict::Legal {

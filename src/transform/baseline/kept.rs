@@ -1,9 +1,9 @@
 //! Definitions whose loops stay as they are: local tensors, and initializations in loops.
 //!
-//! A local tensor is one variable for Pluto, as a scalar is that an iteration sets and reads: each
-//! iteration of the loop around it waits for the one before. Pluto renames nothing, so that loop is
-//! serial, and nothing inside leaves it. What is left to find are the loops inside that are
-//! parallel.
+//! Pluto treats a local tensor as one variable, like a scalar that an iteration sets and reads.
+//! Each iteration of the loop around it has to wait for the previous one. Pluto does not rename
+//! variables, so that loop is serial and nothing can leave it. Only parallel loops inside remain to
+//! be found.
 
 use super::error::NoSchedule;
 use super::options::Options;
@@ -13,8 +13,8 @@ use crate::legality::{Reductions, Verdict, check};
 use crate::nest::mode::{PARALLELIZE, VECTORIZE};
 use crate::{Op, Value, apply};
 
-/// The nest with its outermost parallel loops on threads, and innermost ones that are parallel and
-/// move through neighbors as vector loops.
+/// The nest with its outermost parallel loops on threads. Innermost parallel loops with unit stride
+/// become vector loops.
 pub(super) fn kept(nest: &Nest, options: &Options) -> Nest {
     let mut result = nest.clone();
     let loops = nest.loops();
@@ -38,7 +38,7 @@ pub(super) fn kept(nest: &Nest, options: &Options) -> Nest {
     result
 }
 
-/// The nest with a loop marked, where that is legal.
+/// The nest with a loop marked, if that is legal.
 fn marked(nest: &Nest, op: &'static Op, name: &Name) -> Option<Nest> {
     let args = [Arg::Nest(nest.clone()), named(name)];
     let Ok(Value::Nest(marked)) = apply(op, &args, None) else {
@@ -48,8 +48,8 @@ fn marked(nest: &Nest, op: &'static Op, name: &Name) -> Option<Nest> {
     (verdict == Verdict::Legal).then_some(marked)
 }
 
-/// Whether a loop executes statements alone, whose accesses it leaves where they are or moves to
-/// an element beside.
+/// Whether a loop executes only statements with accesses that are invariant or have unit stride, in
+/// either direction.
 pub(super) fn moves_through_neighbors(l: &Loop) -> bool {
     let near = |index: &[Affine]| {
         let moved = index.iter().map(|a| a.coefficient(&l.name));
@@ -73,7 +73,7 @@ pub(super) fn moves_through_neighbors(l: &Loop) -> bool {
 }
 
 impl NoSchedule {
-    /// Whether loops have to stay as they are, instead of none being found.
+    /// Whether the loops have to stay as they are, rather than that no schedule was found.
     pub(super) fn keeps_loops(&self) -> bool {
         matches!(
             self,

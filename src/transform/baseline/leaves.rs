@@ -1,9 +1,9 @@
-//! Which loops are tiled together where statements part inside of them.
+//! The loops that are tiled together when statements part inside of them.
 //!
-//! Pluto tiles through the level at which statements part, as long as the loops inside keep the
-//! dependences that the band around leaves, and separates the statements among the tiles: first the
-//! tiles that they share, then tiles of their own, and in these the loops of each over the points
-//! of one tile, which are ordered for it alone.
+//! Pluto tiles across the level at which statements part. It requires that the loops inside keep
+//! the dependences that the outer band does not carry. It separates the statements among the tiles.
+//! First come the tiles that they share, then tiles of their own. In these, the loops over the
+//! points of one tile are ordered for each statement alone.
 //!
 //! Source: `pluto_get_outermost_permutable_bands` and `pluto_tile` of Pluto.
 
@@ -13,14 +13,14 @@ use super::schedule::{Band, Level, Schedule};
 pub(super) struct Leaf<'a> {
     /// In order.
     pub(super) statements: Vec<usize>,
-    /// The outermost first.
+    /// Outermost first.
     pub(super) levels: Vec<&'a Level>,
-    /// What is in the innermost one.
+    /// The part inside of the innermost level.
     pub(super) inside: &'a Schedule,
 }
 
 impl Band {
-    /// The loops of the band, and nothing of what is inside.
+    /// A leaf of only the loops of the band.
     pub(super) fn alone(&self) -> Leaf<'_> {
         Leaf {
             statements: self.inside.statements(),
@@ -29,7 +29,7 @@ impl Band {
         }
     }
 
-    /// What parts in the band and in those that are tiled with it.
+    /// The leaves of the band and of the bands that are tiled with it.
     pub(super) fn leaves(&self) -> Vec<Leaf<'_>> {
         let Some(parts) = self.joined_parts() else {
             return vec![self.alone()];

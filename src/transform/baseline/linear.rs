@@ -1,9 +1,9 @@
-//! Small integer matrices: what is independent of given rows, and inverses.
+//! Small integer matrices: orthogonal complements, solutions and inverses.
 
 use crate::ir::gcd;
 
-/// A basis of the directions that are orthogonal to `rows`, which are linearly independent, in a
-/// space of so many dimensions: unit vectors projected, and made integers without common divisor.
+/// A basis of the orthogonal complement of `rows`, which are linearly independent, in a space of
+/// `dimensions`. Projects unit vectors, and scales them to integers without a common divisor.
 pub(super) fn complement(rows: &[&[i64]], dimensions: usize) -> Vec<Vec<i64>> {
     let mut known: Vec<Vec<i64>> = Vec::new();
     for row in rows {
@@ -22,7 +22,7 @@ pub(super) fn complement(rows: &[&[i64]], dimensions: usize) -> Vec<Vec<i64>> {
     found
 }
 
-/// What is left of a vector without its parts along vectors that are orthogonal to each other.
+/// A vector minus its components along orthogonal vectors.
 fn projected(vector: &[i64], along: &[Vec<i64>]) -> Vec<i64> {
     let dot = |a: &[i64], b: &[i64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<i64>();
     let rest = along.iter().fold(vector.to_vec(), |v, b| {
@@ -44,7 +44,7 @@ fn reduced(vector: Vec<i64>) -> Vec<i64> {
     }
 }
 
-/// The solution of `matrix * x = right`, if it is the only one and integer.
+/// The solution of `matrix * x = right`, if it is unique and integer.
 pub(super) fn solved(matrix: &[Vec<i64>], right: &[i64]) -> Option<Vec<i64>> {
     let count = right.len();
     let mut rows: Vec<Vec<i64>> = matrix
@@ -74,7 +74,7 @@ pub(super) fn solved(matrix: &[Vec<i64>], right: &[i64]) -> Option<Vec<i64>> {
     rows.iter().enumerate().map(whole).collect()
 }
 
-/// The columns of the inverse, if that is integer.
+/// The columns of the inverse, if it is integer.
 pub(super) fn inverse_columns(matrix: &[Vec<i64>]) -> Option<Vec<Vec<i64>>> {
     let count = matrix.len();
     let unit = |k: usize| -> Vec<i64> { (0..count).map(|d| i64::from(d == k)).collect() };

@@ -1,40 +1,43 @@
-//! The baseline: what Pluto's algorithm makes of nests, as a nest with a path of operations, which
-//! prints as a script, is checked, edited and timed like any other.
+//! The baseline: Pluto's algorithm. The result is a nest with a path of operations, so it can be
+//! printed, checked, edited and timed like any other.
 //!
-//! 1. `problem`: the statements of the definition, and of each two which instances of the one have
-//!    to come before which of the other. `legality` answers that, as for proofs; extents of loops
-//!    are parameters here, so that the same loops are found for all sizes. All dependences count:
-//!    Pluto knows no associativity.
-//! 2. `hyperplane`: one loop for several statements, by Farkas' lemma and an integer program: legal
-//!    for all dependences, with the least bound on their distances, and linearly independent of
-//!    the loops that there are. `scheduler`, with `carried`: as many of them as there are make a
-//!    band of permutable loops; where there is none, statements are cut apart as the policy of
-//!    fusion says, in the order of components that `order` finds as Pluto does. Initializations
-//!    count as statements there.
+//! 1. `problem`: the statements of the definition, and their dependences. `legality` computes them
+//!    as for proofs. Extents of loops are parameters here, so that all sizes get the same loops.
+//!    All dependences count: Pluto does not know associativity.
+//! 2. `hyperplane`: one loop for several statements, by Farkas' lemma and an integer program. It is
+//!    legal for all dependences, has the least bound on their distances, and is linearly
+//!    independent of the previous loops. `scheduler`, with `carried`: all permutable loops form a
+//!    band. If there is none, the fusion policy decides how to cut statements apart, in the order
+//!    of components that `order` finds as Pluto does. Initializations count as statements there.
 //! 3. `unfused`: the hyperplanes as steps, for each statement by itself: `reorder`, `skew`,
-//!    `shift`. Then `fuse`, with guards where ranges differ, so that bands stay perfect; at the end
-//!    `separated` takes the guards out of all loops, as Pluto's code generator does. `diamond`: what
-//!    stencils have instead, where tiles can start at the same time.
-//! 4. `leaves`, `apart`: where statements part inside of a band, they part among its tiles.
-//!    `tiles`, `jam`, `finish`: tiles, unroll and jam, the order within tiles, threads on the outermost
-//!    parallel loop or else on a wavefront of tiles, vectors. `vector` counts accesses as Pluto does.
-//! 5. `kept`: what is left to do where loops have to stay as they are.
+//!    `shift`. Then come `fuse` steps, with guards if ranges differ, so that bands stay perfect. At
+//!    the end `separated` takes the guards out of all loops, as Pluto's code generator does.
+//!    `diamond`: the alternative for stencils whose tiles can start at the same time.
+//! 4. `leaves`, `apart`: statements that part inside of a band part among its tiles. `tiles`,
+//!    `jam`, `finish`: tiles, unroll and jam, the order within tiles, vectors, and threads. Threads
+//!    share the outermost parallel loop, or else a wavefront of tiles. `vector` counts accesses as
+//!    Pluto does.
+//! 5. `kept`: threads and vectors for loops that have to stay as they are.
 //!
-//! Every step goes through `transform::apply`, and the result through `legality::check`.
+//! Every step goes through `transform::apply`, and the result through `legality::check`. A schedule
+//! without a path is refused.
 //!
-//! What differs from Pluto. Initializations come before all loops, also where `maxfuse` would put
-//! them into loops. Loops whose bounds hold multiples of others have no steps, and are refused.
-//! Unroll and jam takes three loops at most, whose ranges depend on no others, and factors that
-//! divide the sizes of tiles. Sizes are numbers here: loops that hold large ones are not taken.
-//! Diamonds have concurrent start along one dimension, which is Pluto's default, sizes in whole
-//! steps of time, and no second level; with the code generator of this tool, statements in them
-//! share time and no loop inside, so that each has its own vector loop. Loops over tiles are
-//! separated, too.
+//! Differences from Pluto:
+//! - Initializations come before all loops, even if `maxfuse` would put them into loops.
+//! - Loops whose bounds contain multiples of other iterators are refused: no step makes them.
+//! - Unroll and jam takes at most three loops, whose ranges are independent of others, and factors
+//!   that divide the tile sizes.
+//! - Sizes are numbers here: loops with large constants are rejected.
+//! - Diamonds have concurrent start along one dimension, which is Pluto's default, sizes in whole
+//!   time steps, and no second level.
+//! - With teml's own code generator, the statements of a diamond share only the time loop, so that
+//!   each has its own vector loop.
+//! - Loops over tiles are also separated.
 //!
 //! Source: Bondhugula, Hartono, Ramanujam and Sadayappan, A Practical Automatic Polyhedral
 //! Parallelizer and Locality Optimizer, PLDI 2008; Bondhugula et al., Automatic Transformations for
 //! Communication-Minimized Parallelization and Locality Optimization in the Polyhedral Model, CC
-//! 2008; for what is done after tiling, Pluto's code.
+//! 2008; for the steps after tiling, Pluto's code.
 
 mod apart;
 mod carried;
@@ -77,10 +80,10 @@ use problem::Problem;
 use sizes::Tiling;
 use work::{Work, built, done, named};
 
-/// How much a schedule may take of the polyhedral library.
+/// The budget of a schedule, in operations of the polyhedral library.
 const OPERATIONS: u64 = 200_000_000;
 
-/// The hyperplanes that Pluto's algorithm finds for what `nests`, in order, compute.
+/// The hyperplanes that Pluto's algorithm finds for the definition of `nests`, in order.
 ///
 /// # Errors
 /// [`NoSchedule`].
@@ -93,7 +96,7 @@ fn scheduled(problem: &Problem, fuse: Fuse) -> Result<Schedule, NoSchedule> {
     limited(|| problem.schedule(fuse))
 }
 
-/// What the polyhedral library answers with a limited effort.
+/// Runs `ask` with the budget of a schedule.
 fn limited<T>(ask: impl FnOnce() -> Result<T, NoSchedule>) -> Result<T, NoSchedule> {
     let mut found = None;
     let mut failed = None;
@@ -115,10 +118,10 @@ fn limited<T>(ask: impl FnOnce() -> Result<T, NoSchedule>) -> Result<T, NoSchedu
     }
 }
 
-/// The bands of that schedule that have diamond tiles, which are nearly all of what stencils are.
+/// The bands of that schedule that have diamond tiles. Most bands of stencils do.
 ///
 /// # Errors
-/// [`NoSchedule`], where there is none.
+/// [`NoSchedule`] if there is no schedule.
 pub fn diamonds(nests: &[Nest], fuse: Fuse) -> Result<Vec<Diamond>, NoSchedule> {
     let nest = built(nests)?;
     let problem = Problem::of(&nest, false)?;
@@ -154,7 +157,8 @@ fn cut(
     }
 }
 
-/// The nest that Pluto's algorithm makes of what `nests`, in order, compute.
+/// The nest that Pluto's algorithm makes from the definition of `nests`, in order. Earlier steps of
+/// the nests are ignored.
 ///
 /// # Errors
 /// [`NoSchedule`].
@@ -169,7 +173,7 @@ pub fn pluto(nests: &[Nest], options: &Options) -> Result<Nest, NoSchedule> {
                 transformed(nest, (&problem, &schedule), &diamonds, options)
             };
             match with(options) {
-                // Bounds of loops side by side may be none that steps express.
+                // Steps may be unable to express the bounds of jammed loops.
                 Err(_) if options.unrolljam => {
                     let unrolljam = false;
                     let options = options.clone();
@@ -234,7 +238,8 @@ fn transformed(
     }
 }
 
-/// Brings the loops of statements into the order of the schedule; those of `together` are in one.
+/// Brings the loops of statements into the order of the schedule. The statements `together` share a
+/// loop.
 fn arrange(
     work: &mut Work,
     problem: &Problem,
@@ -278,8 +283,8 @@ fn arrange(
     Ok(())
 }
 
-/// Fuses the loops that statements share, each of which has its own so far. Where they part in a
-/// band that is tiled through, only those that share all loops are fused.
+/// Fuses the loops that statements share; each statement has its own loops before. If statements
+/// part in a tiled band, only statements that share all of its loops are fused.
 fn fused(
     work: &mut Work,
     problem: &Problem,

@@ -5,63 +5,64 @@ use super::leaves::Leaf;
 use super::schedule::Band;
 use super::sizes::Sizes;
 
-/// Which statements share loops.
+/// The fusion policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fuse {
-    /// None that need not.
+    /// Never, unless dependences require it.
     No,
-    /// Those with equally many loops, as far as there are hyperplanes for all.
+    /// Statements of equal depth, as far as there are hyperplanes for all.
     #[default]
     Smart,
-    /// As many as possible.
+    /// As many statements as possible.
     Max,
-    /// As many as possible without a parallel loop becoming a serial one.
+    /// As many statements as possible, unless a parallel loop would become serial.
     Typed,
-    /// Likewise for the outermost loops, and as many as possible inside.
+    /// `Typed` for the outermost loops, `Max` inside.
     Hybrid,
 }
 
-/// What becomes of the schedule in C.
+/// The C code for the schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Code {
-    /// Explicit vectors, as of any other nest.
+    /// Explicit vectors, as for any other nest.
     #[default]
     Teml,
     /// Plain loops with Pluto's pragmas.
     Pluto,
 }
 
-/// What the scheduler does.
+/// The options of the scheduler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Bands of two loops or more are tiled.
+    /// Tile bands of at least two loops.
     pub tile: bool,
-    /// The sizes of tiles.
+    /// The tile sizes.
     pub tile_sizes: Sizes,
-    /// Tiles of tiles.
+    /// Tile the tiles.
     pub second_level_tile: bool,
-    /// How many tiles a tile of tiles has in each direction.
+    /// The number of tiles in each direction of a second-level tile.
     pub second_level_tile_sizes: Sizes,
-    /// A wavefront of tiles has as many parallel loops as there are, instead of one.
+    /// Give a wavefront of tiles as many parallel loops as possible, instead of one.
     pub multipar: bool,
-    /// An outermost parallel loop runs on several threads.
+    /// Run an outermost parallel loop on several threads.
     pub parallel: bool,
-    /// A loop with accesses to neighboring elements alone becomes innermost, and a vector loop.
+    /// Move a loop with only unit-stride or invariant accesses innermost, and vectorize it.
     pub prevector: bool,
-    /// The loop of a band with the best accesses becomes its innermost one.
+    /// Move the loop of a band with the best accesses innermost.
     pub intratileopt: bool,
-    /// Bands whose loops all depend on each other are tiled so that tiles along a face can start at
-    /// the same time; where that cannot be, it is not done, or refused if it was asked for.
+    /// Use diamond tiles for bands whose loops all carry dependences, so that tiles along a face
+    /// start at the same time. If that is impossible, ordinary tiles are used; an explicit `true`
+    /// is refused.
     pub diamondtile: Option<bool>,
-    /// Loops around the innermost one are unrolled and jammed.
+    /// Unroll and jam loops around the innermost one.
     pub unrolljam: bool,
-    /// How often.
+    /// The unroll factor.
     pub ufactor: i64,
-    /// Which statements share loops.
+    /// The fusion policy.
     pub fuse: Fuse,
-    /// Reads of one element are brought close to each other, as what is written and read is.
+    /// Also bring reads of one element close to each other.
     pub rar: bool,
-    /// What becomes of the schedule in C.
+    /// The C code for the schedule.
     pub code: Code,
 }
 
@@ -89,17 +90,14 @@ impl Default for Options {
 /// The value of an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Setting {
-    /// On or off.
     Switch(bool),
-    /// A number.
     Number(i64),
-    /// A list of numbers.
     Numbers(Vec<i64>),
     /// Lists of numbers by name.
     ByName(Vec<(String, Vec<i64>)>),
     /// A word.
     Word(String),
-    /// Anything else.
+    /// Any other value.
     Other,
 }
 
@@ -125,7 +123,7 @@ impl Options {
     /// The options with one of them set.
     ///
     /// # Errors
-    /// A name that is none; a value of another type or out of range.
+    /// The name does not exist, or the value has the wrong type or range.
     pub fn with(mut self, name: &str, value: &Setting) -> Result<Options, NoSchedule> {
         let Some(name) = NAMES.into_iter().find(|n| *n == name) else {
             return Err(NoSchedule::NoOption {
@@ -185,8 +183,8 @@ impl Options {
         Ok(self)
     }
 
-    /// What parts in a band that is tiled through, or the band alone where it is not, since loops
-    /// around are.
+    /// The leaves of a band that is tiled across its parts. If loops around are tiled, the band
+    /// alone.
     pub(super) fn leaves<'a>(&self, band: &'a Band, tiled: bool) -> Vec<Leaf<'a>> {
         if self.tile && !tiled {
             band.leaves()
@@ -195,7 +193,7 @@ impl Options {
         }
     }
 
-    /// How many of so many loops over tiles make a wavefront.
+    /// How many of the loops over tiles form a wavefront.
     pub(super) fn degrees(&self, loops: usize) -> usize {
         if self.multipar { loops } else { loops.min(2) }
     }

@@ -1,9 +1,8 @@
-//! In which order what does not depend on each other in circles is looked at, and executed.
+//! Strongly connected components, and topological orders of them.
 
-/// The strongly connected components of a graph with so many nodes, in the order in which Pluto
-/// numbers them: it searches depth first from each node in turn, then in the graph with all edges
-/// turned around, from the node that was finished last. All edges between components lead forward.
-/// The nodes of a component are sorted.
+/// The strongly connected components of a graph of `count` nodes, in Pluto's order. A depth-first
+/// search visits each node in turn. A second one runs in the reversed graph, from the node that was
+/// finished last. All edges between components lead forward. The nodes of a component are sorted.
 ///
 /// Source: `ddg.c` of Pluto, which is Kosaraju's algorithm.
 pub(super) fn components(count: usize, edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
@@ -21,8 +20,8 @@ pub(super) fn components(count: usize, edges: &[(usize, usize)]) -> Vec<Vec<usiz
     found
 }
 
-/// What is reached from each of `roots` and from none before it, the nodes that are finished first
-/// in front.
+/// The nodes reachable from each of `roots` and from no earlier root, in the order in which they
+/// are finished.
 fn forest(next: &[Vec<usize>], roots: impl Iterator<Item = usize>) -> Vec<Vec<usize>> {
     let mut seen = vec![false; next.len()];
     let mut trees = Vec::new();
@@ -52,8 +51,8 @@ fn forest(next: &[Vec<usize>], roots: impl Iterator<Item = usize>) -> Vec<Vec<us
     trees
 }
 
-/// Components in the order of the nodes, with the nodes between those of each: what must not change
-/// places.
+/// Components as intervals in the order of the nodes, for statements that must not change places.
+/// Each interval includes the nodes between those of a component.
 pub(super) fn intervals(count: usize, edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
     let mut ends: Vec<usize> = (0..count).collect();
     for component in components(count, edges) {
@@ -73,8 +72,7 @@ pub(super) fn intervals(count: usize, edges: &[(usize, usize)]) -> Vec<Vec<usize
     found
 }
 
-/// Groups of statements, so that all edges lead forward, and otherwise in the order of their first
-/// statements: what need not move stays.
+/// Sorts groups of statements topologically. Ties keep the order of their first statements.
 pub(super) fn in_order(mut groups: Vec<Vec<usize>>, edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
     let mut sorted = Vec::with_capacity(groups.len());
     groups.sort_by_key(|group| group.iter().min().copied());
@@ -98,7 +96,7 @@ mod tests {
 
     #[test]
     fn components_are_numbered_as_in_pluto() {
-        // 2mm: both initializations, then both products, which Pluto's test states.
+        // 2mm: both initializations, then both products, as in Pluto's test.
         let edges = [(0, 1), (1, 3), (2, 3)];
         assert_eq!(components(4, &edges), [[2], [0], [1], [3]]);
         assert_eq!(components(3, &[]), [[2], [1], [0]]);

@@ -1,4 +1,4 @@
-//! What is to be scheduled: statements, and which of their instances have to stay in order.
+//! The scheduling problem: statements, and the dependences between their instances.
 
 use super::error::NoSchedule;
 use crate::analysis::position;
@@ -9,29 +9,28 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// An affine function of the iterators around a statement, as they were built.
+/// An affine function of the original iterators around a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// One for each iterator, the outermost first.
+    /// One for each iterator, outermost first.
     pub coefficients: Vec<i64>,
-    /// What is added.
+    /// The constant term.
     pub constant: i64,
 }
 
 /// An access of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Access {
-    /// The tensor.
     pub(super) tensor: String,
-    /// For each dimension, how far a step of each iterator moves.
+    /// For each dimension, the coefficients of the iterators.
     pub(super) moves: Vec<Vec<i64>>,
-    /// What is added in each dimension.
+    /// For each dimension, the constant term.
     offsets: Vec<i64>,
 }
 
 impl Access {
-    /// Whether another one is to the same elements for the same values of the iterators that both
-    /// move with, whatever these are.
+    /// Whether both accesses have the same tensor and constant terms. Then equal values of shared
+    /// iterators give the same element.
     pub(super) fn is_like(&self, other: &Access) -> bool {
         self.tensor == other.tensor && self.offsets == other.offsets
     }
@@ -40,11 +39,10 @@ impl Access {
 /// An initialization of a tensor before all loops: a statement for each of its elements.
 #[derive(Debug)]
 pub(super) struct Init {
-    /// The number of the statement that it stands before.
+    /// The number of the statement that follows it.
     pub(super) before: usize,
     /// The number of dimensions.
     pub(super) depth: usize,
-    /// The tensor.
     pub(super) target: String,
 }
 
@@ -53,44 +51,44 @@ pub(super) struct Init {
 pub(super) struct Statement {
     /// The number of loops around it.
     pub(super) depth: usize,
-    /// The target's first, and an update's twice.
+    /// The target's access comes first; an update has it twice.
     pub(super) accesses: Vec<Access>,
-    /// Whether it may not share loops with the statement before it: its initialization stands
-    /// between the two and cannot move.
+    /// Whether it may not share loops with the previous statement: an initialization between the
+    /// two cannot move.
     pub(super) begins_anew: bool,
-    /// Whether an initialization stands before it.
+    /// Whether an initialization precedes it.
     pub(super) fills: bool,
     /// The tensor that it writes.
     pub(super) target: String,
 }
 
-/// Pairs of instances, without alternatives, of which one has to come first.
+/// A dependence: pairs of instances in a fixed order, as one basic map.
 #[derive(Clone)]
 pub(super) struct Dependence {
-    /// The statement of the earlier instances.
+    /// The statement of the source instances.
     pub(super) first: usize,
-    /// The statement of the later ones.
+    /// The statement of the sink instances.
     pub(super) later: usize,
     pairs: Map,
-    /// Found when they are asked for, since most of what loops leave is not scheduled further.
+    /// Computed on demand, since most of the remaining dependences are not scheduled further.
     conditions: OnceCell<Rc<[Condition]>>,
 }
 
-/// All of it.
+/// The scheduling problem of a nest.
 pub(super) struct Problem {
     pub(super) statements: Vec<Statement>,
-    /// In the order in which they stand.
+    /// In textual order.
     pub(super) inits: Vec<Init>,
     pub(super) dependences: Vec<Dependence>,
-    /// Pairs of reads of one element, if they are asked for: what they have between them is to be
-    /// short, in whatever order they are.
+    /// Pairs of reads of one element, if requested. Their distance should be short, in either
+    /// order.
     pub(super) inputs: Vec<Dependence>,
     /// The number of parameters of all conditions.
     pub(super) parameters: usize,
 }
 
 impl Problem {
-    /// The problem of a nest as it was built, with pairs of reads or without.
+    /// The problem of a built nest, with or without pairs of reads.
     pub(super) fn of(nest: &Nest, rar: bool) -> Result<Problem, NoSchedule> {
         let (statements, inits) = statements(nest)?;
         let nests = std::slice::from_ref(nest);
@@ -118,7 +116,7 @@ impl Problem {
         })
     }
 
-    /// What a statement is called in errors.
+    /// The name of a statement in errors.
     pub(super) fn name(&self, statement: usize) -> String {
         let target = &self.statements[statement].target;
         format!("statement {} (of {target})", statement + 1)
@@ -133,7 +131,7 @@ fn all_parts(all: Vec<legality::ParametricDependence>) -> Result<Vec<Dependence>
     Ok(found)
 }
 
-/// The alternatives of a relation, one by one.
+/// Splits a relation into basic maps.
 fn parts(first: usize, later: usize, pairs: &Map) -> Result<Vec<Dependence>, Error> {
     let mut found = Vec::new();
     for pairs in pairs.parts()? {
@@ -151,8 +149,8 @@ fn parts(first: usize, later: usize, pairs: &Map) -> Result<Vec<Dependence>, Err
 }
 
 impl Dependence {
-    /// What holds of affine expressions that are nowhere negative: of the constant, the coefficients
-    /// of the parameters, of the first statement's iterators, and of the later one's.
+    /// The conditions on affine expressions that are nonnegative on the pairs. The coefficients are
+    /// the constant, the parameters, the first statement's iterators and the later one's.
     pub(super) fn conditions(&self) -> Result<&[Condition], Error> {
         if let Some(known) = self.conditions.get() {
             return Ok(known);
@@ -161,8 +159,8 @@ impl Dependence {
         Ok(self.conditions.get_or_init(|| found.into()))
     }
 
-    /// The pairs between which the difference of the later one's value and the first one's
-    /// compares like this with a number.
+    /// The pairs for which a number compares like this with the difference of values, later minus
+    /// first.
     fn limited(
         &self,
         (first, later): (&Row, &Row),
@@ -189,13 +187,14 @@ impl Dependence {
         self.pairs.intersect(&Map::new(&[piece])?)
     }
 
-    /// What is left of it in an iteration of a loop, in which both have the same value.
+    /// The part of the dependence that remains within an iteration of a loop: both values are
+    /// equal.
     pub(super) fn within(&self, rows: (&Row, &Row)) -> Result<Vec<Dependence>, Error> {
         let left = self.limited(rows, Relation::Equal, 0)?;
         parts(self.first, self.later, &left)
     }
 
-    /// Whether a loop with these values runs later instances in earlier iterations.
+    /// Whether a loop with these values reverses the dependence for some pair.
     pub(super) fn is_reversed(&self, rows: (&Row, &Row)) -> Result<bool, Error> {
         let minus = |row: &Row| Row {
             coefficients: row.coefficients.iter().map(|c| -c).collect(),
@@ -207,8 +206,8 @@ impl Dependence {
         Ok(!reversed.is_empty()?)
     }
 
-    /// Whether a loop with these values, none of which is less later, runs later instances in
-    /// later iterations.
+    /// Whether a loop with these values, which reverses no pair, carries the dependence for some
+    /// pair.
     pub(super) fn is_carried(&self, rows: (&Row, &Row)) -> Result<bool, Error> {
         let carried = self.limited(rows, Relation::LessOrEqual, 1)?;
         // `1 <= difference`
@@ -296,7 +295,7 @@ fn statements(nest: &Nest) -> Result<(Vec<Statement>, Vec<Init>), NoSchedule> {
     }
 }
 
-/// Whether the trees in a loop set elements one by one, and do nothing else.
+/// Whether the trees in a loop only set elements one by one.
 fn sets_alone(body: &[Tree]) -> bool {
     match body {
         [Tree::Loop(l)] => sets_alone(&l.body),
@@ -305,8 +304,8 @@ fn sets_alone(body: &[Tree]) -> bool {
     }
 }
 
-/// Whether a statement executes assignment number `k`, and the loops around it are those that its
-/// instances are told by.
+/// Whether a statement executes assignment number `k`, and the loops around it are the coordinates
+/// of its instances.
 fn is_plain(stmt: &Stmt, k: usize, loops: &[&Arc<Loop>]) -> bool {
     let Some(origin) = &stmt.origin else {
         return false;
@@ -315,7 +314,7 @@ fn is_plain(stmt: &Stmt, k: usize, loops: &[&Arc<Loop>]) -> bool {
     origin.assignment == k && point.eq(loops.iter().map(|l| Some(&l.name)))
 }
 
-/// The tensors that are initialized, as often as they are.
+/// The initialized tensors, once per initialization.
 fn fills(trees: &[Tree]) -> Vec<&str> {
     let fills = trees.iter().filter_map(|tree| match tree {
         Tree::Fill(f) => Some(f.target.label()),

@@ -2,48 +2,47 @@
 
 use super::problem::Row;
 
-/// What runs in which order.
+/// A schedule tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Schedule {
-    /// One after the other.
+    /// Parts that run one after the other.
     Sequence(Vec<Schedule>),
-    /// Loops around something.
+    /// Loops around a part.
     Band(Band),
     /// A statement of the definition, counted from 0.
     Statement(usize),
 }
 
-/// Loops in a row that may be interchanged and tiled.
+/// Consecutive loops that may be interchanged and tiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Band {
     /// The statements in it, in the order of the rows of levels.
     pub statements: Vec<usize>,
-    /// The outermost first.
+    /// Outermost first.
     pub levels: Vec<Level>,
-    /// Whether they and the loops of the band around, in which statements part, keep all
-    /// dependences in any order: all of them may be tiled together.
+    /// Whether these loops may be tiled together with the surrounding band, in which statements
+    /// part. All of them then keep all dependences in any order.
     pub joined: bool,
-    /// What is in the innermost one.
+    /// The part inside of the innermost level.
     pub inside: Box<Schedule>,
 }
 
 /// A loop that statements share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Level {
-    /// What the loop's iterator is for each statement of the band.
+    /// The value of the loop's iterator for each statement of the band.
     pub rows: Vec<Row>,
-    /// Whether none of the dependences that the loops around the band leave crosses iterations, so
-    /// that it is parallel wherever it stands in the band and in the loops inside of it.
+    /// Whether the loop carries no dependence that the loops around the band leave. It is then
+    /// parallel at any position in the band and in the loops inside.
     pub coincident: bool,
-    /// Whether it is parallel where it stands.
+    /// Whether it is parallel at its position.
     pub parallel: bool,
-    /// The statements between which dependences cross iterations, wherever it stands, and where it
-    /// stands.
+    /// The statements whose dependences it carries: at any position, and at its own.
     pub crossed: [Vec<(usize, usize)>; 2],
 }
 
 impl Level {
-    /// Whether it is parallel for some statements alone, wherever it stands, and where it stands.
+    /// Whether it is parallel for some statements alone: at any position, and at its own.
     pub(super) fn is_parallel_for(&self, statements: &[usize]) -> [bool; 2] {
         let inside = |(first, later): &(usize, usize)| {
             statements.contains(first) && statements.contains(later)
@@ -63,7 +62,7 @@ impl Schedule {
         }
     }
 
-    /// What is left without bands of these statements.
+    /// The schedule without the parts of these statements.
     pub(super) fn without(&self, statements: &[usize]) -> Schedule {
         let parts = match self {
             Schedule::Sequence(parts) => parts.as_slice(),
@@ -77,7 +76,7 @@ impl Schedule {
         }
     }
 
-    /// The hyperplanes of a statement, the outermost first.
+    /// The hyperplanes of a statement, outermost first.
     pub fn rows(&self, statement: usize) -> Vec<Row> {
         match self {
             Schedule::Statement(_) => Vec::new(),

@@ -1,9 +1,9 @@
 //! Pluto's algorithm, which finds a schedule level by level.
 //!
-//! A band takes as many hyperplanes as there are that keep all dependences of its statements; what
-//! they order is settled then. Where there is none, statements that do not depend on each other in
-//! circles are cut apart, as the policy of fusion says. Statements in a circle that have all their
-//! loops get further ones, which depend on those, until all have equally many.
+//! A band takes all independent hyperplanes that keep the dependences of its statements, and
+//! settles the dependences that it carries. If there is none, the fusion policy cuts apart strongly
+//! connected components. A complete statement in a component gets further, linearly dependent
+//! hyperplanes, until all of its statements have equally many.
 //!
 //! Source: Bondhugula et al., PLDI 2008, §3.5 and §3.6; the policies are those of Pluto's code.
 
@@ -16,7 +16,7 @@ use super::problem::{Dependence, Problem, Row};
 use super::schedule::{Band, Level, Schedule};
 
 impl Problem {
-    /// The schedule, by Pluto's algorithm.
+    /// Finds the schedule by Pluto's algorithm.
     pub(super) fn schedule(&self, fuse: Fuse) -> Result<Schedule, NoSchedule> {
         let mut scheduler = Scheduler {
             found: vec![Vec::new(); self.statements.len()],
@@ -34,22 +34,22 @@ struct Scheduler<'a> {
     fuse: Fuse,
 }
 
-/// How many loops a statement or an initialization has, and which statement it is.
+/// The depth of a statement or an initialization, and the number of the statement.
 type Node = (usize, Option<usize>);
 
-/// What loops around have left, and what they kept.
+/// The effect of the loops around.
 #[derive(Clone, Default)]
 struct Around {
     /// Whether statements part directly inside of the loops around.
     parts: bool,
-    /// The dependences that the loops around the band around leave, between statements that have
-    /// loops of that band in common.
+    /// The dependences that the loops outside of the surrounding band leave. They are between
+    /// statements with common loops in that band.
     open: Option<Vec<Dependence>>,
 }
 
 impl Scheduler<'_> {
-    /// Statements that no loop may join, then those that the policy separates beforehand.
-    /// Initializations are statements there.
+    /// Separates statements that no loop may join, then statements that the policy separates
+    /// beforehand. Initializations count as statements there.
     fn all(&mut self, dependences: Vec<Dependence>) -> Result<Schedule, NoSchedule> {
         let all: Vec<usize> = (0..self.problem.statements.len()).collect();
         let apart = |a: Option<usize>, b: Option<usize>| match self.fuse {
@@ -79,8 +79,8 @@ impl Scheduler<'_> {
         self.sequence(groups, dependences, &Around::default())
     }
 
-    /// Groups that are before or after each statement without loops: steps move loops, so that nothing
-    /// passes such a statement.
+    /// Splits groups at each statement without loops. Steps only move loops, so nothing moves
+    /// across such a statement.
     fn around_scalars(&self, groups: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
         let is_scalar = |s: usize| self.problem.statements[s].depth == 0;
         let apart = |a: usize, b: usize| (a..=b).any(is_scalar);
@@ -92,8 +92,7 @@ impl Scheduler<'_> {
         split.collect()
     }
 
-    /// Initializations and statements in the order of the definition, how many loops each has and
-    /// which statement it is; and what comes after what.
+    /// Initializations and statements in the order of the definition, and the edges between them.
     fn nodes(&self, dependences: &[Dependence]) -> (Vec<Node>, Vec<(usize, usize)>) {
         let (mut nodes, mut places, mut inits) = (Vec::new(), Vec::new(), Vec::new());
         for (k, statement) in self.problem.statements.iter().enumerate() {
@@ -123,18 +122,18 @@ impl Scheduler<'_> {
         (nodes, edges)
     }
 
-    /// Whether initializations between statements keep all of these in their order.
+    /// Whether initializations between statements fix the order of all statements.
     fn is_fixed(&self) -> bool {
         self.problem.statements.iter().any(|s| s.begins_anew)
     }
 
-    /// The greatest number of loops around statements.
+    /// The greatest depth of statements.
     fn depth(&self, statements: &[usize]) -> Option<usize> {
         let depths = statements.iter().map(|s| self.problem.statements[*s].depth);
         depths.max()
     }
 
-    /// Statements that depend on each other in circles.
+    /// The strongly connected components of statements.
     fn components(&self, group: &[usize], dependences: &[Dependence]) -> Vec<Vec<usize>> {
         let edges = edges(group, dependences);
         let found = if self.is_fixed() {
@@ -238,7 +237,7 @@ impl Scheduler<'_> {
         };
         let open = match &around.open {
             Some(open) if joined => {
-                // What the loops around carry counts where these are tiled with them.
+                // Dependences carried by the loops around count if these are tiled with this band.
                 for level in &mut levels {
                     level.crossed[0].extend(crossed(open, group, &level.rows)?);
                     level.coincident = level.crossed[0].is_empty();
@@ -260,7 +259,7 @@ impl Scheduler<'_> {
         }))
     }
 
-    /// As many loops as there are that keep all dependences, and what they leave of these.
+    /// All independent loops that keep the dependences, and the dependences that they do not carry.
     fn band(
         &mut self,
         group: &[usize],
@@ -295,7 +294,7 @@ impl Scheduler<'_> {
         Ok((levels, left.unwrap_or_else(|| dependences.to_vec())))
     }
 
-    /// What the loops that statements of a group have so far leave of the pairs of reads.
+    /// The pairs of reads that the loops of a group so far leave.
     fn inputs(&self, group: &[usize]) -> Result<Vec<Dependence>, NoSchedule> {
         let inside = |d: &&Dependence| group.contains(&d.first) && group.contains(&d.later);
         let mut left = Vec::new();
@@ -311,8 +310,8 @@ impl Scheduler<'_> {
         Ok(left)
     }
 
-    /// Whether the next loop for all, inside of loops that leave these dependences, would make a
-    /// parallel loop of some of them serial.
+    /// Whether the next shared loop, inside of loops that leave these dependences, would serialize
+    /// a parallel loop of some statements.
     fn parts_here(&self, group: &[usize], left: Option<&[Dependence]>) -> Result<bool, NoSchedule> {
         let Some(left) = left else {
             return Ok(false);
@@ -321,8 +320,8 @@ impl Scheduler<'_> {
         Ok(self.typed(&components, left)?.len() > 1)
     }
 
-    /// Components in a row joined where their next loop is as parallel as the loop that each one has
-    /// by itself.
+    /// Joins consecutive components if their shared loop is as parallel as the loop of each one
+    /// alone.
     fn typed(
         &self,
         components: &[Vec<usize>],
@@ -345,7 +344,7 @@ impl Scheduler<'_> {
         Ok(joined)
     }
 
-    /// Whether the next loop of statements is parallel, if there is one.
+    /// Whether the next loop of statements is parallel; `None` if there is none.
     fn is_parallel(
         &self,
         group: &[usize],
@@ -361,7 +360,7 @@ impl Scheduler<'_> {
         Ok(Some(crossed(&own, group, &rows)?.is_empty()))
     }
 
-    /// Where there is no loop for all: what is scheduled one after the other instead.
+    /// Without a loop for all: the groups to schedule one after the other instead.
     fn cut(&self, components: Vec<Vec<usize>>, dependences: &[Dependence]) -> Vec<Vec<usize>> {
         let depth = |c: &[usize]| self.depth(c);
         let differ = components.windows(2).any(|w| depth(&w[0]) != depth(&w[1]));
@@ -371,8 +370,7 @@ impl Scheduler<'_> {
         if self.fuse == Fuse::Smart && differ {
             return joined_unless(components, |a, b| depth(a) != depth(b));
         }
-        // Between components that depend on each other: smart in the center, otherwise as late as
-        // possible.
+        // Cuts between dependent components: smart near the center, otherwise as late as possible.
         let crossed = |k: &usize| {
             let before = components[..*k].concat();
             let crosses = |d: &Dependence| before.contains(&d.first) != before.contains(&d.later);
@@ -390,8 +388,8 @@ impl Scheduler<'_> {
         }
     }
 
-    /// Steps fuse loops, and leave what is in them in the order of the definition: what loops around
-    /// do not order has to follow that.
+    /// Checks that dependences which the loops around do not carry follow the order of the
+    /// definition. Steps fuse loops, and keep that order inside.
     fn keeps_order(
         &self,
         components: &[Vec<usize>],
@@ -416,7 +414,7 @@ impl Scheduler<'_> {
     }
 }
 
-/// Groups in a row joined, but for those that are to be apart.
+/// Joins consecutive groups, unless `apart` separates them.
 fn joined_unless(
     groups: Vec<Vec<usize>>,
     apart: impl Fn(&[usize], &[usize]) -> bool,

@@ -1,12 +1,12 @@
-//! Loops without guards, which fusing has put into them: each part of a loop executes what its
-//! guards let through, as Pluto's code generator does it.
+//! Takes guards, which fusion introduces, out of loops. Each part of a loop executes the statements
+//! whose guards hold, as in the output of Pluto's code generator.
 //!
-//! A loop of which dependences between statements made a serial one may be parallel in such a part,
-//! in which fewer statements are. Compilers find that out in Pluto's C; here it is proved, and the
-//! loop becomes a vector loop.
+//! A loop that dependences between statements serialize may be parallel in such a part, which has
+//! fewer statements. Compilers discover this in Pluto's C. Here it is proved, and the loop becomes
+//! a vector loop.
 //!
-//! Source: CLooG, which Pluto asks to separate all loops but those over tiles. Here those are
-//! separated as well.
+//! Source: CLooG, which Pluto asks to separate all loops except those over tiles. Here those are
+//! also separated.
 
 use super::error::NoSchedule;
 use super::kept::moves_through_neighbors;
@@ -17,8 +17,8 @@ use crate::legality::{Reductions, Verdict, check};
 use crate::nest::mode::VECTORIZE;
 use crate::nest::separate::SEPARATE;
 
-/// Takes the guards out of all loops, the outermost first. The answer is the loops in parts, and
-/// those inside.
+/// Takes the guards out of all loops, outermost first. Returns the loops in parts, and the loops
+/// inside of them.
 pub(super) fn separate(work: &mut Work) -> Result<Vec<Name>, NoSchedule> {
     let (mut tried, mut parts): (Vec<Name>, Vec<Name>) = (Vec::new(), Vec::new());
     loop {
@@ -43,9 +43,9 @@ pub(super) fn separate(work: &mut Work) -> Result<Vec<Name>, NoSchedule> {
     }
 }
 
-/// The verdict on a nest, and whether it is the one on those of `parts` as vector loops that
-/// execute one statement, whose accesses stay or move to neighbors, and write another element each
-/// time.
+/// Vectorizes loops of `parts`, and returns the verdict on the result. A candidate executes one
+/// statement, with unit-stride or invariant accesses, and writes another element in each iteration.
+/// If the result is not legal, all loops stay as they are.
 pub(super) fn with_vectors(work: &mut Work, parts: &[Name]) -> Result<Verdict, NoSchedule> {
     let check = |nest: &Nest| check(std::slice::from_ref(nest), Reductions::Strict);
     let plain = work.nest.clone();
@@ -59,7 +59,7 @@ pub(super) fn with_vectors(work: &mut Work, parts: &[Name]) -> Result<Verdict, N
         };
         if l.body.len() == 1 && l.body.iter().all(moves) && moves_through_neighbors(&l) {
             match work.step(&VECTORIZE, vec![named(name)]) {
-                // The guard in a vector loop is a loop, but cannot be a vector loop as well.
+                // The guard in a vector loop is a loop that cannot also be vectorized.
                 Ok(()) | Err(NoSchedule::NoPath(_)) => {}
                 Err(other) => return Err(other),
             }

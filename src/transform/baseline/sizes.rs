@@ -1,39 +1,41 @@
-//! The sizes of tiles: one list for all bands, or a list for each of some statements.
+//! Tile sizes: one list for all bands, or a list for each of some statements.
 //!
-//! Pluto reads its file `tile.sizes` anew for each band, so that all bands have the same sizes. Here
-//! statements may have their own, as long as those that share a loop over tiles agree on its size.
+//! Pluto reads its file `tile.sizes` anew for each band, so that all bands have the same sizes.
+//! Here statements may have their own sizes, if statements that share a loop over tiles agree on
+//! its size.
 
 use super::error::NoSchedule;
 use super::problem::Problem;
 
-/// The sizes of tiles, for each loop of a band; the last one counts for all that follow.
+/// The tile size for each loop of a band. The last one repeats for all further loops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// For statements that have none of their own.
+    /// For statements without sizes of their own.
     pub all: Vec<i64>,
-    /// For statements by name: what they write, or `S2` for the second one.
+    /// For statements by name: the tensor that they write, or `S2` for the second one.
     pub of: Vec<(String, Vec<i64>)>,
 }
 
 impl Sizes {
-    /// The same for all statements.
+    /// The same sizes for all statements.
     pub fn all(all: Vec<i64>) -> Sizes {
         let of = Vec::new();
         Sizes { all, of }
     }
 }
 
-/// The sizes of a problem's tiles, and which of its loops have been tiled.
+/// The tile sizes of a problem, and its tiled loops.
 pub(super) struct Tiling<'a> {
     first: ByStatement<'a>,
     second: ByStatement<'a>,
-    /// How many loops around each statement are tiled.
+    /// The number of tiled loops around each statement.
     tiled: Vec<usize>,
     twice: bool,
 }
 
 impl Tiling<'_> {
-    /// With the sizes of tiles, and those of tiles of tiles, if there are to be any.
+    /// A tiling with these sizes of tiles and of second-level tiles. `twice` enables the second
+    /// level.
     pub(super) fn of<'a>(
         problem: &'a Problem,
         [first, second]: [&'a Sizes; 2],
@@ -47,12 +49,12 @@ impl Tiling<'_> {
         })
     }
 
-    /// The size of the tiles of a loop that statements share, at a level of a band.
+    /// The tile size of a loop that statements share, at a level of a band.
     pub(super) fn size(&self, statements: &[usize], level: usize) -> Result<i64, NoSchedule> {
         self.first.size(statements, level)
     }
 
-    /// How many tiles a tile of tiles has there.
+    /// The number of tiles per second-level tile at that level.
     pub(super) fn second_size(
         &self,
         statements: &[usize],
@@ -61,14 +63,14 @@ impl Tiling<'_> {
         self.second.size(statements, level)
     }
 
-    /// Notes that so many loops around statements are tiled.
+    /// Records the number of tiled loops around statements.
     pub(super) fn note(&mut self, statements: &[usize], loops: usize) {
         for &statement in statements {
             self.tiled[statement] = loops;
         }
     }
 
-    /// That no statement has more sizes than tiled loops.
+    /// Checks that no statement has more sizes than tiled loops.
     pub(super) fn fits(&self) -> Result<(), NoSchedule> {
         self.first.fits(&self.tiled)?;
         if self.twice {
@@ -114,7 +116,7 @@ impl ByStatement<'_> {
             };
             numbered.push((number - 1, sizes));
         }
-        // A number says more than what several statements may write.
+        // A number is more specific than a tensor, which several statements may write.
         for (statement, sizes) in numbered {
             own[statement] = Some(sizes);
         }

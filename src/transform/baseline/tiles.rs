@@ -1,4 +1,4 @@
-//! Tiles: the loops of bands are split into blocks.
+//! Tiles: splits the loops of bands into blocks.
 
 use super::error::NoSchedule;
 use super::finish::{Finish, One};
@@ -8,7 +8,7 @@ use crate::nest::shift::SHIFT;
 use crate::nest::stripmine::STRIPMINE;
 
 impl Finish<'_> {
-    /// Splits the loops of a band into blocks; `now` is the order in which all loops stand.
+    /// Splits the loops of a band into blocks. `now` is the current order of all loops.
     pub(super) fn tile(
         &mut self,
         (band, statements): (&mut [One], &[usize]),
@@ -27,8 +27,8 @@ impl Finish<'_> {
         Ok(())
     }
 
-    /// Splits the loop over blocks of a loop into blocks, which begin where those of others do if
-    /// the loops are not alike.
+    /// Splits a loop over blocks into second-level blocks. They are aligned with those of other
+    /// loops unless the loops are `alike`.
     pub(super) fn split_again(
         &mut self,
         l: &mut One,
@@ -57,10 +57,11 @@ impl Finish<'_> {
         now: &mut Vec<Name>,
     ) -> Result<(), NoSchedule> {
         let mut args = vec![named(&l.name), Arg::Int(size)];
-        // Blocks of one loop that are beside each other must not depend on where others are.
+        // The origin of a loop's blocks must not depend on other loops.
         let range = self.work.range(&l.name);
         if let Some(range) = range.filter(|range| range.as_constant().is_none()) {
-            // A grid follows bounds that go in steps of whole blocks; multiples of the size do not.
+            // A grid follows bounds that move in whole blocks; aligned multiples of the size do
+            // not.
             let follows = |b: &Affine| {
                 b.as_constant().is_none() && b.terms().iter().all(|(_, c)| c % size == 0)
             };
@@ -74,8 +75,8 @@ impl Finish<'_> {
         Ok(())
     }
 
-    /// Splits a loop into blocks that begin at the same values as those of others, and counts them
-    /// as these: block number k begins at k times the size.
+    /// Splits a loop into blocks that are aligned with those of other loops: block number k begins
+    /// at k times the size.
     pub(super) fn split_aligned(
         &mut self,
         l: &mut One,
@@ -98,7 +99,7 @@ impl Finish<'_> {
     }
 }
 
-/// Notes that a loop has been split, where it stands among others.
+/// Records a split loop in the order of loops.
 fn note(l: &mut One, now: &mut Vec<Name>) {
     let (outer, inner) = (l.name.derived("o"), l.name.derived("i"));
     if let Some(k) = now.iter().position(|name| *name == l.name) {

@@ -1,9 +1,9 @@
-//! Each statement's loops, by themselves, become its hyperplanes.
+//! Turns each statement's own loops into its hyperplanes.
 //!
-//! A hyperplane is a loop that was there, its pivot, skewed by the loops around it and shifted. The
-//! pivots' order is the order of the loops. Where a hyperplane holds iterators that come further in,
-//! their loops move outward until it is skewed by them. Hyperplanes that depend on those before are
-//! loops of one iteration, in blocks of which the innermost loop is split.
+//! A hyperplane is an existing loop, its pivot, skewed by the outer loops and shifted. The order of
+//! the pivots becomes the order of the loops. If a hyperplane contains iterators of inner loops,
+//! these loops move outward until they have skewed it. A linearly dependent hyperplane is a
+//! single-trip loop in blocks of size 1 of the innermost loop.
 
 use super::error::NoSchedule;
 use super::linear::solved;
@@ -15,18 +15,18 @@ use crate::nest::shift::SHIFT;
 use crate::nest::skew::SKEW;
 use crate::nest::stripmine::STRIPMINE;
 
-/// How a hyperplane is made of its pivot.
+/// How a hyperplane is made from its pivot.
 struct Made {
     pivot: usize,
     /// The pivot counts down.
     reversed: bool,
-    /// Multiples of the iterators of loops that get their places later.
+    /// Multiples of the iterators of loops that are placed later.
     raw: Vec<(usize, i64)>,
-    /// Multiples of the hyperplanes before.
+    /// Multiples of the previous hyperplanes.
     placed: Vec<i64>,
 }
 
-/// Makes the rows of a statement, which writes `target`, of the loops around it.
+/// Turns the loops around a statement, which writes `target`, into its rows.
 pub(super) fn transform(
     work: &mut Work,
     statement: usize,
@@ -42,7 +42,7 @@ pub(super) fn transform(
     let made = pivots(rows).ok_or_else(strided)?;
     let then: Vec<Name> = made.iter().map(|m| own[m.pivot].clone()).collect();
     let mut now = own.clone();
-    // How much more than their hyperplanes loops count.
+    // The offset of each loop's value from its hyperplane.
     let mut beyond: Vec<i64> = vec![0; made.len()];
     for (k, m) in made.iter().enumerate() {
         if m.reversed {
@@ -87,8 +87,8 @@ pub(super) fn transform(
     Ok(())
 }
 
-/// Adds multiples of other loops, whose hyperplanes are `rows`, to a loop; the answer is the sum of
-/// their constants.
+/// Skews a loop by multiples of other loops, whose hyperplanes are `rows`. Returns the multiples'
+/// sum of constants.
 fn skewed(
     work: &mut Work,
     name: &Name,
@@ -103,8 +103,8 @@ fn skewed(
     Ok(constants)
 }
 
-/// Adds a loop of one iteration inside of those of a statement, whose hyperplanes are `rows`: its
-/// value is a sum of multiples of these, and a constant besides theirs.
+/// Adds a single-trip loop inside of a statement's loops, whose hyperplanes are `rows`. Its value
+/// is a sum of multiples of these and a constant.
 fn once(
     work: &mut Work,
     statement: usize,
@@ -150,13 +150,13 @@ fn multiples(rows: &[Row], row: &Row) -> Option<Vec<i64>> {
     solved(&matrix, &row.coefficients)
 }
 
-/// How each row is made; `None` where loops would have strides.
+/// How each row is made; `None` if loops would have strides.
 fn pivots(rows: &[Row]) -> Option<Vec<Made>> {
     let mut made: Vec<Made> = Vec::with_capacity(rows.len());
     for (r, row) in rows.iter().enumerate() {
         let before = &rows[..r];
         let pivots: Vec<usize> = made.iter().map(|m| m.pivot).collect();
-        // The multiples of the rows before that leave nothing of their pivots.
+        // The multiples of the previous rows that eliminate their pivots.
         let matrix: Vec<Vec<i64>> = pivots
             .iter()
             .map(|p| before.iter().map(|b| b.coefficients[*p]).collect())

@@ -1,28 +1,28 @@
-//! Which loop goes innermost, and which are worth to be jammed: what Pluto counts of the accesses.
+//! Pluto's access counts, which choose the innermost loop and the loops to jam.
 
 use super::linear::inverse_columns;
 use super::problem::{Access, Problem, Row};
 use super::schedule::Schedule;
 
-/// How far a step of one loop moves the accesses of statements.
+/// The strides of the accesses of statements along one loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Strides {
     statements: i64,
     accesses: i64,
-    /// Those that go to one of the next elements.
+    /// Accesses with a short stride.
     spatial: i64,
-    /// Those that stay.
+    /// Invariant accesses.
     invariant: i64,
-    /// Those that stay, or go to the element before or after.
+    /// Accesses that are invariant or have a stride of 1 or -1.
     near: i64,
-    /// Accesses of the statements with the most loops, equal ones once.
+    /// Distinct accesses of the statements with the most loops.
     unique: i64,
-    /// Those of them that stay.
+    /// Invariant ones among these.
     reused: i64,
 }
 
 impl Strides {
-    /// Those of the loop at `depth` around statements.
+    /// The strides along the loop at `depth` around statements.
     pub(super) fn of(
         problem: &Problem,
         schedule: &Schedule,
@@ -36,10 +36,10 @@ impl Strides {
         for &s in statements {
             let own = problem.statements[s].depth;
             let rows: Vec<Row> = schedule.rows(s);
-            // Rows that depend on those before move nothing.
+            // Linearly dependent rows move nothing.
             let matrix = rows.into_iter().take(own).map(|r| r.coefficients);
             let matrix: Vec<Vec<i64>> = matrix.collect();
-            // How the iterators move.
+            // The movement of the iterators in a step of each loop.
             let Some(columns) = inverse_columns(&matrix) else {
                 continue;
             };
@@ -63,7 +63,7 @@ impl Strides {
         strides
     }
 
-    /// Those of one statement where its iterators move like this.
+    /// The strides of one statement if its iterators move like this.
     pub(super) fn along(problem: &Problem, statement: usize, moved: &[i64]) -> Strides {
         let mut strides = Strides::default();
         strides.count(problem, statement, moved);
@@ -90,12 +90,12 @@ impl Strides {
         }
     }
 
-    /// Whether all accesses stay or go to the next element.
+    /// Whether all accesses are invariant or have a stride of 1 or -1.
     pub(super) fn all_near(self) -> bool {
         self.near == self.accesses
     }
 
-    /// Pluto's measure of how good an innermost loop is.
+    /// Pluto's score of an innermost loop.
     ///
     /// Source: `get_best_vectorizable_loop` of Pluto.
     pub(super) fn score(self, parallel: bool) -> i64 {
@@ -104,8 +104,8 @@ impl Strides {
         (2 * self.spatial + 4 * self.invariant + 8 * vector - 16 * far) * self.statements
     }
 
-    /// Whether `factor` iterations side by side keep something that they share in so many
-    /// registers: each loop is looked at by itself.
+    /// Whether `factor` jammed iterations share accesses and fit in this many registers. Each loop
+    /// is considered alone.
     ///
     /// Source: `is_unroll_jam_profitable` of Pluto.
     pub(super) fn fits_jammed(self, factor: i64, registers: i64) -> bool {
@@ -114,10 +114,10 @@ impl Strides {
     }
 }
 
-/// The greatest stride that Pluto counts as one to neighbors.
+/// The greatest stride that Pluto counts as spatial.
 const SHORT_STRIDE: i64 = 4;
 
-/// How far an access moves in each dimension where the iterators move like this.
+/// The stride of an access in each dimension if the iterators move like this.
 fn moved(access: &Access, column: &[i64]) -> Vec<i64> {
     let dimensions = access.moves.iter();
     let moved = dimensions.map(|dimension| {

@@ -1,4 +1,4 @@
-//! The nest that is being transformed, step by step through the one door.
+//! The nest under transformation. All steps go through `transform::apply`.
 
 use super::error::NoSchedule;
 use crate::analysis::position;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// A nest, and the loops around each statement of its definition.
 pub(super) struct Work {
     pub(super) nest: Nest,
-    /// For each statement the names of the loops around it, the outermost first.
+    /// For each statement the names of the loops around it, outermost first.
     pub(super) loops: Vec<Vec<Name>>,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn built(nests: &[Nest]) -> Result<Nest, NoSchedule> {
     joined.ok_or(NoSchedule::Unknown)
 }
 
-/// The nests of a nest's definition without the steps that it has taken since.
+/// The built nests of a nest's definition, without its later steps.
 fn plain(nest: &Nest) -> Result<Vec<Nest>, NoSchedule> {
     if nest.definition().is_empty() {
         return Err(NoSchedule::Unknown);
@@ -45,7 +45,7 @@ fn plain(nest: &Nest) -> Result<Vec<Nest>, NoSchedule> {
         let build = |assignment: &Expr| done(&BUILD, vec![Arg::Expr(assignment.clone())]);
         return nest.definition().iter().map(build).collect();
     }
-    // Loops that are executed as they stand are what the beginning of the path has made.
+    // The start of the path has made the loops of a part that is executed in order.
     let same = |n: &Nest| n.originals() == nest.originals();
     let steps = i64::try_from(nest.path().len()).unwrap_or(i64::MAX);
     let mut earlier = (0..steps).rev().map(|count| trace::undo(nest, count));
@@ -57,7 +57,7 @@ pub(super) fn done(op: &'static Op, args: Vec<Arg>) -> Result<Nest, NoSchedule> 
     Ok(apply(op, &args, None)?.nest()?)
 }
 
-/// For each statement of the definition the names of the loops around it, the outermost first.
+/// For each statement of the definition the names of the loops around it, outermost first.
 fn around(nest: &Nest) -> Vec<Vec<Name>> {
     let mut loops = vec![Vec::new(); nest.definition().len()];
     position::walk(nest.trees(), &mut |_, around, tree| {
@@ -81,8 +81,8 @@ pub(super) fn list(names: &[Name]) -> Arg {
 }
 
 impl Work {
-    /// Work on a nest as it was built, whose loops it distributes until each statement has its own;
-    /// `together` share their outermost one.
+    /// Starts from a built nest, and distributes its loops until each statement has its own. The
+    /// statements `together` keep their shared outermost loop.
     pub(super) fn on(nest: Nest, together: &[usize]) -> Result<Work, NoSchedule> {
         let mut work = Work {
             loops: around(&nest),
@@ -97,7 +97,7 @@ impl Work {
         Ok(work)
     }
 
-    /// An innermost loop around several trees, but for those that are kept.
+    /// An innermost loop around several trees, except kept ones.
     fn shared(&self, kept: &[Name]) -> Option<Name> {
         let loops = self.nest.loops();
         let is_shared = |l: &Loop| l.body.len() > 1 && !kept.contains(&l.name);
@@ -105,7 +105,7 @@ impl Work {
         shared.map(|(_, l)| l.name.clone())
     }
 
-    /// The loop around another one.
+    /// The parent loop.
     pub(super) fn parent(&self, name: &Name) -> Option<Name> {
         let place = position::named(&self.nest, name.as_str()).ok()?;
         let around = place.split_last()?.1;
@@ -113,14 +113,13 @@ impl Work {
         parent.last().map(|l| l.name.clone())
     }
 
-    /// Takes a step.
+    /// Applies an operation.
     pub(super) fn step(&mut self, op: &'static Op, args: Vec<Arg>) -> Result<(), NoSchedule> {
         let args = [Arg::Nest(self.nest.clone())].into_iter().chain(args);
         self.nest = done(op, args.collect())?;
         Ok(())
     }
 
-    /// A loop by name.
     pub(super) fn find(&self, name: &Name) -> Option<Arc<Loop>> {
         let position = position::named(&self.nest, name.as_str()).ok()?;
         position::chain(&self.nest, &position)
@@ -128,12 +127,11 @@ impl Work {
             .map(|l| (*l).clone())
     }
 
-    /// The range of a loop.
     pub(super) fn range(&self, name: &Name) -> Option<Range> {
         self.find(name).map(|l| l.range.clone())
     }
 
-    /// Brings loops, which stand in the order `now`, into another one.
+    /// Reorders loops from the order `now` to another one.
     pub(super) fn order(&mut self, now: &[Name], then: &[Name]) -> Result<(), NoSchedule> {
         let differ = |k: &usize| now[*k] != then[*k];
         let moved: Vec<usize> = (0..now.len()).filter(differ).collect();
@@ -150,7 +148,7 @@ impl Work {
         }
     }
 
-    /// Puts the initialization of a tensor before everything.
+    /// Moves the initialization of a tensor before everything.
     pub(super) fn begin_with(&mut self, tensor: &str) -> Result<(), NoSchedule> {
         let whole = Arg::Loop(LoopRef::Level(0));
         self.step(&PLACE_INIT, vec![whole, Arg::Word(tensor.to_owned())])

@@ -1,5 +1,4 @@
-//! From what was read to a program: declarations and statements are checked, and every problem is
-//! reported.
+//! Makes a program of declarations and statements, and reports every problem in them.
 
 use super::lower::{Iterators, Lowering};
 use super::problem::Problem;
@@ -9,10 +8,10 @@ use crate::ir::{Elem, Expr, Name, Program, Shape, Tensor, Variable};
 use crate::tensor::with_shapes;
 use std::collections::BTreeMap;
 
-/// The program that a unit stands for.
+/// The program of a unit.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// All problems of the unit.
 pub(super) fn program(
     unit: &Unit,
     sizes: &BTreeMap<String, u64>,
@@ -21,7 +20,7 @@ pub(super) fn program(
     let mut missing = Vec::new();
     let declarations = with_sizes(&unit.declarations, sizes, &mut missing);
     if !missing.is_empty() {
-        // Without them, nothing else has a type.
+        // Without their extents, nothing else has a type.
         problems.extend(missing);
         return Err(sorted(problems));
     }
@@ -63,7 +62,7 @@ pub(super) fn program(
     }
 }
 
-/// Problems in the order of the text, each once.
+/// Problems in the order of the text, without duplicates.
 pub(super) fn sorted(mut problems: Vec<Problem>) -> Vec<Problem> {
     problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
     problems.dedup();
@@ -132,7 +131,7 @@ fn tensors(declarations: &[Declaration], problems: &mut Vec<Problem>) -> BTreeMa
                         || Problem::new(span, format!("an extent of {value} is too large"));
                     i64::try_from(*value).map_err(|_| Some(too_large()))
                 }
-                // It was reported.
+                // Already reported.
                 Extent::Name(_) => Err(None),
             });
         let shape = match extents.collect::<Result<Vec<i64>, _>>() {
@@ -155,7 +154,7 @@ fn tensors(declarations: &[Declaration], problems: &mut Vec<Problem>) -> BTreeMa
     found
 }
 
-/// The tree of a statement; nothing where its variable has a problem of its own.
+/// The tree of a statement; `None` if its variable has a problem of its own.
 fn assignment(
     statement: &Statement,
     context: &Context,
@@ -191,8 +190,8 @@ fn assignment(
     Ok(Some(shaped))
 }
 
-/// Variables that are used before anything sets them, where the program says what is set before
-/// (§5 of the model language: undefined values, Fig. 15).
+/// Reports variables that are used before anything sets them, if the program declares inputs or
+/// outputs (§5 of the model language: undefined values, Fig. 15).
 fn uninitialized(unit: &Unit, problems: &mut Vec<Problem>) {
     if !unit.declarations.iter().any(|d| d.is_input || d.is_output) {
         return;

@@ -1,26 +1,26 @@
-//! Files of declarations and statements, as the model language and TeIL have them: all declarations
-//! first, each of one line.
+//! Files of declarations and statements in the model language and TeIL: all declarations come
+//! first, each on one line.
 
 use super::problem::{Problem, Span};
 use super::term::{Declaration, Extent};
 use super::token::{Errors, Input, name, sign, word};
 use chumsky::prelude::*;
 
-/// A declaration or a statement, whose value is a `V`.
+/// A declaration, or a statement with a value of type `V`.
 pub(super) enum Item<V> {
     Declaration(Declaration),
     Statement(Target, V),
-    /// What could not be read.
+    /// A part with a syntax error.
     Unread,
 }
 
-/// The variable that a statement assigns, and where it is written.
+/// The variable that a statement assigns, and its place in the text.
 pub(super) type Target = (String, Span);
 
-/// A list of extents, as it is read.
+/// A list of extents, each with its place in the text.
 pub(super) type Extents = Vec<(Extent, Span)>;
 
-/// The items of a file; `opening` begins a declaration, as in `var input x : EXTENTS`.
+/// Parses the items of a file. `opening` begins a declaration, as in `var input x : EXTENTS`.
 pub(super) fn items<'t, I: Input<'t>, V: 't>(
     opening: &'static str,
     words: &'static [&'static str],
@@ -56,8 +56,8 @@ pub(super) fn items<'t, I: Input<'t>, V: 't>(
         .then_ignore(end())
 }
 
-/// Declarations and statements apart; a declaration after a statement is a problem, and `called` is
-/// the notation's word for declarations.
+/// Separates declarations and statements, and reports declarations that follow a statement.
+/// `called` is the notation's word for declarations.
 pub(super) fn apart<V>(
     items: Vec<Item<V>>,
     called: &str,

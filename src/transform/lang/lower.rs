@@ -1,21 +1,21 @@
-//! From terms to trees: the value of a term at indices.
+//! Lowers terms to trees: the value of a term at indices.
 //!
-//! Source: the model language, Fig. 12; TeIL, Fig. 6. Where these sum over the indices of a
-//! dimension, the tree has a reduction over a new iterator.
+//! Source: the model language, Fig. 12; TeIL, Fig. 6. A sum over the indices of a dimension in
+//! these rules becomes a reduction over a new iterator.
 
 use super::term::{Kind, Term};
 use super::typing::Context;
 use crate::ir::{Affine, Constant, Domain, Expr, Name, Node, Range, Reduction, Shape, Tensor};
 use std::collections::BTreeMap;
 
-/// What gives names to iterators.
+/// Generates names of iterators.
 pub(super) struct Iterators {
     letter: char,
     count: usize,
 }
 
 impl Iterators {
-    /// Iterators whose names none of the tensors has.
+    /// A generator of names that no tensor has.
     pub fn beside<'n>(names: impl Iterator<Item = &'n str> + Clone) -> Iterators {
         let is_free = |letter: &char| {
             let numbered = |name: &str| {
@@ -28,19 +28,19 @@ impl Iterators {
         Iterators { letter, count: 0 }
     }
 
-    /// The same letter, counted from 1 again.
+    /// A generator with the same letter that counts from 1 again.
     pub fn again(&self) -> Iterators {
         Iterators { count: 0, ..*self }
     }
 
-    /// A new one.
+    /// The next name.
     pub fn fresh(&mut self) -> Option<Name> {
         self.count += 1;
         Name::new(&format!("{}{}", self.letter, self.count)).ok()
     }
 }
 
-/// The trees of the terms of a program.
+/// Lowers the terms of a program.
 pub(super) struct Lowering<'c> {
     pub context: &'c Context,
     pub tensors: &'c BTreeMap<String, Tensor>,
@@ -48,7 +48,7 @@ pub(super) struct Lowering<'c> {
 }
 
 impl Lowering<'_> {
-    /// `target = term`, with shapes that are not inferred yet; `None` for a term without a type.
+    /// `target = term`, before shapes are inferred; `None` for a term without a type.
     pub fn assignment(&mut self, target: &Tensor, term: &Term) -> Option<Expr> {
         let index = target.shape().extents().iter();
         let index: Option<Vec<Affine>> = index
@@ -139,7 +139,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The reduction of a body over as many new iterators as there are extents.
+    /// The reduction of a body over new iterators, one for each extent.
     fn reduced(
         &mut self,
         reduction: Reduction,
@@ -152,7 +152,8 @@ impl Lowering<'_> {
             .collect::<Option<_>>()?;
         let over: Vec<Affine> = names.iter().cloned().map(Affine::iterator).collect();
         let body = body(self, &over)?;
-        // What indexes nothing has no range of its own (TeIL eq. 5).
+        // The range of an iterator that indexes nothing does not follow from the tensors (TeIL eq.
+        // 5).
         let idle = names
             .iter()
             .zip(extents)

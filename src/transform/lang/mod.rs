@@ -1,8 +1,10 @@
-//! The notations of other papers: texts that stand for programs of tensors.
+//! The notations of other papers: texts for programs of tensors.
 //!
-//! Each notation has a parser, which reads all of a text and reports everything that is wrong with
-//! it, with its place. What was read is checked by the typing rules of the paper, and then lowered to
-//! the trees that scripts have: a [`Program`].
+//! Each notation has a parser, which reads a whole text and reports all mistakes in it with their
+//! places. The typing rules of the paper check the result, which is then lowered to the trees of
+//! scripts: a [`Program`]. Every notation is read to a program and written from one.
+//!
+//! An expression with two readings is refused, with both of them.
 
 mod elaborate;
 mod items;
@@ -24,7 +26,6 @@ use crate::ir::{Expr, Program, Tensor};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notation {
     /// The model language (Rink 2018).
@@ -35,12 +36,12 @@ pub enum Notation {
     Sac,
     /// The operator language of the TeIL paper (§5).
     Operators,
-    /// TeML's calls, which scripts are made of.
+    /// TeML's calls, as scripts use them.
     Teml,
 }
 
 impl Notation {
-    /// Those that texts are read in.
+    /// The notations that can be read.
     pub const ALL: [Notation; 4] = [
         Notation::Model,
         Notation::Teil,
@@ -48,7 +49,7 @@ impl Notation {
         Notation::Operators,
     ];
 
-    /// What scripts call it.
+    /// Its name in scripts.
     pub const fn name(self) -> &'static str {
         match self {
             Notation::Model => "model",
@@ -59,7 +60,7 @@ impl Notation {
         }
     }
 
-    /// The notation of a file, by how its name ends.
+    /// The notation of a file, by the extension of its name.
     pub fn of_file(path: &Path) -> Option<Notation> {
         let extension = path.extension()?.to_str()?;
         Notation::ALL
@@ -67,7 +68,7 @@ impl Notation {
             .find(|n| n.extension() == extension)
     }
 
-    /// How names of its files end, without the dot.
+    /// The extension of its files, without the dot.
     pub const fn extension(self) -> &'static str {
         match self {
             Notation::Model => "tml",
@@ -78,7 +79,7 @@ impl Notation {
         }
     }
 
-    /// What people call it.
+    /// Its title in messages.
     pub const fn title(self) -> &'static str {
         match self {
             Notation::Model => "the model language",
@@ -93,19 +94,18 @@ impl Notation {
 /// A variable of an array expression.
 #[derive(Clone, Debug)]
 pub enum Variable {
-    /// An integer.
     Integer(i64),
     /// The array that a tensor holds.
     Tensor(Tensor),
-    /// Something that array expressions do not take, in words.
+    /// A value that array expressions do not take, in words.
     Other(String),
 }
 
-/// The assignment of an array expression of SaC to a tensor named □; `variables` are those of the
-/// expression, the innermost last.
+/// The assignment of an array expression of SaC to a tensor named □. The expression may use
+/// `variables`, the innermost last.
 ///
 /// # Errors
-/// Everything that is wrong with the text.
+/// All mistakes in the text.
 pub fn array_expression(
     text: &str,
     variables: Vec<(String, Variable)>,
@@ -113,10 +113,10 @@ pub fn array_expression(
     sac::expression(text, variables)
 }
 
-/// The program that a text stands for; `sizes` are the extents that it has names for.
+/// Reads the program of a text; `sizes` are values for the names of extents.
 ///
 /// # Errors
-/// Everything that is wrong with the text.
+/// All mistakes in the text.
 pub fn read(
     notation: Notation,
     text: &str,

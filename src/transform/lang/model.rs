@@ -7,15 +7,15 @@
 //! C = (A # B) . [2 3]
 //! ```
 //!
-//! - `var x : [2 3]` declares a variable; `var s : []` is a scalar. `input` and `output` say what the
-//!   caller sets and reads (§5)
-//! - `+ - * /` work element by element on operands of one type; `*` takes a scalar on its left, and
+//! - `var x : [2 3]` declares a variable; `var s : []` is a scalar. The caller sets variables
+//!   marked `input` and reads those marked `output` (§5)
+//! - `+ - * /` work element by element on operands of one type. `*` takes a scalar on its left, and
 //!   `/` one on its right
-//! - `u # v` is the tensor product, `u.[m n]` a contraction, `u.[[2 9] [4 8]]` several, and `u^[m n]` a
-//!   transposition; dimensions are counted from 1
+//! - `u # v` is the tensor product. `u.[m n]` is a contraction, `u.[[2 9] [4 8]]` several, and
+//!   `u^[m n]` a transposition. Dimensions are counted from 1
 //!
-//! All operators associate to the left, as the report says. Where the usual precedence reads an
-//! expression otherwise, and both readings have a type, it is refused with both.
+//! All operators associate to the left, as the report says. If the usual precedence reads an
+//! expression differently, and both readings have a type, the expression is refused with both.
 //!
 //! Source: Rink, Modeling of Languages for Tensor Manipulation, 2018: Fig. 1, §3.2.1, §5.
 
@@ -31,7 +31,7 @@ use chumsky::prelude::*;
 
 const WORDS: &[&str] = &["var", "input", "output"];
 
-/// An expression as it is written: operands and operators in a row.
+/// An expression as it is written: a sequence of operands and operators.
 #[derive(Clone, Debug)]
 struct Chain {
     first: Box<Operand>,
@@ -59,7 +59,7 @@ enum Infix {
     Elementwise(BinaryOp),
 }
 
-/// The unit that a text of the model language stands for, and what is wrong with it.
+/// The unit of a text in the model language, and the mistakes in it.
 pub(super) fn read(text: &str) -> (Unit, Vec<Problem>) {
     let (tokens, mut problems) = tokens(text);
     let end = (text.len()..text.len()).into();
@@ -184,7 +184,7 @@ fn postfix(link: &Link, of: Term) -> Term {
 }
 
 impl Chain {
-    /// The term, read to the left; a problem if that is not the only reading.
+    /// The term, read from the left; reports a problem if there is another reading.
     fn resolved(&self, context: &Context, problems: &mut Vec<Problem>) -> Term {
         let first = self.first.resolved(context, problems);
         let mut operands = Vec::with_capacity(self.rest.len());

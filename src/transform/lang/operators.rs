@@ -6,11 +6,12 @@
 //! auto v = (A*B*C)(u);
 //! ```
 //!
-//! - `Matrix(m, n)` is an operator from n to m elements, and `Tensor<3>(l, m, n)` a tensor; both are
-//!   given. Extents are numbers, or names that get numbers from outside
-//! - `A*B*C` is the tensor product of operators, which works on tensors of as many dimensions:
-//!   `(A*B*C)(u)`; products bind more tightly than sums, and a number is a factor: `2*A*B + C*D`
-//! - sums and multiples of tensors and of operators; an operator applies to any such tensor
+//! - `Matrix(m, n)` is an operator from n to m elements, and `Tensor<3>(l, m, n)` a tensor; both
+//!   are inputs. Extents are numbers, or names that get values from outside
+//! - `A*B*C` is the tensor product of operators. It applies to tensors with as many dimensions:
+//!   `(A*B*C)(u)`. Products bind more tightly than sums, and a number is a factor: `2*A*B + C*D`
+//! - Sums and multiples of tensors and of operators are allowed. An operator applies to any such
+//!   tensor
 //!
 //! Source: Rink and Castrillon, TeIL, 2019: §5, eqs. 7 and 8.
 
@@ -43,11 +44,11 @@ enum Syntax {
 enum Item {
     Given(Declaration, Option<(u64, Span)>),
     Defined((String, Span), Node),
-    /// What could not be read.
+    /// A part with a syntax error.
     Unread,
 }
 
-/// What an expression is.
+/// The value of an expression.
 enum Value {
     Number(f64),
     /// A sum of multiples of tensor products of matrices.
@@ -55,7 +56,7 @@ enum Value {
     Tensor(Term, usize),
 }
 
-/// The unit that a text stands for, and what is wrong with it.
+/// The unit of a text, and the mistakes in it.
 pub(super) fn read(text: &str) -> (Unit, Vec<Problem>) {
     let (tokens, mut problems) = tokens(text);
     let end = (text.len()..text.len()).into();
@@ -205,7 +206,7 @@ fn expression<'t, I: Input<'t>>() -> impl Parser<'t, I, Node, Errors<'t>> + Clon
     })
 }
 
-/// The names that are defined so far, with their extents.
+/// The names defined so far, with their extents.
 #[derive(Default)]
 struct Known {
     matrices: BTreeMap<String, Vec<(Extent, Span)>>,
@@ -296,7 +297,7 @@ impl Known {
             let Some(product) = product else {
                 continue;
             };
-            // The second dimension of each matrix with that of the tensor.
+            // Pairs the second dimension of each matrix with the dimension of the tensor.
             let pairs = (0..rank).map(|k| {
                 let dimension = |number: usize| (number as u64, span.clone());
                 [dimension(2 * k + 2), dimension(2 * rank + k + 1)]

@@ -1,24 +1,23 @@
-//! What is wrong with a text, and where.
+//! Problems of a text, with their places.
 
 use std::ops::Range;
 
 /// A stretch of a text, in bytes.
 pub type Span = Range<usize>;
 
-/// One thing that is wrong with a text.
+/// A problem of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The rule of the paper that is violated, if it has a name.
     pub rule: Option<&'static str>,
-    /// What is wrong, in one sentence.
+    /// The problem, in one sentence.
     pub message: String,
-    /// Where.
     pub span: Span,
-    /// What is said at that place; may be empty.
+    /// The message at that place; may be empty.
     pub label: String,
-    /// Other places, and what is said of them.
+    /// Other places, with their messages.
     pub related: Vec<(Span, String)>,
-    /// What to do about it.
+    /// How to solve it.
     pub help: Option<String>,
 }
 
@@ -35,7 +34,7 @@ impl Problem {
         }
     }
 
-    /// A name that is an extent, and got no number.
+    /// An extent's name without a value.
     pub fn no_size(span: &Span, name: &str) -> Problem {
         Problem::new(span, format!("the size `{name}` has no value")).help(format!(
             "give it one: `--set {name}=100` on the command line, `#{{{name}: 100}}` in a script"
@@ -49,7 +48,7 @@ impl Problem {
         self
     }
 
-    /// Says something at the place.
+    /// Adds a message at the place.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Problem {
         self.label = label.into();
@@ -63,7 +62,7 @@ impl Problem {
         self
     }
 
-    /// Says what to do about it.
+    /// Says how to solve it.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Problem {
         self.help = Some(help.into());

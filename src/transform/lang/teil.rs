@@ -7,16 +7,16 @@
 //! C = red+ 2 (diag 2 3 (prod A B))
 //! ```
 //!
-//! - `alloc x : [2, 3]` declares a variable, and `alloc s : []` a scalar; extents may be names, which
-//!   get numbers from outside
+//! - `alloc x : [2, 3]` declares a variable, and `alloc s : []` a scalar. Extents may be names,
+//!   which get values from outside
 //! - `add e e`, and `sub`, `mul`, `div` alike, work element by element; `mul` takes a scalar first
-//! - `prod e e` is the tensor product; `red+ i e` sums along dimension i, `red* i e` multiplies, and
-//!   `redmin`, `redmax` take the least and the greatest
-//! - `transp i j e`, `diag i j e`, `expa i n e`, `proj i m e`, and `contr i j e`, which is
-//!   `red+ i (diag i j e)` (eq. 6); dimensions and indices are counted from 1
+//! - `prod e e` is the tensor product. `red+ i e` sums along dimension i, and `red* i e`
+//!   multiplies. `redmin` and `redmax` take the least and the greatest element
+//! - `transp i j e`, `diag i j e`, `expa i n e` and `proj i m e` are as in the paper. `contr i j e`
+//!   is `red+ i (diag i j e)` (eq. 6). Dimensions and indices are counted from 1
 //!
-//! Source: Rink and Castrillon, TeIL, 2019: Figs. 5, 6, 8. `sub`, `div` and the other reductions:
-//! §3.3 says that they are alike.
+//! Source: Rink and Castrillon, TeIL, 2019: Figs. 5, 6, 8. §3.3 says that `sub`, `div` and the
+//! other reductions are alike.
 
 use super::items::{Item, apart, items};
 use super::problem::Problem;
@@ -32,7 +32,7 @@ pub(super) const WORDS: &[&str] = &[
     "redmax", "transp", "diag", "expa", "proj", "contr",
 ];
 
-/// The unit that a text of TeIL stands for, and what is wrong with it.
+/// The unit of a text in TeIL, and the mistakes in it.
 pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> (Unit, Vec<Problem>) {
     let (tokens, mut problems) = tokens(text);
     let end = (text.len()..text.len()).into();

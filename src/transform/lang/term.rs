@@ -1,37 +1,34 @@
-//! Terms: expressions of whole tensors, as the model language and TeIL write them.
+//! Terms: expressions of whole tensors in the model language and TeIL.
 //!
 //! Dimensions are counted from 1.
 
 use super::problem::Span;
 use crate::ir::{BinaryOp, Reduction};
 
-/// A term, with the place where it is written.
+/// A term and its place in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Term {
-    /// What it is.
+    /// Its operator, with the operands.
     pub kind: Kind,
-    /// Where.
     pub span: Span,
 }
 
-/// What a term is.
+/// The operator of a term, with its operands.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// A variable.
     Variable(String),
-    /// A number.
     Number(f64),
-    /// Element by element, or a scalar with each element.
+    /// An operation element by element, or between a scalar and each element.
     Elementwise(BinaryOp, Box<Term>, Box<Term>),
     /// The tensor product (outer product).
     Product(Box<Term>, Box<Term>),
     /// The sum, product, minimum or maximum along a dimension.
     Reduce(Reduction, Dimension, Box<Term>),
-    /// Two dimensions change places.
+    /// Swaps two dimensions.
     Transpose([Dimension; 2], Box<Term>),
-    /// Two dimensions become one, at the place of the first.
+    /// Merges two dimensions into one, at the place of the first.
     Diagonal([Dimension; 2], Box<Term>),
-    /// A dimension of this extent is added, along which nothing changes.
+    /// Adds a dimension of this extent, along which elements are equal.
     Expand(Dimension, (u64, Span), Box<Term>),
     /// The slice at an index, counted from 1, of a dimension.
     Project(Dimension, (u64, Span), Box<Term>),
@@ -39,7 +36,7 @@ pub enum Kind {
     Contract(Vec<[Dimension; 2]>, Box<Term>),
 }
 
-/// A dimension, counted from 1, and where it is written.
+/// A dimension, counted from 1, and its place in the text.
 pub type Dimension = (u64, Span);
 
 impl Term {
@@ -48,7 +45,6 @@ impl Term {
         Term { kind, span }
     }
 
-    /// The terms that it is made of.
     pub fn operands(&self) -> Vec<&Term> {
         match &self.kind {
             Kind::Variable(_) | Kind::Number(_) => vec![],
@@ -63,42 +59,35 @@ impl Term {
     }
 }
 
-/// A text as it was read: declarations and statements.
+/// A parsed text: declarations and statements.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Unit {
-    /// The variables.
     pub declarations: Vec<Declaration>,
-    /// The assignments.
     pub statements: Vec<Statement>,
 }
 
-/// A variable.
+/// The declaration of a variable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Declaration {
-    /// Its name.
     pub name: (String, Span),
-    /// Its extents.
     pub extents: Vec<(Extent, Span)>,
-    /// Whether it is called an input.
+    /// Whether it is declared as an input.
     pub is_input: bool,
-    /// Whether it is called an output.
+    /// Whether it is declared as an output.
     pub is_output: bool,
 }
 
-/// An extent.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Extent {
-    /// A number.
     Number(u64),
-    /// A name, which the caller gives a number.
+    /// A name, whose value the caller supplies.
     Name(String),
 }
 
 /// `target = value`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statement {
-    /// The variable.
     pub target: (String, Span),
-    /// The value of every element, over the store before.
+    /// The value of every element, computed from the store before the statement.
     pub value: Term,
 }

@@ -1,4 +1,4 @@
-//! Tokens, which all notations share, and what is said where one does not fit.
+//! Tokens, which all notations share, and messages for unexpected ones.
 
 use super::problem::{Problem, Span};
 use chumsky::error::{RichPattern, RichReason};
@@ -6,12 +6,10 @@ use chumsky::input::ValueInput;
 use chumsky::prelude::*;
 use std::fmt;
 
-/// The smallest part of a text that means something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'t> {
     /// A name or a word of the notation.
     Name(&'t str),
-    /// An integer.
     Integer(&'t str),
     /// A number with a point or an exponent.
     Decimal(&'t str),
@@ -27,7 +25,7 @@ impl fmt::Display for Token<'_> {
     }
 }
 
-/// What parsers of this room report.
+/// The errors of this room's parsers.
 pub(super) type Errors<'t> = extra::Err<Rich<'t, Token<'t>, SimpleSpan>>;
 
 /// Tokens as the input of a parser.
@@ -35,11 +33,11 @@ pub(super) trait Input<'t>: ValueInput<'t, Token = Token<'t>, Span = SimpleSpan>
 
 impl<'t, I: ValueInput<'t, Token = Token<'t>, Span = SimpleSpan>> Input<'t> for I {}
 
-/// The longest texts that are read.
+/// The longest text that is read, in bytes.
 pub(super) const MAX_TEXT: usize = 1 << 20;
-/// How deep brackets may be nested, so that walks can recurse.
+/// The deepest nesting of brackets, so that tree walks can recurse.
 const MAX_NESTING: usize = 100;
-/// How many operations a statement may have, for the same reason.
+/// The most operations in a statement, for the same reason.
 const MAX_OPERATIONS: usize = 400;
 
 /// Whether a token may make an expression deeper.
@@ -53,7 +51,7 @@ fn is_operation(token: &Token<'_>) -> bool {
     }
 }
 
-/// The tokens of a text, and what in it is none.
+/// The tokens of a text, and problems for all other characters.
 pub(super) fn tokens(text: &str) -> (Vec<(Token<'_>, SimpleSpan)>, Vec<Problem>) {
     if text.len() > MAX_TEXT {
         let problem = Problem::new(&(0..0), format!("the text is longer than {MAX_TEXT} bytes"));
@@ -74,7 +72,7 @@ pub(super) fn tokens(text: &str) -> (Vec<(Token<'_>, SimpleSpan)>, Vec<Problem>)
         })
         .collect();
     let (mut depth, mut operations) = (0_usize, 0_usize);
-    // Brackets that follow a comma are elements of a list, side by side.
+    // Brackets after a comma are elements of a list, side by side.
     let mut before = None;
     for (token, span) in &tokens {
         match token {
@@ -144,14 +142,14 @@ fn lexer<'t>() -> impl Parser<'t, &'t str, Lexed<'t>, extra::Err<Rich<'t, char, 
     let token = choice((decimal, integer, name, sign)).map_with(|token, e| Some((token, e.span())));
     token
         .padded_by(space.repeated())
-        // What is no token is reported once and left out.
+        // An unexpected character is reported once and skipped.
         .recover_with(via_parser(any().padded_by(space.repeated()).to(None)))
         .repeated()
         .collect::<Lexed<'t>>()
         .padded_by(space.repeated())
 }
 
-/// What a parser made of tokens, as far as it got, and what is wrong.
+/// The output of a parser, if there is one, and the problems that it reported.
 pub(super) fn parsed<'t, O>(
     result: ParseResult<O, Rich<'t, Token<'t>, SimpleSpan>>,
 ) -> (Option<O>, Vec<Problem>) {
@@ -173,7 +171,7 @@ fn unexpected(error: Rich<'_, Token<'_>, SimpleSpan>) -> Problem {
             RichPattern::Identifier(word) => Some(format!("`{word}`")),
             RichPattern::EndOfInput => Some("the end".to_owned()),
             RichPattern::Any | RichPattern::SomethingElse => None,
-            // The crate may get more of them.
+            // The crate may add variants.
             _ => None,
         })
         .collect();
@@ -191,21 +189,21 @@ fn unexpected(error: Rich<'_, Token<'_>, SimpleSpan>) -> Problem {
     }
 }
 
-/// A sign.
+/// Parses a sign.
 pub(super) fn sign<'t, I: Input<'t>>(
     text: &'static str,
 ) -> impl Parser<'t, I, (), Errors<'t>> + Clone {
     just(Token::Sign(text)).ignored()
 }
 
-/// A word of the notation.
+/// Parses a word of the notation.
 pub(super) fn word<'t, I: Input<'t>>(
     text: &'static str,
 ) -> impl Parser<'t, I, (), Errors<'t>> + Clone {
     just(Token::Name(text)).ignored()
 }
 
-/// A name that is none of the words that the notation keeps for itself.
+/// Parses a name other than the reserved words of the notation.
 pub(super) fn name<'t, I: Input<'t>>(
     words: &'static [&'static str],
 ) -> impl Parser<'t, I, (String, Span), Errors<'t>> + Clone {
@@ -218,7 +216,7 @@ pub(super) fn name<'t, I: Input<'t>>(
         .labelled("a name")
 }
 
-/// An integer that is not negative.
+/// Parses an integer that is not negative.
 pub(super) fn integer<'t, I: Input<'t>>() -> impl Parser<'t, I, (u64, Span), Errors<'t>> + Clone {
     select! { Token::Integer(text) => text }
         .try_map(|text: &str, span: SimpleSpan| {

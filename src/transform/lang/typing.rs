@@ -1,4 +1,4 @@
-//! Types of terms: which extents they have, or which rule they violate.
+//! Types of terms: their extents, or the rule that they violate.
 //!
 //! Source: the model language, Figs. 7–9; TeIL, Fig. 8. One function has the rules of both: a
 //! contraction is a reduction of a diagonal, and scalars multiply on the left.
@@ -19,7 +19,8 @@ pub(super) struct Context {
 const MAX_RANK: usize = 64;
 
 impl Context {
-    /// The context of declarations whose extents are numbers; of several with one name, the first.
+    /// The context of declarations with numbers as extents. Among several of one name, the first
+    /// applies.
     pub fn of(declarations: &[Declaration]) -> Context {
         let mut variables = BTreeMap::new();
         for declaration in declarations {
@@ -36,7 +37,7 @@ impl Context {
         Context { variables }
     }
 
-    /// The extents of a variable and where it is declared.
+    /// The extents of a variable and the place of its declaration.
     pub fn get(&self, name: &str) -> Option<&(Vec<u64>, Span)> {
         self.variables.get(name)
     }
@@ -174,7 +175,7 @@ impl Context {
         }
     }
 
-    /// A name that no declaration has.
+    /// The problem of a name without a declaration.
     pub fn undeclared(&self, name: &str, span: &Span) -> Problem {
         let problem = Problem::new(span, format!("`{name}` is not declared"));
         let similar = closest(name, self.names());
@@ -185,7 +186,7 @@ impl Context {
     }
 }
 
-/// A type as both papers write it.
+/// A type in the notation of both papers.
 pub(super) fn shown(extents: &[u64]) -> String {
     let texts: Vec<String> = extents.iter().map(u64::to_string).collect();
     format!("[{}]", texts.join(" "))
@@ -216,7 +217,7 @@ fn mismatch(op: BinaryOp, left: (&Term, &[u64]), right: (&Term, &[u64])) -> Prob
     }
 }
 
-/// Where a dimension is, counted from 0.
+/// The position of a dimension, counted from 0.
 fn place(
     dimension: &Dimension,
     extents: &[u64],
@@ -239,7 +240,7 @@ fn place(
     }
 }
 
-/// Where two dimensions of one extent are.
+/// The positions of two dimensions of one extent.
 fn equal_pair(
     pair: &[Dimension; 2],
     extents: &[u64],

@@ -50,7 +50,7 @@ pub static AT: Op = Op {
     },
 };
 
-/// The loop `reference` as a nest of its own, which knows the loops around it.
+/// The loop `reference` as a nest of its own, which keeps the loops around it as context.
 ///
 /// # Errors
 /// The loop does not exist.
@@ -72,7 +72,7 @@ fn names(nest: &Nest) -> Vec<Name> {
     loops.chain(locals).collect()
 }
 
-/// The nest with steps, which `replay` takes, applied to one loop.
+/// Applies steps to one loop of the nest; `replay` takes them.
 ///
 /// # Errors
 /// As the header says.

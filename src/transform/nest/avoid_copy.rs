@@ -40,7 +40,7 @@ pub static AVOID_COPY: Op = Op {
     call: |args| avoid_copy(args.get(&NEST)?, args.get(&TENSOR)?).map(Value::Nest),
 };
 
-/// The nest that computes `tensor` where it is copied to.
+/// The nest that computes `tensor` directly in the tensor that it is copied to.
 ///
 /// # Errors
 /// As the header says.

@@ -1,5 +1,7 @@
-//! Local buffers that hold a part of a tensor: their names, their place in a loop, copies between
-//! the two, and statements that use the one instead of the other.
+//! Local buffers that hold a part of a tensor: their names, their place in a loop, copies from and
+//! to the tensor, and statements that use the buffer instead.
+//!
+//! A buffer holds a box, the footprint of a subnest, and copies run exactly through it.
 
 use super::resolve::{body_of, chain, find_scope};
 use crate::analysis::footprint::{Access, Side, Use, footprint, uses};
@@ -12,19 +14,19 @@ use crate::{Error, LoopRef, mistake, refusal};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// A loop, or the whole nest, and what it uses of a tensor.
+/// A loop, or the whole nest, with its uses of a tensor.
 pub(super) struct Scope<'a> {
     pub(super) position: Position,
     /// The loop; `None` for the whole nest.
     pub(super) name: Option<Name>,
-    /// At least one.
+    /// At least one use.
     pub(super) uses: Vec<Use<'a>>,
     pub(super) tensor: &'a Tensor,
 }
 
 impl<'a> Scope<'a> {
-    /// The loop `reference`, which has to use `tensor`; with the parameters that they are given
-    /// for.
+    /// The loop `reference`, which has to use `tensor`. Each comes with the parameter that errors
+    /// blame.
     pub(super) fn find(
         nest: &'a Nest,
         (reference, scope): (&LoopRef, &dyn Parameter),
@@ -55,7 +57,7 @@ impl<'a> Scope<'a> {
         })
     }
 
-    /// The loop, or the whole nest, in messages.
+    /// Describes the loop, or the whole nest, in messages.
     pub(super) fn place(&self) -> String {
         place(self.name.as_ref())
     }
@@ -73,7 +75,7 @@ fn place(name: Option<&Name>) -> String {
     }
 }
 
-/// The local tensor of the nest with this label, which is given for `parameter`.
+/// The local tensor of the nest with this label, which is the argument for `parameter`.
 pub(super) fn local<'a>(
     nest: &'a Nest,
     label: &str,
@@ -93,8 +95,8 @@ pub(super) fn local<'a>(
     Err(refusal(text).help(help).at(parameter).on(nest, []))
 }
 
-/// The dimensions of a tensor, counted from 0, in the order that is given for `parameter`, or their
-/// own.
+/// The dimensions of a tensor, counted from 0, in the order that is the argument for `parameter`.
+/// Without an argument they keep their order.
 pub(super) fn dimensions(
     tensor: &Tensor,
     order: Option<&[i64]>,
@@ -132,7 +134,7 @@ fn labels(tree: &Tree) -> Vec<String> {
     found
 }
 
-/// A statement or fill as a text.
+/// Prints a statement or fill.
 pub(super) fn text_at(nest: &Nest, used: &Use) -> String {
     let (last, around) = match used.position.split_last() {
         Some((last, around)) => (*last, around),
@@ -145,8 +147,8 @@ pub(super) fn text_at(nest: &Nest, used: &Use) -> String {
     }
 }
 
-/// Names derived from a tensor's with each of `words`, and with each of those and a number up to
-/// `rank` those of loops. All are free; if need be, the words are numbered from 2 on.
+/// Free names for a buffer and its loops. A buffer's name is the tensor's with one of `words`; a
+/// loop's name also has a number up to `rank`. If one is taken, the words are numbered from 2 on.
 pub(super) fn free_names<const N: usize>(
     nest: &Nest,
     of: &Name,
@@ -178,17 +180,18 @@ pub(super) fn free_names<const N: usize>(
     }
 }
 
-/// A local tensor in place of a box of another one.
+/// A local tensor that replaces a box of another tensor.
 pub(super) struct Buffer<'a> {
     local: Tensor,
     source: &'a Tensor,
     sides: Vec<Side>,
-    /// The dimensions of the source in the order of the buffer.
+    /// The dimensions of the source, in the order of the buffer.
     order: Vec<usize>,
 }
 
 impl<'a> Buffer<'a> {
-    /// Its dimensions are those of the box in `order` that have more than one element.
+    /// Creates a buffer with those dimensions of the box, in `order`, that have more than one
+    /// element.
     pub(super) fn new(name: Name, source: &'a Tensor, sides: Vec<Side>, order: &[usize]) -> Self {
         let extents = order.iter().map(|d| sides[*d].extent);
         let shape = Shape::of_extents(extents.filter(|extent| *extent > 1));
@@ -200,12 +203,11 @@ impl<'a> Buffer<'a> {
         }
     }
 
-    /// Its declaration.
     pub(super) fn declaration(&self) -> Tree {
         Tree::Local(self.local.clone())
     }
 
-    /// The entries of a list with one for each of the source's dimensions, as the buffer has them.
+    /// Rearranges a list with one entry per dimension of the source into the buffer's order.
     fn arrange<T>(&self, of: impl Fn(usize, &Side) -> T) -> Vec<T> {
         let sides = self.order.iter().map(|d| (*d, &self.sides[*d]));
         let kept = sides.filter(|(_, side)| side.extent > 1);
@@ -216,13 +218,13 @@ impl<'a> Buffer<'a> {
         self.arrange(|d, side| index[d].minus(&side.low))
     }
 
-    /// The trees with the buffer in place of the tensor.
+    /// Replaces the tensor by the buffer in all trees.
     pub(super) fn redirect(&self, trees: &[Tree]) -> Vec<Tree> {
         self.redirect_where(trees, &|_| true)
     }
 
-    /// The same, where `chosen` says so, which is asked for each use in the order of the text; what
-    /// a statement reads comes before what it writes.
+    /// Replaces the uses that `chosen` selects. It sees the uses in the order of the text; the
+    /// reads of a statement come before its write.
     pub(super) fn redirect_where(&self, trees: &[Tree], chosen: Chosen) -> Vec<Tree> {
         let redirected = trees.iter().map(|tree| self.redirect_tree(tree, chosen));
         redirected.collect()
@@ -275,8 +277,8 @@ impl<'a> Buffer<'a> {
         self.copy(name, Role::Store, |part, whole| (whole, part))
     }
 
-    /// Loops over the dimensions in the order of the buffer, which are called after `name`, and
-    /// the statement that copies an element: to the first from the second.
+    /// Loops over the dimensions in the order of the buffer, named after `name`, around a statement
+    /// that copies an element: from the second to the first.
     fn copy(
         &self,
         name: &Name,
@@ -315,7 +317,7 @@ impl<'a> Buffer<'a> {
     }
 }
 
-/// Whether a use is redirected: what is done with the tensor there.
+/// Whether a use with this access is redirected.
 pub(super) type Chosen<'c> = &'c dyn Fn(Access) -> bool;
 
 /// A tensor and an index of it.

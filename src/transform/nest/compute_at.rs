@@ -26,10 +26,9 @@
 //! dimensions with a single element disappear. The initialization of a reduction moves along.
 //!
 //! Elements that several iterations read are recomputed by each of them, also elements that do not
-//! depend on the loop's iteration. In some dimension, there
-//! may be no box of constant size, smaller than the tensor, that holds what an iteration reads.
-//! Each iteration then computes all of that dimension. Level 0 means no loop: the tensor is local
-//! to the whole nest.
+//! depend on the loop's iteration. In some dimension, there may be no box of constant size, smaller
+//! than the tensor, that holds what an iteration reads. Each iteration then computes all of that
+//! dimension. Level 0 means no loop: the tensor is local to the whole nest.
 //!
 //! With blocks, the last one of them smaller:
 //!
@@ -124,7 +123,7 @@ pub static COMPUTE_AT: Op = Op {
     },
 };
 
-/// The consumer with the producer in each iteration of loops.
+/// The consumer with the producer in each iteration of the loops.
 ///
 /// # Errors
 /// As the header says.
@@ -180,13 +179,13 @@ pub fn compute_at(nest: &Nest, consumer: &Nest, references: &[LoopRef]) -> Resul
         };
         let old = body_of(consumer, place).iter();
         body.extend(old.map(|t| replace_reads(t, tensor, &read)));
-        // The places are apart, and what is in one does not change where the others are.
+        // The places are disjoint: a change at one does not move the others.
         placed = with_body_of(&placed, place, body);
     }
     Ok(nest.joined(consumer, placed.trees().to_vec()))
 }
 
-/// A local tensor, or one of its shape that is there already: those of other shapes have other names.
+/// Reuses an existing local tensor of the same shape. One of another shape gets another name.
 fn one_of_each(local: Tensor, locals: &mut Vec<Tensor>, nest: &Nest) -> Tensor {
     let same = |other: &&Tensor| other.shape() == local.shape();
     if let Some(other) = locals.iter().find(same) {
@@ -199,9 +198,9 @@ fn one_of_each(local: Tensor, locals: &mut Vec<Tensor>, nest: &Nest) -> Tensor {
     local
 }
 
-/// What an iteration reads of the tensor.
+/// The part of the tensor that an iteration reads.
 struct Part {
-    /// It has the dimensions in which more than one element is read.
+    /// The buffer, without dimensions in which a single element is read.
     local: Tensor,
     sides: Vec<Side>,
 }
@@ -222,7 +221,7 @@ impl Part {
         Part { local, sides }
     }
 
-    /// Indices of the tensor as those of the local one.
+    /// Translates indices of the tensor to indices of the local one.
     fn index(&self, index: &[Affine]) -> Vec<Affine> {
         let sides = index.iter().zip(&self.sides);
         let kept = sides.filter(|(_, side)| side.extent > 1);
@@ -242,7 +241,7 @@ impl Part {
         }))
     }
 
-    /// The producer's loops over what is read.
+    /// The producer's loops over the elements that are read.
     fn loops(&self, producer: &Producer, names: &mut Names) -> Tree {
         let stmt = Stmt {
             target: self.local.clone(),
@@ -258,8 +257,8 @@ impl Part {
     }
 }
 
-/// The side of a box without what lies outside of the indices that are set, the first of which
-/// is given and their number; `around` knows the iterators in it.
+/// Clips the side of a box to the indices that are set: `count` of them from `first` on. `around`
+/// has the ranges of the iterators in it.
 pub(super) fn clipped(side: Side, (first, count): (i64, u64), around: &Bounds) -> Side {
     let interval = |a: &Affine| around.interval(a);
     let least = |a: &Affine| interval(a).map_or(i64::MIN, |(least, _)| least);

@@ -18,8 +18,8 @@
 //!
 //! The first loop keeps the name; the others get the first free numbers.
 //!
-//! `distribute(nest, loop, starts)` makes fewer parts: a new one begins at each loop of the list, with
-//! everything up to the next one.
+//! `distribute(nest, loop, starts)` makes fewer parts: a new one begins at each loop of the list,
+//! with everything up to the next one.
 //!
 //! ```rhai
 //! let A = tensor([4]);
@@ -46,7 +46,8 @@
 //! Legal when no iteration depends on a statement further down in the body of an earlier iteration.
 //! `check` proves it.
 //!
-//! Refuses: a loop whose body is a single loop or statement; a start that is not inside of the loop.
+//! Refuses: a loop whose body is a single loop or statement; a start that is not inside of the
+//! loop.
 //!
 //! Source: loop distribution, Allen and Kennedy, Optimizing Compilers for Modern Architectures,
 //! 2001; it undoes TeML eqs. 22 and 23.
@@ -72,7 +73,7 @@ pub static DISTRIBUTE: Op = Op {
     },
 };
 
-/// The nest with one loop for each tree in a loop, or for those from each of `starts` on.
+/// Splits a loop before each tree in its body, or only before each of `starts`.
 ///
 /// # Errors
 /// As the header says.

@@ -42,7 +42,7 @@ pub static DONATE: Op = Op {
     call: |args| donate(args.get(&NEST)?, args.get(&TENSOR)?).map(Value::Nest),
 };
 
-/// The nest after which nobody needs what `tensor` holds.
+/// The nest after which the contents of `tensor` are dead.
 ///
 /// # Errors
 /// As the header says.

@@ -1,4 +1,5 @@
-//! Initializations of a nest: where they are, what they set in loops, and why they stay.
+//! Initializations of a nest: their positions, the elements that they set in loops, and refusals to
+//! move them.
 
 use super::parts::Names;
 use crate::analysis::bounds::Bounds;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 /// A fill with its position.
 pub(super) type Placed<'a> = (Position, &'a Arc<Fill>);
 
-/// The only fill of `tensor`, or of all tensors.
+/// The only fill of `tensor`, or of the nest if no tensor is given.
 pub(super) fn only_fill<'a>(nest: &'a Nest, tensor: Option<&str>) -> Result<Placed<'a>, Error> {
     let mut found = fills(nest, tensor);
     if found.len() == 1
@@ -34,7 +35,7 @@ pub(super) fn only_fill<'a>(nest: &'a Nest, tensor: Option<&str>) -> Result<Plac
     Err(error.on(nest, []))
 }
 
-/// The tensor is used where it is not initialized yet.
+/// The refusal for a tensor that is used before it is initialized.
 pub(super) fn used_before(fill: &Fill) -> Error {
     refusal(format!(
         "{} is used before it is initialized",
@@ -42,7 +43,7 @@ pub(super) fn used_before(fill: &Fill) -> Error {
     ))
 }
 
-/// What is used, or what would be set in all, is not the box that it has to be.
+/// The refusal for a footprint that is not a box of constant size within the fill.
 pub(super) fn no_box(fill: &Fill, place: &str) -> Error {
     let tensor = fill.target.label();
     let text =
@@ -51,7 +52,7 @@ pub(super) fn no_box(fill: &Fill, place: &str) -> Error {
     refusal(text).help(help)
 }
 
-/// Several iterations of a loop would set one element.
+/// The refusal for a loop whose iterations would set the same element.
 pub(super) fn filled_twice(fill: &Fill, name: &Name) -> Error {
     let tensor = fill.target.label();
     refusal(format!(
@@ -59,7 +60,7 @@ pub(super) fn filled_twice(fill: &Fill, name: &Name) -> Error {
     ))
 }
 
-/// The fills of `tensor`, or all, with their positions.
+/// The fills of `tensor`, or of all tensors, with their positions.
 pub(super) fn fills<'a>(nest: &'a Nest, tensor: Option<&str>) -> Vec<(Position, &'a Arc<Fill>)> {
     let mut found = Vec::new();
     position::walk(nest.trees(), &mut |position, _, tree| {
@@ -72,7 +73,7 @@ pub(super) fn fills<'a>(nest: &'a Nest, tensor: Option<&str>) -> Vec<(Position, 
     found
 }
 
-/// The box of elements that one iteration of the last of `outer` uses, in terms of their
+/// The box of elements that one iteration of the last loop of `outer` uses, in terms of the loops'
 /// iterators.
 pub(super) fn used_box(
     nest: &Nest,
@@ -83,7 +84,8 @@ pub(super) fn used_box(
     Some(sides.into_iter().map(|s| (s.low, s.extent)).collect())
 }
 
-/// What a loop begins with: a fill, and the loops around it where it sets no box of constant size.
+/// The initialization at the start of a loop's body: a fill, in loops if its box has no constant
+/// size.
 #[derive(Clone)]
 pub(super) struct Opening {
     pub(super) fill: Fill,
@@ -91,7 +93,8 @@ pub(super) struct Opening {
 }
 
 impl Opening {
-    /// What sets a box of constant size that holds all that an iteration of the last of `outer` uses.
+    /// Sets a box of constant size that covers the footprint of an iteration of the last loop of
+    /// `outer`.
     pub(super) fn whole(
         nest: &Nest,
         fill: &Fill,
@@ -108,8 +111,8 @@ impl Opening {
         })
     }
 
-    /// What sets no more than that: dimensions in which the last iterations use less are set one
-    /// element after the other.
+    /// Sets exactly that footprint. Dimensions in which the last iterations use less are set
+    /// element by element, in a loop.
     pub(super) fn exact(
         nest: &Nest,
         fill: &Fill,
@@ -140,7 +143,7 @@ impl Opening {
         (!loops.is_empty()).then_some(Opening { fill, loops })
     }
 
-    /// The loops around the fill, if `outer` are those around the loop.
+    /// The loops around the fill, if `outer` are the loops around the opening.
     pub(super) fn around<'a>(&'a self, outer: &[&'a Arc<Loop>]) -> Vec<&'a Arc<Loop>> {
         outer.iter().copied().chain(&self.loops).collect()
     }
@@ -157,8 +160,8 @@ impl Opening {
     }
 }
 
-/// Whether the loops of a use from number `from` on run through ranges for each dimension that do
-/// not depend on other dimensions, so that what they use is a product.
+/// Whether the footprint of a use is a product of ranges, one per dimension. The ranges of the
+/// use's loops from number `from` on must not depend on other dimensions.
 fn is_product(used: &Use, from: usize) -> bool {
     let loops = used.loops.get(from..).unwrap_or_default();
     let mut known: Vec<&Name> = Vec::new();
@@ -192,8 +195,8 @@ fn inner(nest: &Nest, loops: &[&Arc<Loop>], from: usize) -> Vec<Inner> {
     inner
 }
 
-/// The box that a fill sets in all iterations of the loops from number `from` on, if it sets
-/// one without holes.
+/// The box that a fill sets in all iterations of the loops from number `from` on; `None` if they
+/// leave holes.
 pub(super) fn sweep(
     nest: &Nest,
     fill: &Fill,
@@ -210,7 +213,7 @@ pub(super) fn sweep(
     swept.collect()
 }
 
-/// That the iterations of loops leave no holes between `extent` values from `low` on.
+/// Checks that the iterations of loops take all of the `extent` values from `low` on.
 fn check_dense(
     nest: &Nest,
     (low, extent): (&Affine, u64),
@@ -234,7 +237,7 @@ fn check_dense(
     Some(())
 }
 
-/// The loop of `loops`, which are inside of `outer`, whose iterations fill one element twice.
+/// The loop of `loops`, which are inside of `outer`, whose iterations fill an element twice.
 pub(super) fn repeats(
     nest: &Nest,
     fill: &Fill,

@@ -97,7 +97,7 @@ pub static FUSE: Op = Op {
     },
 };
 
-/// The second loop may be late enough once it is shifted.
+/// A shift may delay the second loop enough.
 pub fn alternatives(_: &Nest, args: &[Arg]) -> Alternatives {
     let [_, second, ..] = args else {
         return Alternatives::default();
@@ -110,16 +110,16 @@ pub fn alternatives(_: &Nest, args: &[Arg]) -> Alternatives {
 }
 
 words! {
-    /// What becomes of iterations that only one of the loops has.
+    /// The treatment of iterations that only one of the loops has.
     pub enum Ends {
-        /// They are loops of their own.
+        /// They get loops of their own.
         Peel = "peel",
-        /// They are iterations of the fused loop.
+        /// They run in the fused loop, guarded.
         Guard = "guard",
     }
 }
 
-/// The nest with two loops next to each other fused.
+/// The nest with two adjacent loops fused.
 ///
 /// # Errors
 /// As the header says.
@@ -180,14 +180,14 @@ pub fn fuse(nest: &Nest, first: &LoopRef, second: &LoopRef, ends: Ends) -> Resul
     Ok(nest.with_trees(splice(&rest, &place, trees)))
 }
 
-/// What two ranges have in common, and what each of them has before and after that.
+/// The intersection of two ranges, and the rest of each before and after it.
 struct Overlap {
     common: Range,
     front: [Option<Range>; 2],
     back: [Option<Range>; 2],
 }
 
-/// The overlap of two ranges, where the iterators around are in `bounds`.
+/// The overlap of two ranges; `bounds` has the ranges of the iterators around.
 fn overlap(a: &Range, b: &Range, bounds: &Bounds) -> Option<Overlap> {
     if a == b {
         let (common, [front, back]) = (a.clone(), [[None, None], [None, None]]);

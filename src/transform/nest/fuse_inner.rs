@@ -57,7 +57,7 @@ pub fn fuse_inner(nest: &Nest, level: &LoopRef) -> Result<Nest, Error> {
         None => nest.trees(),
     };
     if siblings.iter().all(|t| t.as_loop().is_none()) {
-        // No loop at this level: the search for one says how deep the nest is.
+        // There is no loop at this level: the search for one reports how deep the nest is.
         find(nest, level, &LEVEL)?;
     }
     let fills = siblings
@@ -125,7 +125,7 @@ fn parent(nest: &Nest, level: &LoopRef) -> Result<Vec<usize>, Error> {
     above.map_err(|why| Error::from(why).at(&LEVEL).on(nest, []))
 }
 
-/// `j` for copies `j_u0`, `j_u1` …, where that name is free; else the first loop's name.
+/// `j` for copies `j_u0`, `j_u1` …, if that name is free; otherwise the first loop's name.
 fn fused_name(nest: &Nest, loops: &[&Arc<Loop>]) -> Name {
     let stem = |l: &Loop| -> Option<String> {
         let (stem, number) = l.name.as_str().rsplit_once("_u")?;
@@ -139,7 +139,7 @@ fn fused_name(nest: &Nest, loops: &[&Arc<Loop>]) -> Name {
     }
 }
 
-/// What a tree is, in one line.
+/// Prints a tree in one line.
 pub(super) fn one_line(tree: &Tree) -> String {
     match tree {
         Tree::Loop(l) => l.to_string(),

@@ -100,8 +100,8 @@ pub fn fuse_outer(first: &Nest, second: &Nest, level: i64) -> Result<Nest, Error
     Ok(first.joined(second, trees))
 }
 
-/// The second nest as it stands after the first one: its statements execute later assignments,
-/// and its local tensors have names of their own.
+/// Prepares the second nest to run after the first: its statements execute later assignments, and
+/// its local tensors get names of their own.
 pub(super) fn following(first: &Nest, second: &Nest) -> Nest {
     let second = second.counted_from(first.steps());
     let tensors = first.tensors();
@@ -120,7 +120,7 @@ pub(super) fn following(first: &Nest, second: &Nest) -> Nest {
     second.with_trees(trees.collect())
 }
 
-/// That two loops fuse; `range` is the second one's in terms of the first one's iterators.
+/// Checks that two loops fuse; `range` is the second loop's in terms of the first one's iterators.
 pub(super) fn check_same(first: &Loop, second: &Loop, range: &Range) -> Result<(), Error> {
     if first.range == *range {
         check_modes(first, second)
@@ -129,7 +129,7 @@ pub(super) fn check_same(first: &Loop, second: &Loop, range: &Range) -> Result<(
     }
 }
 
-/// Loops to be fused have different ranges; `range` is the second one's.
+/// The refusal for loops with different ranges; `range` is the second loop's.
 pub(super) fn ranges_differ(first: &Loop, second: &Loop, range: &Range) -> Error {
     let text = format!(
         "`{}` runs over {} and `{}` over {range}",
@@ -141,7 +141,7 @@ pub(super) fn ranges_differ(first: &Loop, second: &Loop, range: &Range) -> Error
     )
 }
 
-/// That two loops are parallel and vector in the same way.
+/// Checks that two loops are parallel and vector in the same way.
 pub(super) fn check_modes(first: &Loop, second: &Loop) -> Result<(), Error> {
     if first.mode() == second.mode() {
         return Ok(());
@@ -161,7 +161,7 @@ struct Outer<'a> {
 }
 
 impl Outer<'_> {
-    /// The error says what is found in place of a loop.
+    /// Takes the outer `levels` loops of a nest. The error describes a tree that is not a loop.
     fn of(nest: &Nest, levels: usize) -> Result<Outer<'_>, String> {
         let is_before = |t: &&Tree| matches!(t, Tree::Fill(_) | Tree::Local(_));
         let before = nest.trees().iter().take_while(is_before).count();
@@ -185,7 +185,7 @@ impl Outer<'_> {
     }
 }
 
-/// The outer levels of a nest are not perfectly nested: what is there.
+/// The refusal for outer levels that are not perfectly nested; `found` is in the way.
 fn not_perfect(nest: &Nest, which: &Param<Nest>, level: i64, found: &str) -> Error {
     let text = format!(
         "the {} nest is not perfect down to level {level}: {found}",
@@ -194,7 +194,7 @@ fn not_perfect(nest: &Nest, which: &Param<Nest>, level: i64, found: &str) -> Err
     refusal(text).at(which).on(nest, [])
 }
 
-/// Fills of the second nest move before the first nest's loops.
+/// Checks the fills of the second nest, which move before the first nest's loops.
 fn check_fills(first: &Nest, second: &Nest, two: &Outer) -> Result<(), Error> {
     let mut used = Vec::new();
     for line in first.lines() {

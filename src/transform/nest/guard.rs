@@ -1,5 +1,6 @@
-//! Loops over more than either of two ranges, in which what each executes is guarded by loops of
-//! one iteration or none.
+//! Guarded loops: one loop over two ranges, in which each body runs inside of a guard.
+//!
+//! A guard is a loop of one iteration or none.
 
 use super::parts::{Names, with_body};
 use super::resolve::chain;
@@ -11,8 +12,8 @@ pub(super) fn around_of(nest: &Nest, around: &[usize]) -> Bounds {
     Bounds::around(nest, chain(nest, around).iter().map(|l| &***l))
 }
 
-/// A range that holds both, none of which has another step than 1. Where bounds differ by
-/// constants, it ends where one of them does.
+/// A range that contains two ranges with step 1; `None` for other steps. If their bounds differ by
+/// constants, it ends at one of them.
 pub(super) fn hull(around: &Bounds, a: &Range, b: &Range) -> Option<Range> {
     if (a.step, b.step) != (1, 1) {
         return None;
@@ -48,8 +49,8 @@ pub(super) fn hull(around: &Bounds, a: &Range, b: &Range) -> Option<Range> {
     })
 }
 
-/// The loop over `range`, which is called like the first one and executes both: each one where its
-/// own range, unless that is the same, has the iteration.
+/// A loop over `range` that is named after the first loop and executes both bodies. A body is
+/// guarded unless its own range equals `range`.
 pub(super) fn guarded(names: &mut Names, [a, b]: [&Loop; 2], range: Range) -> Tree {
     let iterator = Affine::iterator(a.name.clone());
     let rename = |name: &Name| (*name == b.name).then(|| iterator.clone());
@@ -70,7 +71,7 @@ pub(super) fn guarded(names: &mut Names, [a, b]: [&Loop; 2], range: Range) -> Tr
     })
 }
 
-/// The trees with guards around what is innermost, so that loops stay next to each other.
+/// Guards the innermost trees, so that the loops around them stay perfectly nested.
 fn guard(names: &mut Names, trees: &[Tree], l: &Loop, own: &Range) -> Vec<Tree> {
     let is_leaf = |t: &Tree| !matches!(t, Tree::Loop(_));
     // A local tensor lives to the end of its sequence.
@@ -89,7 +90,7 @@ fn guard(names: &mut Names, trees: &[Tree], l: &Loop, own: &Range) -> Vec<Tree> 
     guarded.collect()
 }
 
-/// What one iteration of a loop executes where its range has the iteration, as a loop.
+/// A guard: a loop that executes `run` once if the range `own` has the iteration of `l`.
 fn once(l: &Loop, name: Name, own: &Range, run: &[Tree]) -> Tree {
     let iterator = Affine::iterator(l.name.clone());
     let bounds = |first: Affine, bounds: &[Affine]| {

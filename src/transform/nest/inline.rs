@@ -46,7 +46,7 @@ pub static INLINE: Op = Op {
     call: |args| inline(args.get(&PRODUCER)?, args.get(&CONSUMER)?).map(Value::Nest),
 };
 
-/// The consumer with the producer's value wherever it reads the producer's tensor.
+/// The consumer with the producer's value in place of each read of the producer's tensor.
 ///
 /// # Errors
 /// As the header says.
@@ -69,7 +69,7 @@ pub fn inline(nest: &Nest, consumer: &Nest) -> Result<Nest, Error> {
     let consumer = &following(nest, consumer);
     producer.check_consumer(consumer, &CONSUMER)?;
 
-    // target[… i + 2 …] is read as target[… x …]: i is x - 2.
+    // `target[… i + 2 …]` is read as `target[… x …]`: i is x - 2.
     let iterator = |read: &[Affine], name: &Name| {
         let mut dimensions = stmt.index.iter().zip(read);
         let (index, read) = dimensions.find(|(index, _)| index.mentions(name))?;
@@ -115,7 +115,7 @@ fn values(nest: &Nest) -> impl Iterator<Item = &Expr> {
     })
 }
 
-/// How often each statement reads the tensor.
+/// The number of reads of the tensor in each statement.
 fn reads(nest: &Nest, tensor: &Tensor) -> impl Iterator<Item = u64> {
     values(nest).map(move |value| {
         let mut count = 0;

@@ -67,7 +67,7 @@ pub static INTERCHANGE: Op = Op {
     },
 };
 
-/// Dependences may allow another order of skewed loops.
+/// Skewed loops may have another legal order.
 pub fn alternatives(nest: &Nest, _: &[Arg]) -> Alternatives {
     Alternatives {
         first: skews(nest),
@@ -99,7 +99,7 @@ pub fn interchange(nest: &Nest, first: &LoopRef, second: &LoopRef) -> Result<Nes
     permuted(nest, &outer, &loops, &order)
 }
 
-/// That the loops of `band` have nothing in them but the next one.
+/// Checks that each loop of `band` contains only the next one.
 pub(super) fn check_perfect(nest: &Nest, band: &[&Arc<Loop>]) -> Result<(), Error> {
     let Some((innermost, outer)) = band.split_last() else {
         return Ok(());

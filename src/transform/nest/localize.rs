@@ -19,7 +19,7 @@
 //!
 //! One assignment computes the tensor, and a later one uses it. The local tensor has as many
 //! elements as one iteration uses; dimensions with a single element are dropped. The tensor is no
-//! longer an argument of the kernel.
+//! longer an argument of the kernel. The definition stays as it is.
 //!
 //! Legal when each iteration sets the elements that it reads, which is checked.
 //!
@@ -67,7 +67,7 @@ pub fn localize(nest: &Nest, tensor: &str) -> Result<Nest, Error> {
     }
     let first = &uses[0].position;
     let shared = |other: &[usize]| first.iter().zip(other).take_while(|(a, b)| a == b).count();
-    // A statement is no loop, even where it has all uses.
+    // A statement cannot hold the tensor, even if it has all uses.
     let around = uses.iter().map(|u| shared(&u.position)).min().unwrap_or(0);
     let depth = around.min(first.len() - 1);
     let scope = &first[..depth];

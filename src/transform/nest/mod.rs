@@ -1,4 +1,11 @@
 //! Transformations of loop nests: TeML Fig. 9 and §3.3.3.
+//!
+//! Loop names are unique in a nest, and derived names are always the same. Indices of blocks are
+//! multiplied instead of giving loops steps other than 1, so that every other transformation
+//! accepts the result.
+//!
+//! Transformations substitute in statements instead of writing new ones, so that these keep their
+//! origins. The mode and the hints of a loop stay with its iterations. Hints change no result.
 
 pub mod annotate;
 pub mod assume;

@@ -14,9 +14,9 @@
 //! ```
 //!
 //! In C, a parallel loop becomes `#pragma omp parallel for`. A vector loop is written with vector
-//! types if every access is unit-stride in it or invariant to it, and otherwise becomes
-//! `#pragma omp simd`. A loop may be both. Compilers rarely vectorize a loop with loops inside: where
-//! such a loop is left to them, printed nests, plans, and a line below tables say so.
+//! types if every access is unit-stride in it or invariant to it, and otherwise becomes `#pragma
+//! omp simd`. A loop may be both. Compilers rarely vectorize a loop with loops inside. If such a
+//! loop is left to them, printed nests, plans, and a line below tables say so.
 //!
 //! `parallelize(nest, loop, how)` takes a map of options:
 //!
@@ -99,7 +99,7 @@ pub static PARALLELIZE: Op = Op {
     },
 };
 
-/// Options, such as several loops that threads share, may be what is wrong.
+/// The options may be at fault, such as several loops that threads share.
 pub fn alternatives(_: &Nest, args: &[Arg]) -> Alternatives {
     let instead = match args {
         [l, _] => Some((&PARALLELIZE, vec![l.clone()])),
@@ -144,7 +144,7 @@ pub static VECTORIZE: Op = Op {
     call: |args| vectorize(args.get(&NEST)?, args.get(&LOOP)?, args.get(&LANES)?).map(Value::Nest),
 };
 
-/// The nest with a loop marked parallel, and how its iterations are shared.
+/// Marks a loop parallel; `sharing` says how threads share its iterations.
 ///
 /// # Errors
 /// A loop that does not exist.
@@ -156,7 +156,7 @@ pub fn parallelize(nest: &Nest, reference: &LoopRef, sharing: Sharing) -> Result
     })
 }
 
-/// The nest with a loop marked vector, with a number of lanes or what the compiler chooses.
+/// Marks a loop vector, with a number of lanes; without one, the compiler chooses.
 ///
 /// # Errors
 /// A loop that does not exist; numbers of lanes that no vector has.
@@ -173,7 +173,7 @@ pub fn vectorize(nest: &Nest, reference: &LoopRef, lanes: Option<i64>) -> Result
     })
 }
 
-/// The nest with a loop changed, other than in what it runs.
+/// The nest with a property of a loop changed, but not its body.
 ///
 /// # Errors
 /// A loop that does not exist.

@@ -59,7 +59,7 @@ pub fn move_before(nest: &Nest, reference: &LoopRef, other: &LoopRef) -> Result<
     }
     let target = chain(nest, &to)[to.len() - 1].clone();
     let pair = vec![Tree::Loop(l), Tree::Loop(target)];
-    // The later one first, whose position the other one does not change.
+    // The later position first: a change there does not move the earlier one.
     let trees = if from < to {
         splice(&splice(nest.trees(), &to, pair), &from, Vec::new())
     } else {

@@ -51,8 +51,8 @@
 //! loops. The loops that copy are named after the buffer and the dimension of the tensor, so that
 //! you can transform them like other loops.
 //!
-//! A tensor may also be written in the loop, but for the elements that are packed. The trailing update
-//! of a factorization reads rows and columns that it does not change:
+//! The loop may also write the tensor, except for the packed elements. The trailing update of a
+//! factorization reads rows and columns that it does not change:
 //!
 //! ```rhai
 //! let p = nest(`
@@ -76,11 +76,12 @@
 //!
 //! Always legal: each iteration has its own buffer, whose contents do not change.
 //!
-//! Refuses: a tensor that the loop does not use; elements that it may write, as boxes tell; a list that is not an order of
-//! the tensor's dimensions; a number that selects none of the reads; a buffer of more than 1 GiB.
+//! Refuses: a tensor that the loop does not use; elements that it may write, as boxes tell; a list
+//! that is not an order of the tensor's dimensions; a number that selects none of the reads; a
+//! buffer of more than 1 GiB.
 //!
-//! Source: packing, Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication,
-//! 2008; Halide calls it `in`, TVM `cache_read`, Exo `stage_mem`.
+//! Source: packing, Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication, 2008;
+//! Halide calls it `in`, TVM `cache_read`, Exo `stage_mem`.
 
 use super::buffer::{Buffer, Scope, dimensions, free_names, text_at};
 use super::resolve::{body_of, with_body_of};
@@ -118,8 +119,8 @@ pub static PACK: Op = Op {
     },
 };
 
-/// The nest in which each iteration of a loop reads `tensor` from a buffer, in one place (`read`) or
-/// everywhere.
+/// The nest in which each iteration of a loop reads `tensor` from a buffer: at the read number
+/// `read`, or everywhere.
 ///
 /// # Errors
 /// As the header says.

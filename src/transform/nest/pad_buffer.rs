@@ -60,8 +60,8 @@ pub static PAD_BUFFER: Op = Op {
     },
 };
 
-/// The nest with the rows of the local tensor `label` rounded up to a multiple, and longer by so
-/// many elements.
+/// The nest with the rows of the local tensor `label` rounded up to a multiple, and longer by
+/// `extra` elements.
 ///
 /// # Errors
 /// As the header says.

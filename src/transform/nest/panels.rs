@@ -115,7 +115,7 @@ struct Layout<'a> {
 }
 
 impl Layout<'_> {
-    /// The nest with the loops stripmined that run through panels one element after the other.
+    /// Stripmines the loops that run through several panels.
     fn blocked(&self, nest: &Nest) -> Result<Nest, Error> {
         let mut through = Vec::new();
         for (around, l) in nest.loops() {
@@ -157,9 +157,9 @@ impl Layout<'_> {
         found
     }
 
-    /// The panel of an index, and where in it that is.
+    /// The panel of an index, and the place of the element in it.
     fn place(&self, index: &Affine, chain: &[&Loop]) -> Option<[Affine; 2]> {
-        // Loops from the innermost one outward run within a panel.
+        // As many of the innermost loops as possible run within a panel.
         (0..=chain.len()).find_map(|outer| {
             let (around, inside) = chain.split_at(chain.len() - outer);
             let mut bounds = Bounds::of_chain(around.iter().copied());
@@ -190,7 +190,7 @@ impl Layout<'_> {
         Some(split)
     }
 
-    /// The trees with the panels in place of the tensor. The error is what uses it otherwise.
+    /// Replaces the tensor by its panels. The error is a use that does not fit them.
     fn sequence<'t>(
         &self,
         trees: &'t [Tree],

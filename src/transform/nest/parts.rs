@@ -1,7 +1,7 @@
-//! Loops that a transformation adds: parts of a loop, copies of what is in it, and their names.
+//! Loops that a transformation adds: parts of a loop, copies of its body, and their names.
 //!
-//! A part's name is derived and may be in use, which the user is told. Copies of the loops
-//! inside get the first number that is free, since a user does not see them coming.
+//! The name of a part is derived from the loop's. If it is taken, the user gets an error. Copies of
+//! the loops inside get the first free number, since users do not expect them.
 
 use crate::Error;
 use crate::analysis::bounds::extent;
@@ -11,7 +11,7 @@ use crate::refusals::name_clash;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// The names of the loops in a nest and around it, and of those that are added.
+/// The names of the loops in a nest and around it, and of added loops.
 pub(super) struct Names<'a> {
     nest: &'a Nest,
     taken: HashSet<Name>,
@@ -27,7 +27,7 @@ impl Names<'_> {
         Names { nest, taken }
     }
 
-    /// The name `of` with a suffix, which must be free.
+    /// The name `of` with a suffix. An error if it is taken.
     pub(super) fn derive(&mut self, of: &Name, suffix: &str) -> Result<Name, Error> {
         let name = of.derived(suffix);
         if self.taken.insert(name.clone()) {
@@ -38,7 +38,7 @@ impl Names<'_> {
         }
     }
 
-    /// The name `of`, if it is free, or with the first number that is.
+    /// The name `of` if it is free; otherwise with the first free number.
     pub(super) fn free(&mut self, of: &Name) -> Name {
         if self.taken.insert(of.clone()) {
             of.clone()
@@ -47,7 +47,7 @@ impl Names<'_> {
         }
     }
 
-    /// The name `of` with the first number that is free: neither a loop has it nor a part of one.
+    /// The name `of` with the first free number: no loop or part of a loop has it.
     pub(super) fn number(&mut self, of: &Name) -> Name {
         let mut number = 2;
         loop {
@@ -61,7 +61,7 @@ impl Names<'_> {
         }
     }
 
-    /// The iterations `range` of `l`, beside others, as the loop `name`, which is `role` of it.
+    /// The iterations `range` of `l` as another loop `name`, which is the `role` part of it.
     pub(super) fn part(&mut self, l: &Loop, role: Role, name: Name, range: Range) -> Tree {
         let body = self.copy(&l.body);
         with_body(l, role, name, range, body)
@@ -75,8 +75,8 @@ impl Names<'_> {
     }
 }
 
-/// A loop like `l` with another name, range and body, which is `role` of it; the body still says `l`
-/// for its iterator.
+/// A loop like `l` with another name, range and body, which is the `role` part of it. The body
+/// still calls its iterator `l`.
 pub(super) fn with_body(l: &Loop, role: Role, name: Name, range: Range, body: Vec<Tree>) -> Tree {
     let iterator = Affine::iterator(name.clone());
     let rename = |n: &Name| (*n == l.name).then(|| iterator.clone());
@@ -89,8 +89,9 @@ pub(super) fn with_body(l: &Loop, role: Role, name: Name, range: Range, body: Ve
     })
 }
 
-/// An assignment in `loops` over the elements of a box, of which `index` has an iterator or none in
-/// each dimension; `of` makes it from what stands for the iterators. One element needs no loop.
+/// An assignment in `loops` over the elements of a box. Each dimension of `index` has one iterator
+/// or none. `of` makes the assignment from the values of the iterators. A single element needs no
+/// loop.
 pub(super) fn over_box(
     loops: &[&Arc<Loop>],
     index: &[Affine],
@@ -103,7 +104,7 @@ pub(super) fn over_box(
     for l in loops {
         let mut dimensions = index.iter().zip(sides);
         let range = match dimensions.find(|(index, _)| index.mentions(&l.name)) {
-            // Where `i + 2` is the index x, i is x - 2.
+            // If `i + 2` is the index x, then i is x - 2.
             Some((index, side)) => side
                 .offsets
                 .shifted(&side.low.plus_constant(-index.offset())),

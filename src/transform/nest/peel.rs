@@ -81,16 +81,14 @@ pub static PEEL: Op = Op {
 };
 
 words! {
-    /// Where iterations are taken from.
+    /// The end of a loop.
     pub enum End {
-        /// The first ones.
         Front = "front",
-        /// The last ones.
         Back = "back",
     }
 }
 
-/// The nest with `count` iterations of a loop taken out of it.
+/// The nest with `count` iterations of a loop peeled off.
 ///
 /// # Errors
 /// As the header says.
@@ -127,7 +125,7 @@ pub fn peel(nest: &Nest, reference: &LoopRef, count: i64, end: End) -> Result<Ne
         ],
     };
     let mut trees: Vec<Tree> = trees.into_iter().flatten().collect();
-    // In the parts of a triangle, bounds follow from others.
+    // In parts of a triangle, some bounds imply others.
     if bounds::extent(&l.range).is_none() {
         let chain = chain(nest, &position);
         let outer = chain[..position.len() - 1].iter().map(|l| &***l);
@@ -142,7 +140,7 @@ pub(super) fn part(names: &mut Names, l: &Loop, range: Range, end: End) -> Resul
     part_as(Role::Peeled, names, l, range, end)
 }
 
-/// The same, with another role.
+/// As [`part`], with another role.
 pub(super) fn part_as(
     role: Role,
     names: &mut Names,
@@ -158,8 +156,8 @@ pub(super) fn part_as(
     Ok(names.part(l, role, name, range))
 }
 
-/// The two parts of a range, as far as they are known to have iterations; `None` where a part's
-/// bounds are not affine.
+/// The two parts of a range, without a part that may be empty. `None` if a part's bounds are not
+/// affine.
 fn split(range: &Range, count: i64, end: End) -> Option<(Option<Range>, Option<Range>)> {
     if let Some((lower, extent)) = bounds::extent(range) {
         let first = match end {

@@ -1,4 +1,7 @@
 //! Puts the loops of a perfect band into another order.
+//!
+//! Every inequality of the band stays a bound of the innermost loop in it, so that exactly the same
+//! iterations are executed. Bounds that would need division are refused.
 
 use crate::Error;
 use crate::analysis::bounds::Bounds;
@@ -9,8 +12,9 @@ use crate::ir::{Loop, Nest, Range, Tree};
 use crate::refusals::{bounds_depend, needs_division};
 use std::sync::Arc;
 
-/// The nest with the last loops of `chain`, which leads from the root to the innermost loop of a
-/// perfect band, in this order; the outermost of them is at the position `outermost`.
+/// The nest with the last loops of `chain` in this order. `chain` leads from the root to the
+/// innermost loop of a perfect band, and the outermost loop of the band is at the position
+/// `outermost`.
 pub(super) fn permuted(
     nest: &Nest,
     outermost: &[usize],
@@ -29,9 +33,8 @@ pub(super) fn permuted(
     Ok(nest.with_trees(splice(nest.trees(), outermost, trees)))
 }
 
-/// The ranges in the new order: those that the loops have, unless bounds mention a loop that is
-/// further in now. Tiles of a triangle run only where they hold iterations, if that can be said
-/// without division.
+/// The ranges in the new order. They stay as they are unless bounds mention a loop that moved
+/// inward. Tiles of a triangle are cut to their iterations, if this needs no division.
 fn ranges(nest: &Nest, chain: &[&Arc<Loop>], order: &[&Arc<Loop>]) -> Result<Vec<Range>, Error> {
     let boxes = Bounds::around(nest, chain.iter().map(|l| &***l));
     let loops: Vec<&Loop> = order.iter().map(|l| &***l).collect();
@@ -53,7 +56,7 @@ fn ranges(nest: &Nest, chain: &[&Arc<Loop>], order: &[&Arc<Loop>]) -> Result<Vec
     project::ranges(&loops, &boxes).map_err(|division| needs_division(nest, &division))
 }
 
-/// Whether bounds of one loop mention several others of them, as those in tiles of a triangle do.
+/// Whether bounds of a loop mention several of the other loops, as in tiles of a triangle.
 fn is_oblique(loops: &[&Loop]) -> bool {
     loops.iter().any(|l| {
         let around = loops.iter().filter(|other| l.range.mentions(&other.name));

@@ -20,8 +20,8 @@
 //! uses. Level 0 means no loop: the fill comes first in the nest. If several tensors are
 //! initialized, the third argument selects one: `place_init("i", y)`.
 //!
-//! Where the last iterations use less, as in the last tile of a loop that no factor divides, a loop
-//! sets what they use:
+//! If the last iterations use less, as in a smaller last tile, a loop sets exactly the elements
+//! that they use:
 //!
 //! ```rhai
 //! let A = tensor([4, 25]);
@@ -65,11 +65,12 @@
 //! Legal when the loop sets every element exactly once, which is checked: the same elements are set
 //! before and after. The boxes that several loops set must be disjoint and cover all of it.
 //!
-//! In the loops that are around it already, it moves to the front, however much of it is used.
+//! Within the loops that are around it already, the fill moves to the front with all of its
+//! elements, used or not.
 //!
 //! Refuses: a tensor that is not initialized at exactly one place; uses before the loop or the
 //! fill; iterations, or loops, that share elements, as iterations of the reduction's own loops do;
-//! iterations that use less than a box but at the end of a loop, as in a triangle.
+//! iterations that use less than a box anywhere but at the end of a loop, as in a triangle.
 //!
 //! Source: TeML §4.2.3 for the initialization; TVM moves it with `decompose_reduction`.
 
@@ -106,7 +107,8 @@ pub static PLACE_INIT: Op = Op {
     },
 };
 
-/// The nest with the initialization of `tensor`, or of the only one that has one, first in a loop.
+/// Moves the initialization of `tensor` to the front of a loop. Without `tensor`, the nest has only
+/// one.
 ///
 /// # Errors
 /// As the header says.
@@ -122,7 +124,7 @@ pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&str>) -> Res
     if uses.iter().any(|u| u.position < *from) {
         return Err(used_before(fill).on(nest, []));
     }
-    // Within the same loops it sets the same elements, whatever of them is used.
+    // Within the same loops the fill sets the same elements, used or not.
     if from[..from.len() - 1] == goal[..] {
         if from.last() == Some(&0) {
             return Ok(nest.clone());
@@ -130,13 +132,13 @@ pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&str>) -> Res
         let rest = nest.with_trees(splice(nest.trees(), from, Vec::new()));
         return Ok(first_in(&rest, &goal, Tree::Fill(Arc::clone(fill))));
     }
-    // Where both places have loops around them in common, nothing changes.
+    // The loops around both places stay as they are.
     let common = around
         .iter()
         .zip(&loops)
         .take_while(|(a, b)| a.name == b.name);
     let common = common.count();
-    // What comes after all iterations that the fill is moved into finds everything set.
+    // A use after all iterations of the fill's new loops finds every element set.
     let entered = goal.get(..=common);
     let is_after = |u: &Use| {
         entered.is_some_and(|entered| !u.position.starts_with(entered) && *u.position > *entered)
@@ -188,7 +190,7 @@ pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&str>) -> Res
     }
 
     let rest = nest.with_trees(splice(nest.trees(), from, Vec::new()));
-    // What stands before the loop may be gone.
+    // Trees before the loop may have been dropped.
     let goal = match name {
         Some(name) => position::named(&rest, name.as_str()).map_err(Error::from)?,
         None => goal,
@@ -196,7 +198,7 @@ pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&str>) -> Res
     Ok(first_in(&rest, &goal, opening.tree()))
 }
 
-/// The nest with a tree first in a loop, or first of all.
+/// Puts a tree at the front of a loop, or of the nest.
 fn first_in(nest: &Nest, scope: &[usize], tree: Tree) -> Nest {
     let body = body_of(nest, scope).iter().cloned();
     with_body_of(nest, scope, [tree].into_iter().chain(body).collect())

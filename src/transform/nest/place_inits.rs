@@ -1,4 +1,4 @@
-//! Initializations in several loops, of which each uses a part: `place_init` with a list.
+//! Initializations in several loops that each use a part of the tensor: `place_init` with a list.
 
 use super::fills::{
     Opening, filled_twice, no_box, only_fill, repeats, sweep, used_before, used_box,
@@ -10,8 +10,8 @@ use crate::args::LOOP;
 use crate::ir::{Affine, Fill, Name, Nest};
 use crate::{Error, LoopRef};
 
-/// The nest with the initialization of `tensor`, or of the only one that has one, first in each
-/// of several loops.
+/// Moves the initialization of `tensor` to the front of each of several loops. Without `tensor`,
+/// the nest has only one.
 ///
 /// # Errors
 /// As the header says.
@@ -67,7 +67,7 @@ pub fn place_inits(
         boxes.push(set);
         placed.push((name.clone(), part));
     }
-    // What is used outside of the loops was set before, in those that have elements of it.
+    // A use outside of the loops comes after the loops that set its elements.
     let is_after = |u: &Use, goal: &Position| {
         let entered = goal.get(..=around.len());
         entered.is_some_and(|e| !u.position.starts_with(e) && *u.position > *e)
@@ -124,7 +124,7 @@ pub fn place_inits(
     Ok(nest)
 }
 
-/// A box in terms of the first element of what a fill sets, if it lies within that.
+/// A box relative to the first element that a fill sets; `None` if it is not within the fill.
 fn within(set: &[(Affine, i64)], fill: &Fill) -> Option<Vec<(i64, i64)>> {
     let sides = set.iter().zip(&fill.region);
     let sides = sides.map(|((low, extent), (from, most))| {

@@ -36,7 +36,7 @@ pub static PLAIN_LOOPS: Op = Op {
     call: |args| Ok(Value::Nest(plain_loops(args.get(&NEST)?))),
 };
 
-/// The nest whose C is plain loops.
+/// The nest with plain loops as its C.
 pub fn plain_loops(nest: &Nest) -> Nest {
     nest.plain()
 }

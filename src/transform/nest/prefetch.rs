@@ -165,7 +165,7 @@ pub static PREFETCH: Op = Op {
     },
 };
 
-/// The nest with a loop that fetches elements of `tensor`.
+/// The nest with a loop that prefetches elements of `tensor`.
 ///
 /// # Errors
 /// As the header says.
@@ -190,9 +190,9 @@ pub fn prefetch(
     marked(nest, reference, fetch)
 }
 
-/// The nest with a loop, `inner`, whose iterations fetch what a later one of the loop `reference`
-/// around it touches of `tensor`, in equal shares; each one from `further` on than the one before it,
-/// if that is given.
+/// The iterations of the loop `inner` prefetch, in equal shares, the footprint that a later
+/// iteration of the loop `reference` around it has in `tensor`. With `further`, each iteration
+/// fetches that many iterations further ahead than the one before it.
 ///
 /// # Errors
 /// As the header says.
@@ -238,7 +238,7 @@ fn prefetch_shares(
     }
 }
 
-/// No access to a tensor moves with a loop.
+/// The refusal if no access to a tensor moves with a loop.
 fn nothing_to_prefetch(nest: &Nest, name: &Name, tensor: &Name) -> Error {
     let text =
         format!("no access to {tensor} in `{name}` moves from one iteration of it to the next");

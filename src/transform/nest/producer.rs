@@ -1,5 +1,5 @@
-//! A nest that computes a tensor for another one: what both have to be like, so that the values
-//! can be computed where they are read.
+//! Checks that a nest computes a tensor for another nest in a form simple enough to compute its
+//! values where they are read.
 
 use super::resolve::check_step;
 use crate::analysis::footprint::{Use, footprint, uses};
@@ -8,7 +8,8 @@ use crate::ir::{Affine, Expr, Fill, Index, Loop, Nest, Node, Origin, Range, Stmt
 use crate::{Error, refusal};
 use std::sync::Arc;
 
-/// The nest that is given for `parameter` is not as simple as it has to be: what is in the way.
+/// The refusal for a nest, the argument for `parameter`, that is not that simple; `found` is in the
+/// way.
 pub(super) fn not_plain(parameter: &dyn Parameter, found: &str) -> Error {
     let role = parameter.name();
     let text = format!("the {role} is not one assignment in plain loops: {found}");
@@ -16,7 +17,7 @@ pub(super) fn not_plain(parameter: &dyn Parameter, found: &str) -> Error {
     refusal(text).help(help).at(parameter)
 }
 
-/// One assignment in perfectly nested loops with constant bounds, and what it begins with.
+/// One assignment in perfectly nested loops with constant bounds, and its initialization.
 pub(super) struct Plain<'a> {
     pub(super) fill: Option<&'a Arc<Fill>>,
     pub(super) loops: Vec<&'a Arc<Loop>>,
@@ -24,7 +25,7 @@ pub(super) struct Plain<'a> {
 }
 
 impl<'a> Plain<'a> {
-    /// The parts of a nest, which is given for `parameter`.
+    /// The parts of a nest, which is the argument for `parameter`.
     pub(super) fn of(nest: &'a Nest, parameter: &dyn Parameter) -> Result<Plain<'a>, Error> {
         let refuse = |found: &str, l: Option<&Arc<Loop>>| {
             let culprit = l.map(|l| l.name.clone());
@@ -59,18 +60,18 @@ impl<'a> Plain<'a> {
     }
 }
 
-/// One assignment in loops with constant bounds, each dimension of whose target has an iterator of
+/// One assignment in loops with constant bounds. Each dimension of its target has an iterator of
 /// its own.
 pub(super) struct Producer<'a> {
     pub(super) fill: Option<&'a Arc<Fill>>,
     pub(super) loops: Vec<&'a Arc<Loop>>,
     pub(super) stmt: &'a Arc<Stmt>,
-    /// The box that is set.
+    /// The box of elements that it sets.
     pub(super) region: Vec<(i64, u64)>,
 }
 
 impl<'a> Producer<'a> {
-    /// The producer that a nest is, which is given for `parameter`.
+    /// Takes a nest, the argument for `parameter`, as a producer.
     pub(super) fn of(nest: &'a Nest, parameter: &dyn Parameter) -> Result<Producer<'a>, Error> {
         let Plain { fill, loops, stmt } = Plain::of(nest, parameter)?;
         let not_plain = |found: &str| not_plain(parameter, found).on(nest, []);
@@ -115,13 +116,13 @@ impl<'a> Producer<'a> {
     /// The reads of the tensor in another nest.
     pub(super) fn reads_in<'c>(&self, consumer: &'c Nest) -> Vec<Use<'c>> {
         let mut found = uses(consumer, self.tensor().label());
-        // A tensor of the same name and another shape is none.
+        // A tensor of the same name with another shape is a different one.
         found.retain(|used| used.tensor == self.tensor());
         found
     }
 
-    /// That what `consumer`, which is given for `parameter`, reads of the tensor is what the producer
-    /// computes.
+    /// Checks that the producer computes all elements that `consumer` reads of the tensor.
+    /// `consumer` is the argument for `parameter`.
     pub(super) fn check_consumer(
         &self,
         consumer: &Nest,
@@ -179,8 +180,8 @@ fn whole(low: i64, extent: u64) -> Range {
     Range::constant(low, low.saturating_add_unsigned(extent))
 }
 
-/// The box of elements of `tensor` at an index with an iterator of its own, or none, in each
-/// dimension; or what it has in place of that.
+/// The box of elements of `tensor` at an index with an iterator of its own, or a constant, in each
+/// dimension. The error describes any other index.
 pub(super) fn region(
     tensor: &Tensor,
     index: &[Affine],
@@ -212,10 +213,10 @@ fn reads(value: &Expr, tensor: &Tensor) -> bool {
     found
 }
 
-/// What a read of a tensor is replaced by, by its indices.
+/// The replacement of a read, by the indices of the read.
 pub(super) struct Replacement<'f> {
     pub(super) value: &'f dyn Fn(&[Affine]) -> Expr,
-    /// What a statement executes that only copied the element that was read.
+    /// The origin of a statement that only copied the element.
     pub(super) origin: &'f dyn Fn(&[Affine]) -> Option<Origin>,
 }
 

@@ -56,7 +56,7 @@ pub static REDUCE_CACHE_MISS: Op = Op {
     },
 };
 
-/// The nest that computes `tensor` in the place of another one.
+/// The nest that computes `tensor` in the memory of another tensor.
 ///
 /// # Errors
 /// As the header says.

@@ -12,9 +12,9 @@
 //!   B[row] = A[row]
 //! ```
 //!
-//! Steps derive the names of new loops: `stripmine` refuses to split `j` where another loop is named
-//! `j_o`. Without a name, the loop gets the first of `l1`, `l2` … that is free, and from which the
-//! name of no loop is derived.
+//! Steps derive the names of new loops: `stripmine` refuses to split `j` if another loop is named
+//! `j_o`. Without a name, the loop gets the first of `l1`, `l2` … that is free, and that no loop's
+//! name is derived from.
 //!
 //! Always legal: names have no meaning.
 //!
@@ -47,7 +47,7 @@ pub static RENAME: Op = Op {
     },
 };
 
-/// The nest with a loop called `name`.
+/// The nest with a loop renamed to `name`.
 ///
 /// # Errors
 /// As the header says.

@@ -17,7 +17,7 @@
 //! ```
 //!
 //! The listed loops share the places that they have; other loops keep theirs. If bounds depend on a
-//! loop that moves inward, the loops get new bounds, as with `interchange`. So they do where bounds
+//! loop that moves inward, the loops get new bounds, as with `interchange`. They also do if bounds
 //! depend on several of the loops: tiles of a triangle run only where they hold iterations.
 //!
 //! ```rhai
@@ -66,7 +66,7 @@ pub static REORDER: Op = Op {
     call: |args| reorder(args.get(&NEST)?, args.get(&LOOPS)?).map(Value::Nest),
 };
 
-/// The nest with `listed` loops in this order.
+/// The nest with the `listed` loops in this order.
 ///
 /// # Errors
 /// As the header says.

@@ -1,4 +1,4 @@
-//! Finds the loops that a script refers to, and names the argument where it cannot.
+//! Finds the loops that a script refers to, and blames the argument if there is none.
 
 use crate::analysis::position::{self, Position};
 use crate::failure::Parameter;
@@ -6,7 +6,7 @@ use crate::ir::{Loop, Nest, Tree};
 use crate::{Error, LoopRef, mistake, refusal};
 use std::sync::Arc;
 
-/// The position of the loop `reference`, which is given for `parameter`.
+/// The position of the loop `reference`, which is the argument for `parameter`.
 pub(super) fn find(
     nest: &Nest,
     reference: &LoopRef,
@@ -19,7 +19,7 @@ pub(super) fn find(
     found.map_err(|why| Error::from(why).at(parameter).on(nest, []))
 }
 
-/// As [`find`], where the level 0 stands for the whole nest: a position without steps.
+/// As [`find`], but level 0 is the whole nest: a position without steps.
 pub(super) fn find_scope(
     nest: &Nest,
     reference: &LoopRef,
@@ -31,7 +31,7 @@ pub(super) fn find_scope(
     }
 }
 
-/// What the loop at a position executes; for no position the trees of the nest.
+/// The body of the loop at a position; the trees of the nest if the position is empty.
 pub(super) fn body_of<'a>(nest: &'a Nest, scope: &[usize]) -> &'a [Tree] {
     match position::chain(nest, scope).last() {
         Some(l) => &l.body,
@@ -59,7 +59,7 @@ pub(super) fn chain<'a>(nest: &'a Nest, position: &[usize]) -> Vec<&'a Arc<Loop>
     position::chain(nest, position)
 }
 
-/// That the loop has the step 1.
+/// Checks that the loop has step 1.
 pub(super) fn check_step(nest: &Nest, l: &Loop) -> Result<(), Error> {
     if l.range.step == 1 {
         return Ok(());
@@ -70,7 +70,7 @@ pub(super) fn check_step(nest: &Nest, l: &Loop) -> Result<(), Error> {
     Err(error.on(nest, [name.clone()]))
 }
 
-/// That a number, which is given for `parameter`, is at least 1.
+/// Checks that a number, the argument for `parameter`, is at least 1.
 pub(super) fn check_positive(value: i64, parameter: &dyn Parameter) -> Result<(), Error> {
     if value >= 1 {
         return Ok(());

@@ -1,5 +1,7 @@
-//! Values that are kept in the place of others: what both tensors have to be like, how long they
-//! are needed, and the trees with the one in place of the other.
+//! Keeps values in the memory of another tensor while that tensor is dead.
+//!
+//! Checks that both tensors fit, how long the values are needed, and that the other tensor is free
+//! for so long. Inputs are dead only if `donate` says so.
 
 use super::resolve::body_of;
 use crate::analysis::footprint::{Access, Use, uses};
@@ -9,29 +11,29 @@ use crate::failure::Parameter;
 use crate::ir::{Index, Loop, Name, Nest, Node, Stmt, Tensor, Tree};
 use crate::{Error, refusal};
 
-/// A tensor that a nest computes for itself, from the first tree that uses it to the last one of
-/// a sequence.
+/// A tensor that a nest computes for its own use, between the first and the last tree of a sequence
+/// that use it.
 pub(super) struct Temporary<'a> {
     pub(super) nest: &'a Nest,
     pub(super) tensor: &'a Tensor,
     scope: Vec<usize>,
     first: usize,
     last: usize,
-    /// What it is given for.
+    /// The parameter that it is the argument for.
     parameter: &'a dyn Parameter,
 }
 
-/// When another tensor is to be free.
+/// When another tensor has to be free.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Free {
-    /// Before the temporary is needed.
+    /// Before the temporary is computed.
     Before,
-    /// While it is computed: it is read there for the last time.
+    /// While the temporary is computed: these loops read the other tensor for the last time.
     Meanwhile,
 }
 
 impl<'a> Temporary<'a> {
-    /// The tensor `name`, which is given for `parameter`.
+    /// The tensor `name`, which is the argument for `parameter`.
     pub(super) fn find(
         nest: &'a Nest,
         name: &str,
@@ -52,7 +54,7 @@ impl<'a> Temporary<'a> {
             let both = position.iter().zip(&u.position);
             both.take_while(|(a, b)| a == b).count()
         };
-        // A statement is no loop, even where it has all uses.
+        // A statement is not a scope, even if it has all uses.
         let depth = uses.iter().map(shared).min().unwrap_or(0);
         let depth = depth.min(position.len() - 1);
         let last = uses.iter().map(|u| u.position[depth]).max();
@@ -66,7 +68,7 @@ impl<'a> Temporary<'a> {
         })
     }
 
-    /// What is wrong with the tensor `buffer` as another place for the values.
+    /// Why the tensor `buffer` cannot keep the values; `None` if it can.
     fn wrong(&self, buffer: &Tensor, free: Free) -> Option<Error> {
         let (tensor, name) = (self.tensor.label(), buffer.label());
         let as_own = buffer.name().map(|n| self.tensor.named(n.clone()));
@@ -74,7 +76,7 @@ impl<'a> Temporary<'a> {
             return Some(differs(tensor, name));
         }
         let uses = uses(self.nest, buffer.label());
-        // Where uses are outside of the sequence, they may come before and after.
+        // Uses outside of the sequence may come before and after it.
         let place = |u: &Use| {
             if u.position.starts_with(&self.scope) {
                 u.position.get(self.scope.len()).copied()
@@ -122,8 +124,8 @@ impl<'a> Temporary<'a> {
         }
     }
 
-    /// The statements that assign an element of `buffer` and read of the tensor that element alone,
-    /// which they may overwrite.
+    /// The statements that may overwrite elements of the tensor in `buffer`: each assigns an
+    /// element of `buffer`, and reads the tensor only at the same index.
     fn overwriting(&self, buffer: &Tensor) -> Vec<Position> {
         let mut found = Vec::new();
         position::walk(self.nest.trees(), &mut |position, _, tree| {
@@ -139,8 +141,8 @@ impl<'a> Temporary<'a> {
         found
     }
 
-    /// The nest that keeps the values in `buffer`, which is given for `other`, or in the first
-    /// tensor that is free.
+    /// Keeps the values in `buffer`, which is the argument for `other`, or in the first free
+    /// tensor.
     pub(super) fn kept_in(
         &self,
         buffer: Option<&str>,
@@ -179,19 +181,18 @@ impl<'a> Temporary<'a> {
         }
     }
 
-    /// The tensor that all of this one is copied to in the end.
+    /// The tensor that the whole temporary is copied to in the end.
     pub(super) fn copy(&self) -> Option<Tensor> {
         let trees = body_of(self.nest, &self.scope);
         copied(trees.get(self.last)?, self.tensor)
     }
 
-    /// The nest that computes the values in `target` at once.
+    /// The nest that computes the values directly in `target`.
     pub(super) fn computed_in(&self, target: &Tensor) -> Nest {
         self.nest.with_trees(self.renamed(target))
     }
 
-    /// The trees with `buffer` in place of the tensor; what then copies an element to itself is
-    /// left out.
+    /// Replaces the tensor by `buffer`, and drops statements that then copy an element to itself.
     fn renamed(&self, buffer: &Tensor) -> Vec<Tree> {
         let rename = |name: &Name| {
             if self.tensor.name() == Some(name) {
@@ -211,12 +212,12 @@ impl<'a> Temporary<'a> {
     }
 }
 
-/// Two tensors of different kinds.
+/// The refusal for tensors of different shapes or element types.
 fn differs(tensor: &str, buffer: &str) -> Error {
     refusal(format!("{buffer} is not a tensor like {tensor}"))
 }
 
-/// The tree without those that are left out, and without loops that are empty then.
+/// The tree without some trees, and without loops that are then empty.
 fn without(tree: &Tree, left_out: &dyn Fn(&Tree) -> bool) -> Option<Tree> {
     match tree {
         tree if left_out(tree) => None,
@@ -233,7 +234,7 @@ fn without(tree: &Tree, left_out: &dyn Fn(&Tree) -> bool) -> Option<Tree> {
     }
 }
 
-/// Whether a statement reads of a tensor the element at the index that it assigns, and no other.
+/// Whether a statement reads a tensor only at the index that it assigns.
 fn reads_alone(s: &Stmt, tensor: &Tensor) -> bool {
     let (mut reads, mut alone) = (false, true);
     s.value.for_each_access(&mut |t, index| {
@@ -258,7 +259,7 @@ fn copies_itself(s: &Stmt) -> bool {
     s.update.is_none() && reads
 }
 
-/// Where a loop over one statement copies `tensor` to, element by element.
+/// The tensor that a loop over one statement copies `tensor` to, element by element.
 fn copied(tree: &Tree, tensor: &Tensor) -> Option<Tensor> {
     match tree {
         Tree::Loop(l) => match l.body.as_slice() {

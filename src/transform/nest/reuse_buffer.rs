@@ -66,7 +66,7 @@ pub static REUSE_BUFFER: Op = Op {
     },
 };
 
-/// The nest that keeps `tensor` in another one.
+/// The nest that keeps `tensor` in the memory of another tensor.
 ///
 /// # Errors
 /// As the header says.

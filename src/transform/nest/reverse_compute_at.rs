@@ -44,7 +44,8 @@
 //! loop that does not write the tensor; iterations that share elements, as those of a reduction's
 //! own loops do.
 //!
-//! Source: TVM's `reverse_compute_at` (Feng et al., TensorIR, ASPLOS 2023), the epilogue of CUTLASS.
+//! Source: TVM's `reverse_compute_at` (Feng et al., TensorIR, ASPLOS 2023), the epilogue of
+//! CUTLASS.
 
 use super::compute_at::clipped;
 use super::fills::repeats;
@@ -75,7 +76,7 @@ pub static REVERSE_COMPUTE_AT: Op = Op {
     },
 };
 
-/// The producer with the consumer at the end of each iteration of loops.
+/// The producer with the consumer at the end of each iteration of the loops.
 ///
 /// # Errors
 /// As the header says.
@@ -115,7 +116,7 @@ pub fn reverse_compute_at(
     Ok(producer.joined(consumer.nest, trees.collect()))
 }
 
-/// An assignment and what it reads of what a producer writes.
+/// An assignment, and its reads of a tensor that a producer writes.
 struct Consumer<'a> {
     nest: &'a Nest,
     plain: Plain<'a>,

@@ -135,7 +135,7 @@ pub fn rfactor(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
     Ok(nest.with_trees(splice(&factored, place, trees)))
 }
 
-/// The reduction whose partial results `op` combines.
+/// The reduction that combines partial results of `op`.
 fn reduction(op: BinaryOp) -> Option<Reduction> {
     match op {
         // a - b - c is a - (b + c).
@@ -193,12 +193,13 @@ fn moves(sides: &[Side], l: &Name) -> bool {
     sides.any(|side| side.low.mentions(l) || side.offsets.mentions(l))
 }
 
-/// How many loops there are around the place where partial results live, at most `depth`, and the
-/// box that they are of; `None` if the loop that is `depth` deep uses the target otherwise.
+/// The scope of the partial results: how many loops are around it, at most `depth`, and the box of
+/// the target that they belong to. `None` if the loop `depth` levels deep uses the target
+/// otherwise.
 fn scope(nest: &Nest, update: &Use, depth: usize) -> Option<(usize, Vec<Side>)> {
     let name = update.tensor.label();
     let uses = uses(nest, name);
-    // The update, and nothing else, in the loop that is `depth` deep.
+    // Whether the loop `depth` levels deep uses the target in the update only.
     let alone = |depth: usize| {
         let place = &update.position[..=depth];
         let inside = uses.iter().filter(|u| u.position.starts_with(place));
@@ -217,8 +218,8 @@ fn scope(nest: &Nest, update: &Use, depth: usize) -> Option<(usize, Vec<Side>)> 
     Some((depth, region))
 }
 
-/// How far the elements of an index are apart, if only `l` moves it, upwards from the `low` of the
-/// box.
+/// The distance between elements of an index, if only `l` moves it, upwards from the `low` end of
+/// the box.
 fn stride(index: &Affine, l: &Loop, low: &Affine) -> Option<i64> {
     let [lower] = &l.range.lower[..] else {
         return None;
@@ -233,7 +234,7 @@ struct Partials {
     local: Tensor,
     /// The number of iterations.
     slots: i64,
-    /// The box of the target's elements that they are of.
+    /// The box of the target that they belong to.
     sides: Vec<Side>,
 }
 
@@ -259,7 +260,7 @@ impl Partials {
         })
     }
 
-    /// The element of an iteration that belongs to an element of the target.
+    /// The partial result that one iteration has for an element of the target.
     fn index(&self, slot: Affine, index: &[Affine]) -> Vec<Affine> {
         let dimensions = index.iter().zip(&self.sides);
         let several = dimensions.filter(|(_, side)| !is_single(side));
@@ -277,8 +278,7 @@ impl Partials {
         }))
     }
 
-    /// The loops that combine the partial results with the target, whose update in `loops`
-    /// `stmt` is.
+    /// The loops that combine the partial results with the target; `stmt` is its update in `loops`.
     fn combine(
         &self,
         stmt: &Stmt,
@@ -295,7 +295,7 @@ impl Partials {
                 index.push(side.low.clone());
                 continue;
             }
-            // The innermost loop that moves in this dimension names the new one.
+            // The new loop is named after the innermost loop that moves in this dimension.
             let of = loops.iter().rev().find(|l| own.mentions(&l.name));
             let name = names.number(of.map_or(&l.name, |l| &l.name));
             index.push(Affine::iterator(name.clone()));

@@ -80,22 +80,22 @@ pub static SEPARATE: Op = Op {
     call: |args| separate(args.get(&NEST)?, args.get(&LOOP)?).map(Value::Nest),
 };
 
-/// Some of a loop's iterations, all before or all after those of another part.
+/// A part of a loop's iterations, entirely before or after the other parts.
 struct Part {
     range: Range,
-    /// On which side of values they are: from each one on, or before it.
+    /// The values that split it off, and whether the part is from the value on or before it.
     sides: Vec<(Affine, bool)>,
 }
 
-/// What a part executes.
+/// The code of a part.
 struct Kept {
     range: Range,
     body: Vec<Tree>,
-    /// How many guards hold in all of its iterations.
+    /// The number of guards that hold in all of its iterations.
     held: usize,
 }
 
-/// The nest with a loop in parts, each without guards.
+/// The nest with a loop split into parts without guards.
 ///
 /// # Errors
 /// As the header says.
@@ -168,25 +168,26 @@ pub fn separate(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
 }
 
 impl Part {
-    /// On which side of a value the iterations are, as far as the part was split there.
+    /// Whether the iterations are from a value on or before it; `None` if the part was not split
+    /// there.
     fn side(&self, value: &Affine) -> Option<bool> {
         let mut sides = self.sides.iter();
         sides.find(|(at, _)| at == value).map(|(_, from)| *from)
     }
 
-    /// Whether a guard with these bounds lets nothing through.
+    /// Whether a guard with these bounds never holds in the part.
     fn stops(&self, [lower, upper]: &[Vec<&Affine>; 2]) -> bool {
         let before = lower.iter().any(|b| self.side(b) == Some(false));
         before || upper.iter().any(|b| self.side(b) == Some(true))
     }
 
-    /// Whether a guard with these bounds lets everything through.
+    /// Whether a guard with these bounds always holds in the part.
     fn holds(&self, [lower, upper]: &[Vec<&Affine>; 2]) -> bool {
         let from = lower.iter().all(|b| self.side(b) == Some(true));
         from && upper.iter().all(|b| self.side(b) == Some(false))
     }
 
-    /// The iterations before a value, and those from it on, as far as there may be some.
+    /// Splits the part at a value, and drops a half that is empty.
     fn split(self, at: &Affine, around: &[&Loop]) -> Vec<Part> {
         if self.side(at).is_some() {
             return vec![self];
@@ -224,7 +225,7 @@ impl Part {
         self
     }
 
-    /// What the part executes of a loop's body.
+    /// The code of the part: its share of the loop's body.
     fn kept(self, l: &Loop, body: &[Tree]) -> Kept {
         let mut held = 0;
         let body = self.without_guards(body, &l.name, &mut held);
@@ -232,8 +233,8 @@ impl Part {
         Kept { range, body, held }
     }
 
-    /// The trees without the guards that hold in all of the iterations, which are counted, and
-    /// without what others guard.
+    /// Dissolves guards that always hold in the part, which are counted, and drops the bodies of
+    /// guards that never do.
     fn without_guards(&self, trees: &[Tree], name: &Name, held: &mut usize) -> Vec<Tree> {
         let mut left = Vec::with_capacity(trees.len());
         for tree in trees {
@@ -272,13 +273,13 @@ fn is_idle(tree: &Tree) -> bool {
     }
 }
 
-/// Whether a loop has the iteration of the loop `name` around it and no other, at most.
+/// Whether a loop has at most one iteration, that of the loop `name` around it.
 fn is_guard(l: &Loop, name: &Name) -> bool {
     let iterator = Affine::iterator(name.clone());
     l.range.upper.contains(&iterator.plus_constant(1)) && l.range.lower.contains(&iterator)
 }
 
-/// The bounds of a guard of the loop `name`, but for those that make it one.
+/// The bounds of a guard of the loop `name`, without the two bounds that make it a guard.
 fn own_bounds<'a>(guard: &'a Loop, name: &Name) -> [Vec<&'a Affine>; 2] {
     let iterator = Affine::iterator(name.clone());
     let next = iterator.plus_constant(1);
@@ -287,7 +288,7 @@ fn own_bounds<'a>(guard: &'a Loop, name: &Name) -> [Vec<&'a Affine>; 2] {
         .map(|(bounds, own)| bounds.iter().filter(|b| **b != own).collect())
 }
 
-/// The trees with the iterator of a loop in place of those of its guards.
+/// Replaces the iterators of a loop's guards by the loop's own.
 fn named_alike(trees: &[Tree], name: &Name) -> Vec<Tree> {
     let iterator = Affine::iterator(name.clone());
     let one = |tree: &Tree| match tree {
@@ -324,7 +325,7 @@ fn collect<'a>(trees: &'a [Tree], name: &Name, guards: &mut Vec<&'a Loop>) {
     }
 }
 
-/// The bounds with another one, without those that others imply.
+/// Adds a bound, and drops the bounds that it implies.
 fn tightened(
     bounds: &[Affine],
     with: &Affine,

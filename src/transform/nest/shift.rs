@@ -37,7 +37,7 @@ pub static SHIFT: Op = Op {
     call: |args| shift(args.get(&NEST)?, args.get(&LOOP)?, args.get(&AMOUNT)?).map(Value::Nest),
 };
 
-/// The nest with a loop whose iterator is larger by `amount`.
+/// The nest with `amount` added to a loop's iterator.
 ///
 /// # Errors
 /// A loop that does not exist.

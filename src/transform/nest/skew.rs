@@ -53,8 +53,8 @@ pub static SKEW: Op = Op {
     },
 };
 
-/// The first few ways to skew a loop by the one around it, by 1 and by 2: another order of the loops
-/// may be legal then.
+/// A few skews of a loop by the one around it, by 1 and by 2. Another order of the loops may then
+/// be legal.
 pub(super) fn skews(nest: &Nest) -> Vec<Call> {
     let by_name = |name: &Name| Arg::Loop(LoopRef::Name(name.to_string()));
     let loops = nest.loops();

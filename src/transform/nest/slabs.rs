@@ -77,8 +77,8 @@ pub static SLABS: Op = Op {
     },
 };
 
-/// The nest in slabs of the width `size`, across which the sum of the iterator of one of `listed`
-/// and of `factors` times those of loops around it grows.
+/// Cuts the nest into slabs of width `size`. Across them grows the iterator of one of `listed` plus
+/// `factors` times the iterators of loops around it.
 ///
 /// # Errors
 /// As the header says.
@@ -98,7 +98,7 @@ pub fn slabs(
     let name = Names::of(nest).free(&first.unwrap_or(&outer.name).derived("s"));
 
     let mut slabs: Option<Range> = None;
-    // The new ranges of loops, which are those that any of the cut loops inside needs.
+    // The new range of each loop covers the iterations that any cut loop inside of it needs.
     let mut ranges: Vec<(&[usize], Range)> = Vec::new();
     for position in &positions {
         let loops = chain(nest, position);
@@ -164,7 +164,7 @@ pub fn slabs(
     Ok(nest.with_trees(splice(cut.trees(), &around, vec![slabs])))
 }
 
-/// Adds the bounds that a loop had, unless others are at least as tight.
+/// Adds a loop's old bounds, unless others are at least as tight.
 fn keep(range: &mut Range, had: &Range) {
     let ends = [
         (&mut range.lower, &had.lower, 1),
@@ -180,7 +180,7 @@ fn keep(range: &mut Range, had: &Range) {
     }
 }
 
-/// The sum of factors times iterators, all of which are around the loop at a position.
+/// The sum of factors times iterators of loops around the position.
 fn beyond(nest: &Nest, position: &[usize], factors: &[(&str, i64)]) -> Result<Affine, Error> {
     let mut sum = Affine::constant(0);
     for (name, factor) in factors {
@@ -199,7 +199,8 @@ fn last<'a>(nest: &'a Nest, position: &[usize]) -> &'a Loop {
     chain(nest, position)[position.len() - 1]
 }
 
-/// The positions of loops inside of the one at `around`, of which each statement there is in one.
+/// The positions of the listed loops inside of the loop at `around`. Together they contain all of
+/// its statements, each in exactly one of them.
 fn covering(nest: &Nest, around: &[usize], listed: &[LoopRef]) -> Result<Vec<Position>, Error> {
     let outer = &last(nest, around).name;
     let mut positions: Vec<Position> = Vec::with_capacity(listed.len());
@@ -238,7 +239,7 @@ fn covering(nest: &Nest, around: &[usize], listed: &[LoopRef]) -> Result<Vec<Pos
     }
 }
 
-/// The first tree that is no loop and in none of those at `positions`.
+/// The first statement outside of the loops at `positions`.
 fn uncovered<'a>(
     body: &'a [Tree],
     place: &mut Position,

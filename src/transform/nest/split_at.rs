@@ -92,7 +92,7 @@ pub fn split_at(nest: &Nest, reference: &LoopRef, at: &Affine) -> Result<Nest, E
             lower: tightened(lower, at, &no_less),
             ..l.range.clone()
         };
-        // All of the loop keeps its name.
+        // If only one part has iterations, it keeps the loop's name.
         trees.push(if trees.is_empty() {
             Tree::of_loop(Loop {
                 range,
@@ -105,7 +105,7 @@ pub fn split_at(nest: &Nest, reference: &LoopRef, at: &Affine) -> Result<Nest, E
     Ok(nest.with_trees(splice(nest.trees(), &position, trees)))
 }
 
-/// The bounds with another one, without those that others imply.
+/// Adds a bound unless others imply it, and drops the bounds that it implies.
 fn tightened(
     bounds: &[Affine],
     with: &Affine,

@@ -41,7 +41,7 @@ pub static STREAM: Op = Op {
     call: |args| stream(args.get(&NEST)?, args.get(&LOOP)?, args.get(&TENSOR)?).map(Value::Nest),
 };
 
-/// The nest with a loop that stores to `tensor` past the caches.
+/// The nest with a loop that stores `tensor` past the caches.
 ///
 /// # Errors
 /// As the header says.
@@ -79,7 +79,7 @@ pub fn stream(nest: &Nest, reference: &LoopRef, tensor: &str) -> Result<Nest, Er
     Err(error.at(&TENSOR).on(nest, [name.clone()]))
 }
 
-/// The tensor of that name, if trees assign its elements, and whether they read it.
+/// Finds the tensor of that name if trees assign its elements, and whether they read it.
 fn uses(trees: &[Tree], tensor: &str, assigned: &mut Option<Name>, read: &mut bool) {
     for tree in trees {
         match tree {

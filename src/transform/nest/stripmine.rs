@@ -43,7 +43,7 @@
 //!     B[i_r][j_2] = A[i_r][j_2]
 //! ```
 //!
-//! The trip count may depend on outer loops if the remainder does not, as behind a block,
+//! The trip count may depend on outer loops if the remainder does not, as after a block:
 //!
 //! ```rhai
 //! let p = nest(`
@@ -65,7 +65,7 @@
 //!     A[i_r] += 1
 //! ```
 //!
-//! and of several upper bounds one at most may leave a remainder, as within a tile:
+//! One of several upper bounds may leave a remainder, as within a tile:
 //!
 //! ```rhai
 //! let A = tensor([50]);
@@ -153,17 +153,17 @@ pub static STRIPMINE: Op = Op {
 };
 
 words! {
-    /// What becomes of the iterations after the last whole block.
+    /// The treatment of the iterations after the last whole block.
     pub enum Tail {
-        /// They are a block that a `min` bounds.
+        /// The last block is bounded by a `min`.
         Guard = "guard",
-        /// Likewise, and blocks begin at the same values whatever the outer loops are.
+        /// As `Guard`, and blocks begin at the same values for all iterations of the outer loops.
         Grid = "grid",
-        /// Likewise, and these values are multiples of the factor.
+        /// As `Grid`, and blocks begin at multiples of the factor.
         Aligned = "aligned",
-        /// They are a loop of their own.
+        /// The remainder becomes a loop of its own.
         Cut = "cut",
-        /// There must be none.
+        /// A remainder is refused.
         Exact = "exact",
     }
 }
@@ -177,7 +177,7 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> R
     split(nest, reference, (factor, tail), &refused)
 }
 
-/// The nest with whole blocks of a loop and the rest, for operations that need them whole.
+/// Splits a loop into whole blocks and a remainder, for operations that need blocks of one size.
 pub(super) fn cut(nest: &Nest, reference: &LoopRef, factor: i64) -> Result<Nest, Error> {
     split(nest, reference, (factor, Tail::Cut), &|l| {
         let error = not_constant(nest, l);
@@ -225,7 +225,7 @@ fn split(
             let upper = |full: Affine| block_end(full, l, &origin, factor, count);
             let counts = vec![Affine::constant(count)];
             let mut tree = blocks(l, new, (&origin, counts, factor), upper);
-            // A bound that no block lies below cuts nothing.
+            // A bound below all blocks has no effect.
             let cuts = |b: &&Affine| b.minus(&origin).as_constant().is_none_or(|d| d > 0);
             let begins: Vec<Affine> = l.range.lower.iter().filter(cuts).cloned().collect();
             if let Tree::Loop(outer) = &mut tree
@@ -275,8 +275,8 @@ fn split(
     Ok(nest.with_trees(splice(nest.trees(), &position, trees)))
 }
 
-/// That blocks of one size, with this tail, leave remainders that differ; the help says what was
-/// tried and takes these bounds.
+/// The refusal of blocks of one size, with this tail, if the remainder varies. The help names tails
+/// that were tried and accept the bounds.
 fn no_blocks(nest: &Nest, l: &Loop, reference: &LoopRef, factor: i64, tail: Tail) -> Error {
     let error = not_constant(nest, l);
     let others = [(Tail::Guard, "\"guard\""), (Tail::Grid, "\"grid\"")].into_iter();
@@ -302,11 +302,11 @@ fn no_blocks(nest: &Nest, l: &Loop, reference: &LoopRef, factor: i64, tail: Tail
     }
 }
 
-/// Of how many copies [`outer_blocks`] asks.
+/// The most copies that [`outer_blocks`] suggests.
 const MOST_COPIES: i64 = 64;
 
-/// How each copy of a loop leaves the same remainder in all its blocks: the loop that its bounds
-/// depend on advances by whole blocks, which are unrolled. `None` where that was tried in vain.
+/// A step that gives each copy of a loop a constant remainder: unrolled whole blocks of the loop
+/// that its bounds depend on. `None` if that was tried in vain.
 fn outer_blocks(nest: &Nest, l: &Loop, factor: i64) -> Option<String> {
     let bounds = l.range.lower.iter().chain(&l.range.upper);
     let (outer, _) = bounds.flat_map(Affine::terms).next()?;
@@ -337,7 +337,7 @@ fn outer_blocks(nest: &Nest, l: &Loop, factor: i64) -> Option<String> {
     })
 }
 
-/// The lower bound of a loop and its numbers of iterations, the least of which counts. Their
+/// The lower bound of a loop and its candidate trip counts; the least of them applies. Their
 /// remainders modulo the factor are the same in all iterations of the loops around, and all but one
 /// are 0.
 fn whole_extents(
@@ -363,9 +363,9 @@ fn whole_extents(
     fits.then(|| (lower.clone(), extents))
 }
 
-/// Where blocks begin that stand at the same values, modulo the factor, for all values of the
-/// loops around: at a lower bound, or at the least value of all. With the most iterations from
-/// there on, which are as few as possible.
+/// An origin of blocks that is the same, modulo the factor, for all values of the loops around: a
+/// lower bound, or the least value. Among these, the one with the fewest iterations from there on;
+/// also returns their greatest number.
 fn grid(l: &Loop, factor: i64, around: &Bounds) -> Option<(Affine, i64)> {
     let mut within = around.clone();
     within.enter(l);
@@ -380,8 +380,8 @@ fn grid(l: &Loop, factor: i64, around: &Bounds) -> Option<(Affine, i64)> {
     extents.min_by_key(|(_, extent)| *extent)
 }
 
-/// The last multiple of the factor before the loop's least value, with the most iterations from
-/// there on.
+/// The last multiple of the factor up to the loop's least value, and the greatest number of
+/// iterations from there on.
 fn multiple(l: &Loop, factor: i64, around: &Bounds) -> Option<(Affine, i64)> {
     let mut within = around.clone();
     within.enter(l);
@@ -391,8 +391,9 @@ fn multiple(l: &Loop, factor: i64, around: &Bounds) -> Option<(Affine, i64)> {
     Some((origin, extent))
 }
 
-/// The loops over blocks of `factor` iterations from `lower` on, as many as the least of `counts`,
-/// and within one, where `upper` makes the bounds from the end of a whole block.
+/// The loop over blocks of `factor` iterations from `lower` on, and the loop within a block. The
+/// least of `counts` is the number of blocks. `upper` makes the bounds of a block from its full
+/// end.
 fn blocks(
     l: &Loop,
     [outer, inner]: [Name; 2],
@@ -430,18 +431,18 @@ fn blocks(
     })
 }
 
-/// The most iterations that the loop has for any values of the loops around it.
+/// The greatest trip count of the loop for any values of the loops around it.
 fn largest_extent(lower: &Affine, upper: &[Affine], around: &Bounds) -> i64 {
     let extents = upper.iter().map(|u| u.minus(lower));
     let largest = extents.filter_map(|e| Some(around.interval(&e)?.1)).min();
     largest.unwrap_or(0).max(0)
 }
 
-/// The end of a block: `full`, and those of the loop's own bounds that can be less.
+/// The end of a block: `full`, and the loop's own bounds that can be less.
 fn block_end(full: Affine, l: &Loop, lower: &Affine, factor: i64, blocks: i64) -> Vec<Affine> {
     let mut end = vec![full];
     for bound in &l.range.upper {
-        // A bound that every block reaches exactly or that lies behind them cuts nothing.
+        // A bound at the end of the blocks, or behind them, has no effect.
         let distance = bound.minus(lower).as_constant();
         let covered = factor.checked_mul(blocks);
         let cuts = !matches!((distance, covered), (Some(d), Some(c)) if d >= c);

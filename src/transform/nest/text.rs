@@ -1,4 +1,4 @@
-//! The entry of `nest` in the table of operations; the reading itself is in `lower`.
+//! The entry of `nest` in the table of operations; the parser is in `lower`.
 
 use crate::args::Text;
 use crate::lower::program::program;

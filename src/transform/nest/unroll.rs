@@ -72,7 +72,7 @@ pub static UNROLL: Op = Op {
     },
 };
 
-/// The error with what unrolls loops with loops inside.
+/// The error, with help for unrolling loops that contain loops.
 fn or_jam(error: Error) -> Error {
     let loops = error.nest.iter().flat_map(Nest::loops);
     let mut culprits = loops.filter(|(_, l)| error.culprits.contains(&l.name));
@@ -129,13 +129,13 @@ pub fn unroll(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
     Ok(nest.with_trees(splice(nest.trees(), &position, unrolled)))
 }
 
-/// The names of the local tensors that are declared in trees.
+/// The names of the local tensors that the trees declare.
 pub(super) fn declared(trees: &[Tree]) -> Vec<&Name> {
     let locals = trees.iter().flat_map(Tree::locals);
     locals.filter_map(Tensor::name).collect()
 }
 
-/// The name of a local tensor in one of several copies of what declares it.
+/// The name of a local tensor in one of several copies of its scope.
 pub(super) fn copied_local(
     locals: &[&Name],
     name: &Name,
@@ -155,7 +155,7 @@ pub fn unroll_by(nest: &Nest, reference: &LoopRef, factor: i64) -> Result<Nest, 
     let position = find(nest, reference, &LOOP)?;
     let name = &chain(nest, &position)[position.len() - 1].name;
     let within = name.derived("i");
-    // Fewer iterations than the factor are a tail alone.
+    // With fewer iterations than the factor, the remainder is the whole loop.
     if !cut.has_loop(&within) {
         return Ok(cut);
     }

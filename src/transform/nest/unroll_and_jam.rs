@@ -27,7 +27,8 @@
 //! each. `check` proves it.
 //!
 //! Refuses: factors below 1; steps other than 1; a trip count whose remainder depends on outer
-//! loops; inner loops whose bounds depend on this one; results that are too large; new names that are in use.
+//! loops; inner loops whose bounds depend on this one; results that are too large; new names that
+//! are in use.
 //!
 //! Source: Callahan, Cocke and Kennedy, Estimating Interlock and Improving Balance for Pipelined
 //! Architectures, 1988; in TeML unroll (eq. 25) and fuse_inner (eq. 23).
@@ -58,7 +59,7 @@ pub static UNROLL_AND_JAM: Op = Op {
     },
 };
 
-/// Dependences may allow it of skewed loops, and the loop can be unrolled as it is.
+/// Dependences may allow it after a skew, and the loop can be unrolled as it is.
 pub fn alternatives(nest: &Nest, args: &[Arg]) -> Alternatives {
     Alternatives {
         first: skews(nest),
@@ -74,7 +75,7 @@ pub fn unroll_and_jam(nest: &Nest, reference: &LoopRef, factor: i64) -> Result<N
     let cut = cut(nest, reference, factor)?;
     let position = find(nest, reference, &LOOP)?;
     let unrolled = &chain(nest, &position)[position.len() - 1].name;
-    // Fewer iterations than the factor are a tail alone.
+    // With fewer iterations than the factor, the remainder is the whole loop.
     let Ok(position) = position::named(&cut, unrolled.derived("i").as_str()) else {
         return Ok(cut);
     };
@@ -94,8 +95,8 @@ pub fn unroll_and_jam(nest: &Nest, reference: &LoopRef, factor: i64) -> Result<N
     }
 }
 
-/// The trees with each statement and fill repeated for all values of `iterator`. The error is
-/// the loop whose bounds depend on it.
+/// Repeats each statement and fill for all values of `iterator`. The error is a loop whose bounds
+/// depend on it.
 fn jam(
     trees: &[Tree],
     iterator: &Name,

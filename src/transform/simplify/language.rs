@@ -1,4 +1,4 @@
-//! Expressions as an e-graph has them, what is known of them, and what they cost.
+//! The language of the e-graph, the facts known of its classes, and its cost function.
 
 use crate::ir::{Constant, Elem, Expr, Name, Node};
 use egg::{Analysis, CostFunction, DidMerge, EGraph, Id, Language, RecExpr, define_language};
@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 define_language! {
-    /// Element-wise arithmetic, sums, and what is opaque.
+    /// Element-wise arithmetic, sums, and opaque expressions.
     pub(super) enum Algebra {
         Leaf(Item),
         "+" = Add([Id; 2]),
@@ -20,11 +20,11 @@ define_language! {
     }
 }
 
-/// A number of an opaque expression.
+/// The number of an opaque expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Item(pub usize);
 
-/// A number of a list of iterators that are summed over.
+/// The number of a list of iterators that a sum runs over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Over(pub usize);
 
@@ -51,7 +51,7 @@ macro_rules! numbered {
 numbered!(Item, "#");
 numbered!(Over, "sum");
 
-/// What the numbers in an expression stand for.
+/// The opaque expressions, iterators and ranges that the numbers in an expression refer to.
 #[derive(Clone, Debug)]
 pub(super) struct Facts {
     /// The opaque expressions.
@@ -65,7 +65,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// The number of an opaque expression.
+    /// The number of an opaque expression; a new one if it is not known.
     pub fn item(&mut self, expr: &Expr) -> Item {
         let found = self.items.iter().position(|item| item == expr);
         Item(found.unwrap_or_else(|| {
@@ -74,7 +74,7 @@ impl Facts {
         }))
     }
 
-    /// The number of a list of iterators.
+    /// The number of a list of iterators; a new one if it is not known.
     pub fn over(&mut self, mut names: Vec<Name>) -> Over {
         names.sort();
         let found = self.overs.iter().position(|over| *over == names);
@@ -84,7 +84,7 @@ impl Facts {
         }))
     }
 
-    /// How many values iterators take together.
+    /// The number of points over which iterators run together.
     pub fn points<'n>(&self, names: impl IntoIterator<Item = &'n Name>) -> f64 {
         let extent = |name: &Name| {
             let range = self.ranges.get(name);
@@ -94,7 +94,7 @@ impl Facts {
     }
 }
 
-/// What is known of equal expressions.
+/// Facts about a class of equal expressions.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     /// The iterators that their value depends on.
@@ -133,7 +133,7 @@ impl Analysis<Algebra> for Facts {
     }
 
     fn merge(&mut self, a: &mut Known, b: Known) -> DidMerge {
-        // Equal values depend on nothing that one of them does not depend on.
+        // A value depends only on iterators that all of its equal forms depend on.
         let (of_a, of_b) = (a.free.len(), b.free.len());
         a.free.retain(|name| b.free.contains(name));
         DidMerge(a.free.len() != of_a, a.free.len() != of_b)
@@ -143,18 +143,18 @@ impl Analysis<Algebra> for Facts {
 /// Counts operations.
 pub(super) struct Count<'g>(pub &'g Graph);
 
-/// What the values of an expression cost.
+/// The cost of an expression's values.
 #[derive(Clone, Debug)]
 pub(super) struct Cost {
-    /// Operations of the sums inside, which are computed before.
+    /// Operations of inner sums, which are computed before.
     sums: f64,
     /// Operations at each point.
     each: f64,
-    /// At how many points there is a value.
+    /// The number of points that have a value.
     points: f64,
     /// Elements of all sums.
     memory: f64,
-    /// Nodes.
+    /// The number of nodes.
     size: f64,
 }
 
@@ -178,7 +178,6 @@ impl PartialOrd for Cost {
 }
 
 impl Count<'_> {
-    /// The cost of an expression as it is.
     pub fn of(graph: &Graph, expr: &RecExpr<Algebra>) -> Cost {
         Count(graph).cost_rec_in(expr)
     }
@@ -269,7 +268,7 @@ impl CostFunction<Algebra> for Count<'_> {
     }
 }
 
-/// The number that an opaque expression is, as one of [`NUMBERS`].
+/// The opaque expression for one of [`NUMBERS`].
 pub(super) fn number(elem: Elem, value: i8) -> Expr {
     Expr::new(Node::Constant(Constant::small(elem, value)))
 }

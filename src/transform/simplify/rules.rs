@@ -1,16 +1,17 @@
-//! The rules, and how long they are applied.
+//! The rewrite rules, and the limits of their application.
 
 use super::language::{Algebra, Facts, Graph, Item, Over};
 use crate::ir::{Constant, Elem, Expr, Name, Node};
 use egg::{Id, Rewrite, Runner, SimpleScheduler, rewrite};
 use std::time::Duration;
 
-/// Rounds of all rules.
+/// Rounds in which all rules are applied.
 const ROUNDS: usize = 8;
 /// Nodes after which no further round begins.
 const MAX_NODES: usize = 4000;
 
-/// What follows from an expression, up to the limits, which do not depend on the machine.
+/// Applies the rules until nothing changes or a limit is reached. The limits do not depend on the
+/// machine.
 pub(super) fn saturated(mut graph: Graph) -> Graph {
     let rules = arithmetic();
     for _ in 0..ROUNDS {
@@ -36,7 +37,7 @@ pub(super) fn saturated(mut graph: Graph) -> Graph {
     graph
 }
 
-/// Rules of element-wise operations; items 0, 1 and 2 are these numbers.
+/// Rules of element-wise operations; items 0, 1 and 2 are the numbers 0, 1 and 2.
 fn arithmetic() -> Vec<Rewrite<Algebra, Facts>> {
     vec![
         rewrite!("add-comm"; "(+ ?a ?b)" => "(+ ?b ?a)"),
@@ -58,7 +59,7 @@ fn arithmetic() -> Vec<Rewrite<Algebra, Facts>> {
     ]
 }
 
-/// Rules of sums, which ask which iterators an operand depends on.
+/// Rules of sums: they depend on the iterators of the operands.
 fn of_sums(graph: &mut Graph) {
     let mut found: Vec<(Id, Over, Id)> = Vec::new();
     for class in graph.classes() {
@@ -70,7 +71,8 @@ fn of_sums(graph: &mut Graph) {
     }
     for (sum, over, body) in found {
         let names = graph.analysis.overs[over.0].clone();
-        // What leaves an empty sum is multiplied by 0, which loses its NaN or infinity or adds one.
+        // A factor that leaves an empty sum is multiplied by 0, which loses a NaN or an infinity,
+        // or adds one.
         if graph.analysis.points(&names) == 0.0 {
             continue;
         }
@@ -101,7 +103,7 @@ fn sum(graph: &mut Graph, names: Vec<Name>, of: Id) -> Id {
     graph.add(Algebra::Sum(over, of))
 }
 
-/// `names` apart: those that a class depends on, and the others.
+/// Splits `names` into the iterators that a class depends on and the others.
 fn apart(graph: &Graph, names: &[Name], of: Id) -> (Vec<Name>, Vec<Name>) {
     let free = &graph[of].data.free;
     names.iter().cloned().partition(|name| free.contains(name))

@@ -1,12 +1,13 @@
-//! Sums inside of values as assignments of their own, which are computed once.
+//! Makes assignments of the sums inside of values, so that each is computed once.
 
 use crate::analysis::shape;
 use crate::ir::{Affine, Domain, Expr, Node, Shape, Tensor};
 use crate::tensor::contraction::name_after;
 use crate::tensor::with_shapes;
 
-/// The assignments of all sums inside of the value, the innermost first, and then the assignment;
-/// `taken` are the labels that no new tensor gets. A sum whose iterators do not begin at 0 stays.
+/// The assignments of all sums inside of the value, innermost first, and then the assignment
+/// itself. New tensors get labels that are not in `taken`. A sum whose iterators do not begin at 0
+/// stays.
 pub(super) fn steps(assignment: &Expr, taken: &mut Vec<String>) -> Vec<Expr> {
     let Node::Assign { value, .. } = assignment.node() else {
         return vec![assignment.clone()];
@@ -27,10 +28,10 @@ pub(super) fn steps(assignment: &Expr, taken: &mut Vec<String>) -> Vec<Expr> {
     }
 }
 
-/// Sums, their tensors and the assignments of these.
+/// Sums, with their tensors and the assignments of these.
 type Steps = Vec<(Expr, Tensor, Expr)>;
 
-/// A value with tensors in place of its sums.
+/// Replaces the sums in a value by tensors.
 fn split(value: &Expr, taken: &mut Vec<String>, made: &mut Steps) -> Expr {
     if !matches!(value.node(), Node::Reduce { .. }) {
         return inside(value, taken, made);
@@ -53,7 +54,7 @@ fn split(value: &Expr, taken: &mut Vec<String>, made: &mut Steps) -> Expr {
     }
 }
 
-/// The same operation, whose operands have tensors in place of sums.
+/// Replaces the sums in the operands of an operation by tensors.
 fn inside(value: &Expr, taken: &mut Vec<String>, made: &mut Steps) -> Expr {
     let children: Vec<(Expr, Expr)> = value
         .children()

@@ -1,7 +1,7 @@
-//! From trees to expressions of an e-graph, and back.
+//! Translates trees to expressions of an e-graph, and back.
 //!
-//! Iterators of sums get names by their ranges, so that equal sums are equal whatever their iterators
-//! were called. No sum has an iterator of the name of one around it.
+//! Iterators of sums are renamed by their ranges, so that sums that differ only in names are equal.
+//! The iterators of a sum never have the name of an iterator around it.
 
 use super::language::{Algebra, Facts, Item, NUMBERS, Over, number};
 use crate::analysis::shape::{self, IteratorRange};
@@ -9,12 +9,12 @@ use crate::ir::{BinaryOp, Domain, Expr, Function, Name, Node, Range, Reduction, 
 use egg::{Id, RecExpr};
 use std::collections::BTreeMap;
 
-/// What reads a value.
+/// Translates a value to an expression of an e-graph.
 pub(super) struct Reader<'r> {
     facts: Facts,
-    /// The ranges of all iterators as they were called.
+    /// The ranges of all iterators, under their original names.
     ranges: &'r [IteratorRange],
-    /// The names that the value has from the start.
+    /// The names in the original value.
     taken: Vec<Name>,
     /// Names by range, in the order in which sums take them.
     pool: Vec<((i64, i64), Name)>,
@@ -39,8 +39,8 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// What the numbers in all that was read stand for; `None` where an opaque expression has a sum
-    /// whose iterators one around it might hide.
+    /// The facts about everything that was read; `None` if an iterator around an opaque expression
+    /// might capture the iterators of a sum in it.
     pub fn facts(self) -> Option<Facts> {
         let is_hidden = |item: &Expr| {
             let free = item.iterators();
@@ -58,7 +58,7 @@ impl<'r> Reader<'r> {
         self.made.clone()
     }
 
-    /// Adds an expression whose bound iterators have other names.
+    /// Adds an expression with its bound iterators renamed.
     fn add(&mut self, expr: &Expr, names: &BTreeMap<Name, Name>) -> Id {
         match expr.node() {
             Node::Binary {
@@ -68,7 +68,7 @@ impl<'r> Reader<'r> {
                 BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div
             ) =>
             {
-                // Integers are divided toward zero, which is no field's division.
+                // Integer division rounds toward zero, so the rules of fields do not hold for it.
                 if *op == BinaryOp::Div && !self.facts.elem.is_float() {
                     return self.opaque(expr, names);
                 }
@@ -135,7 +135,8 @@ impl<'r> Reader<'r> {
         self.made.add(Algebra::Leaf(item))
     }
 
-    /// The first name of a range that is not used around; a new one is made of the own name.
+    /// The first name for a range that is not used around the sum; a new one is derived from the
+    /// iterator's own name.
     fn pooled(&mut self, name: &Name, range: (i64, i64), used: &[Name]) -> Name {
         let fits = |(of, known): &&((i64, i64), Name)| *of == range && !used.contains(known);
         if let Some((_, known)) = self.pool.iter().find(fits) {
@@ -163,7 +164,7 @@ fn renamed(expr: &Expr, names: &BTreeMap<Name, Name>) -> Expr {
     }
 }
 
-/// The tree of an expression, whose sums say their ranges or leave them out.
+/// Translates an expression back to a tree; `ranges` says whether sums state their ranges.
 pub(super) fn written(expr: &RecExpr<Algebra>, facts: &Facts, ranges: bool) -> Expr {
     let nodes = expr.as_ref();
     match nodes.len().checked_sub(1) {
@@ -204,7 +205,7 @@ fn tree(
             let mut over = Vec::new();
             let mut within = Vec::new();
             for name in &facts.overs[*k] {
-                // One of this name around it would be hidden.
+                // A name from around the sum would be hidden.
                 let is_taken = |n: &Name| names.contains_key(n) || names.values().any(|v| v == n);
                 let numbered = (2..).map(|k: u32| name.derived(k));
                 let mut all = [name.clone()].into_iter().chain(numbered);

@@ -22,17 +22,17 @@
 //! i32(x[i])
 //! ```
 //!
-//! `vcast(operand, type, iterators?)` has the elements of the operand, as values of the type `"f64"`,
-//! `"f32"`, `"i32"` or `"i64"`; `cast(operand, type, I0 -> I1)` assigns them. The iterators are left
-//! out if the operand has some. If it has none and gets none, `vcast` converts entry by entry, as
-//! `-A` does.
+//! `vcast(operand, type, iterators?)` has the elements of the operand, as values of the type
+//! `"f64"`, `"f32"`, `"i32"` or `"i64"`; `cast(operand, type, I0 -> I1)` assigns them. The
+//! iterators are left out if the operand has some. If it has none and gets none, `vcast` converts
+//! entry by entry, as `-A` does.
 //!
 //! A sum is as wide as its operands: here, products and sums of `f32` are computed in `f64`.
 //!
 //! Conversions to floating point round to the nearest number, ties to even; a number that is too
 //! large becomes infinite. Conversions to integers truncate: 2.9 becomes 2 and -2.9 becomes -2.
-//! Beyond the range of the type they give its least or greatest integer, and 0 for a NaN, where C and
-//! NumPy define nothing. `i64` to `i32` wraps, as arithmetic does. It is not an
+//! Beyond the range of the type they give its least or greatest integer, and 0 for a NaN, where C
+//! and NumPy define nothing. `i64` to `i32` wraps, as arithmetic does. A conversion is not an
 //! operation in `flops`.
 //!
 //! Refuses: what `vexp` and `eq` refuse.

@@ -1,14 +1,15 @@
-//! The algebra of contractions: sums of products as several assignments.
+//! Splits sums of products into several assignments, by the algebra of contractions.
 //!
-//! For a sum of products of factors, some of which (`rest`) are not indexed by the iterators `l`:
+//! If some factors of a product (`rest`) are not indexed by the iterators `l`:
 //!
 //! ```text
 //! sum(k, l: inner * rest) = sum(k: sum(l: inner) * rest)
 //! ```
 //!
 //! Products are associative and commutative, and distribute over sums. Integers obey these laws
-//! as they are; floating-point numbers are rounded in other places, so that whoever splits a sum
-//! of theirs allows that.
+//! exactly. Floating-point numbers are rounded in other places, so the caller has to allow splits
+//! of their sums. The assignments are another definition, which `compare` compares with the first
+//! one.
 
 use super::eq::{ITERATORS, assign};
 use super::infer::{binary, reduce};
@@ -24,28 +25,28 @@ const MAX_FACTORS: usize = 12;
 /// Why an assignment is not split.
 #[derive(Debug, Described)]
 pub enum NoSplit {
-    /// It is something else.
+    /// Its value is not a product.
     #[error("must assign a sum of products of several factors")]
     NoProduct,
-    /// The factor is not there.
+    /// It does not have this factor.
     #[error("is not a factor of the assignment")]
     NoFactor,
-    /// The factor is in all sums.
+    /// Every sum iterates over the factor.
     #[error("stays in the sums: the other factors have none of their own")]
     Bound,
-    /// It would change how numbers are rounded.
+    /// Numbers would be rounded in other places.
     #[error("is a sum of floating-point numbers, which would be rounded in other places")]
     Rounding,
-    /// An iterator has another range without the factors that leave.
+    /// Without the factors that leave, an iterator has another range.
     #[error("has other ranges of iterators without some of its factors")]
     Ranges,
-    /// Iterators have ranges that the definition gives to them.
+    /// The definition gives the ranges of iterators.
     #[error("has iterators whose ranges are given, which it would lose")]
     Given,
     /// There are too many orders.
     #[error("has more than {MAX_FACTORS} factors")]
     TooMany,
-    /// What an operation says.
+    /// The error of an operation.
     #[error("{0}")]
     Operation(Error),
 }
@@ -86,12 +87,12 @@ impl Product {
         }
     }
 
-    /// Splitting it rounds elsewhere.
+    /// Whether a split rounds in other places.
     fn rounds(&self) -> bool {
         self.assignment.elem().is_float()
     }
 
-    /// The iterators that move some factors, in order of appearance.
+    /// The iterators that index the chosen factors, in order of appearance.
     fn moving(&self, chosen: impl Fn(usize) -> bool) -> Vec<Name> {
         let mut found = Vec::new();
         for (_, factor) in self.factors.iter().enumerate().filter(|(k, _)| chosen(*k)) {
@@ -101,8 +102,8 @@ impl Product {
         found
     }
 
-    /// Those of them that nothing else needs, which are summed over as soon as these factors are
-    /// multiplied.
+    /// The summed iterators that only the chosen factors use: the sum over them can run as soon as
+    /// these factors are multiplied.
     fn own(&self, chosen: impl Fn(usize) -> bool) -> Vec<Name> {
         let others = self.moving(|k| !chosen(k));
         let moving = self.moving(&chosen);
@@ -111,8 +112,8 @@ impl Product {
         own.cloned().collect()
     }
 
-    /// The dimensions of the product of some factors: those of the factor that has the most, in
-    /// which those of the others take the place of what is summed over, so that rows stay rows.
+    /// The dimensions of the product of some factors, in the order of the factor that has the most.
+    /// The dimensions of the others replace the summed ones, so that rows stay rows.
     fn dimensions(&self, chosen: impl Fn(usize) -> bool, summed: &[Name]) -> Vec<Name> {
         let all: Vec<Name> = self.moving(&chosen);
         let inside = self.factors.iter().enumerate().filter(|(k, _)| chosen(*k));
@@ -130,7 +131,8 @@ impl Product {
         before.chain(others).chain(after).collect()
     }
 
-    /// Some factors as an assignment of their own, and what is left with its target as a factor.
+    /// Moves some factors into an assignment of their own. The remaining product has its target as
+    /// a factor.
     fn split(&self, chosen: &dyn Fn(usize) -> bool) -> Result<(Expr, Product), NoSplit> {
         let summed = self.own(chosen);
         let numbered = || self.factors.iter().enumerate();
@@ -155,7 +157,7 @@ impl Product {
         } else {
             reduce(Reduction::Sum, summed.clone(), body)?
         };
-        // Other factors may be what keeps a window inside of a tensor, and no larger than needed.
+        // Other factors may limit the range of a window, which would be larger without them.
         let narrower = |n: &Name| range(&ranges, n) != range(&whole, n);
         if self.moving(chosen).iter().any(narrower) {
             return Err(NoSplit::Ranges);
@@ -181,7 +183,7 @@ impl Product {
         Ok((inner, rest))
     }
 
-    /// The assignment of the factors to the target.
+    /// Assigns the product of the factors to the target.
     fn assigned(&self) -> Result<Expr, NoSplit> {
         let Node::Assign {
             target, elsewhere, ..
@@ -203,7 +205,7 @@ impl Product {
         }))
     }
 
-    /// A name made of those of the factors that no tensor of the assignment has.
+    /// A name composed of the factors' names, different from all tensors of the assignment.
     fn name<'a>(&self, factors: impl Iterator<Item = &'a Expr>) -> Name {
         let mut taken: Vec<String> = Vec::new();
         let all = self.factors.iter().chain([&self.assignment]);
@@ -214,7 +216,8 @@ impl Product {
     }
 }
 
-/// The name of a tensor that is computed from those of these labels, other than all `taken` ones.
+/// A name for a tensor that is computed from tensors of these labels, different from all in
+/// `taken`.
 pub(crate) fn name_after<'l>(labels: impl Iterator<Item = &'l str>, taken: &[String]) -> Name {
     // C distinguishes 63 characters, and a number may follow.
     let base: String = labels.collect::<String>().chars().take(40).collect();
@@ -256,11 +259,11 @@ fn multiplied(factors: impl Iterator<Item = Expr>) -> Result<Expr, NoSplit> {
     product.ok_or(NoSplit::NoProduct)
 }
 
-/// A factor leaves the sums over iterators that do not move it: the sums of the others, and the
-/// assignment that multiplies them with the factor.
+/// Moves a factor out of the sums over iterators that do not index it. Returns the sums of the
+/// others, and the assignment that multiplies them by the factor.
 ///
 /// # Errors
-/// [`NoSplit`]; sums of floating-point numbers only with `rounds`.
+/// [`NoSplit`]; sums of floating-point numbers are only split with `rounds`.
 pub fn factor_out(assignment: &Expr, factor: &Name, rounds: bool) -> Result<[Expr; 2], NoSplit> {
     let product = Product::of(assignment)?;
     let is_factor = |k: usize| {
@@ -284,7 +287,7 @@ pub fn factor_out(assignment: &Expr, factor: &Name, rounds: bool) -> Result<[Exp
 /// Assignments of two factors each that compute a sum of products with the fewest operations.
 ///
 /// # Errors
-/// [`NoSplit`]; sums of floating-point numbers only with `rounds`.
+/// [`NoSplit`]; sums of floating-point numbers are only split with `rounds`.
 pub fn chain(assignment: &Expr, rounds: bool) -> Result<Vec<Expr>, NoSplit> {
     let mut product = Product::of(assignment)?;
     match product.factors.len() {
@@ -294,7 +297,7 @@ pub fn chain(assignment: &Expr, rounds: bool) -> Result<Vec<Expr>, NoSplit> {
         _ => {}
     }
     let mut steps = Vec::new();
-    // Factors are taken together until two are left, those of the best order first.
+    // Pairs are split off in the best order until two factors remain.
     while let [first, second] = cheapest(&product)?
         && product.factors.len() > 2
     {
@@ -343,14 +346,15 @@ fn cheapest(product: &Product) -> Result<[usize; 2], NoSplit> {
         let inside = (0..count).filter(|k| set & (1 << k) != 0);
         inside.fold(0, |mask, k| mask | names_of[k])
     };
-    // What moves the result of the factors in a set; one factor alone is not summed.
+    // For each set of factors, the iterators that index their result. A single factor is not
+    // summed.
     let free: Vec<u128> = (0..=full)
         .map(|set| match set.count_ones() {
             1 => moving(set),
             _ => moving(set) & (!over | moving(full & !set)),
         })
         .collect();
-    // For each set of factors the fewest operations, and the pair that is multiplied first.
+    // For each set of factors, the fewest operations, and the pair that is multiplied first.
     let mut best: Vec<(f64, Option<[usize; 2]>)> = vec![(0.0, None); full + 1];
     for set in (1..=full).filter(|s| s.count_ones() > 1) {
         let mut found: Option<(f64, Option<[usize; 2]>)> = None;

@@ -77,7 +77,7 @@ pub fn scalar(elem: Elem) -> Expr {
     Expr::of_tensor(Tensor::scalar(elem))
 }
 
-/// The tensor under a name, if one is given.
+/// The tensor under the given name, if there is one.
 fn named(tensor: Expr, name: Option<Name>) -> Expr {
     name.map_or(tensor.clone(), |name| tensor.fill_placeholder(&name))
 }

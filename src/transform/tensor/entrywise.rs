@@ -97,7 +97,7 @@ pub fn entrywise<'a>(
     })
 }
 
-/// Operands of which at least one carries iterators.
+/// Combines operands by their iterators; at least one operand carries some.
 fn by_iterators(op: BinaryOp, left: Operand<'_>, right: Operand<'_>) -> Result<Expr, Error> {
     let elem = common_elem(&[left, right])?;
     let entry = |operand, other| match operand {
@@ -114,7 +114,7 @@ fn by_iterators(op: BinaryOp, left: Operand<'_>, right: Operand<'_>) -> Result<E
     Ok(binary(op, left, right)?)
 }
 
-/// One operand of an operator carries iterators, and this one would need some.
+/// The error for an operand without iterators beside one that carries some.
 fn without_iterators(expr: &Expr, other: Operand<'_>) -> Error {
     let without = describe(expr);
     let other = exprs(other);
@@ -135,7 +135,7 @@ fn without_iterators(expr: &Expr, other: Operand<'_>) -> Error {
     ))
 }
 
-/// Operands that carry no iterators.
+/// Combines operands that carry no iterators, position by position.
 fn by_position(op: BinaryOp, left: Operand<'_>, right: Operand<'_>) -> Result<Expr, Error> {
     let elem = common_elem(&[left, right])?;
     let dimensions = dimensions(left).max(dimensions(right));
@@ -172,7 +172,7 @@ pub fn opposite(operand: &Expr) -> Result<Expr, Error> {
     each_entry(operand, opposite)
 }
 
-/// What `function` makes of each entry of an operand that carries no iterators.
+/// Applies `function` to each entry of an operand that carries no iterators.
 pub(super) fn each_entry(
     operand: &Expr,
     function: impl FnOnce(Expr) -> Result<Expr, Unfit>,

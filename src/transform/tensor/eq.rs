@@ -21,8 +21,8 @@
 //! value has iterators, `I0` is left out, as in `eq(value, [j, i])` or `() -> [j, i]`. The target
 //! takes the name of the variable that the assignment is bound to, or the name in `@name:`. If that
 //! variable holds a tensor, its shape is kept and must fit. Otherwise the target has the extents
-//! given. By default they are the least extents that its indices fit in: a tensor ends with the last
-//! element that is set.
+//! given. By default they are the least extents that its indices fit in: a tensor ends with the
+//! last element that is set.
 //!
 //! A number as the value is of type `f64`, unless the variable holds a tensor of another type; its
 //! iterators need ranges or extents.
@@ -30,8 +30,8 @@
 //! Every assigned element gets the value computed from the tensors before the assignment. Elements
 //! that no iteration assigns keep their contents, or get the number `elsewhere`.
 //!
-//! A map of ranges as the last argument says which values iterators take, where the ranges that
-//! follow from the tensors are not meant: `a..b` from a to before b, `a..b by 2`. Bounds may depend on
+//! A map of ranges as the last argument says which values iterators take, if the ranges that follow
+//! from the tensors are not meant: `a..b` from a to before b, `a..b by 2`. Bounds may depend on
 //! other iterators, and be the greatest or the least of several: `max(0, i - 2)..min(n, i + 3)`.
 //!
 //! ```rhai
@@ -53,9 +53,10 @@
 //!     L[i][j] = A[i][j]
 //! ```
 //!
-//! Refuses: what `vadd` refuses; a range for which an index leaves its tensor, or of an iterator that
-//! the assignment does not have; a target index that could be negative; extents that disagree with
-//! those of the value, unless `elsewhere` is given; a number that the element type cannot hold.
+//! Refuses: what `vadd` refuses; a range for which an index leaves its tensor, or of an iterator
+//! that the assignment does not have; a target index that could be negative; extents that disagree
+//! with the extents of the value, unless `elsewhere` is given; a number that the element type
+//! cannot hold.
 //!
 //! Source: TeML eqs. 14, 17, 18; a number elsewhere: beyond the paper.
 
@@ -104,13 +105,13 @@ pub static EQ: Op = Op {
     },
 };
 
-/// A number as a value of the type that tensors have if nothing is said of it.
+/// A number as a value of the default type of tensors.
 fn constant(number: Number) -> Result<Expr, Error> {
     let value = typed(number, Elem::default()).map_err(|error| error.at(&VALUE))?;
     Ok(Expr::new(Node::Constant(value)))
 }
 
-/// The same number in another type.
+/// Converts a constant to another type.
 fn converted(constant: Constant, elem: Elem) -> Result<Constant, Error> {
     let number = match constant {
         Constant::F64(value) if value.fract() == 0.0 && !elem.is_float() => {
@@ -124,7 +125,7 @@ fn converted(constant: Constant, elem: Elem) -> Result<Constant, Error> {
     typed(number, elem)
 }
 
-/// The list of the only operand in an arrow that is given for `parameter`.
+/// The list of the only operand in an arrow, which is the argument for `parameter`.
 pub(super) fn only_list(arrow: &Arrow, parameter: &dyn Parameter) -> Result<Iters, Error> {
     match arrow.from.as_slice() {
         [] => Ok(None),
@@ -133,8 +134,7 @@ pub(super) fn only_list(arrow: &Arrow, parameter: &dyn Parameter) -> Result<Iter
     }
 }
 
-/// The error of a value that has no iterators, with both lists of the arrow if only that of the target is
-/// given.
+/// The error for a value without iterators. If the arrow only has the target's list, it shows both.
 pub(super) fn with_arrow(error: Error, value: &Expr, arrow: &Arrow) -> Error {
     let is_named = value.tensor().is_none_or(|tensor| tensor.name().is_some());
     let is_missing = arrow.from.iter().all(Option::is_none) && carried(value).is_empty();
@@ -156,7 +156,7 @@ pub fn eq(value: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
     eq_over(value, arrow, Domain::default())
 }
 
-/// The same over given ranges of some iterators.
+/// As [`eq`], with given ranges of some iterators.
 ///
 /// # Errors
 /// As the header says.
@@ -166,8 +166,8 @@ pub fn eq_over(value: &Expr, arrow: &Arrow, ranges: Domain) -> Result<Expr, Erro
     assign_over(value, &arrow.to, ranges, &ITERATORS)
 }
 
-/// The assignment of `value` to a tensor named □ of these extents, whose other elements get a
-/// number or keep what they hold.
+/// The assignment of `value` to a tensor named □ with these extents. Its other elements get a
+/// number or keep their values.
 ///
 /// # Errors
 /// As the header says.
@@ -228,12 +228,12 @@ fn checked(ranges: Domain, value: &Expr, to: &[Affine]) -> Result<Domain, Error>
     Ok(Domain::new(ordered))
 }
 
-/// `□[to] = value` with the target's shape inferred; `to` is given for `parameter`.
+/// `□[to] = value` with the target's shape inferred; `to` is the argument for `parameter`.
 pub(super) fn assign(value: Expr, to: &[Affine], parameter: &dyn Parameter) -> Result<Expr, Error> {
     assign_over(value, to, Domain::default(), parameter)
 }
 
-/// The same over given ranges of some iterators.
+/// As [`assign`], with given ranges of some iterators.
 fn assign_over(
     value: Expr,
     to: &[Affine],
@@ -262,7 +262,7 @@ fn assign_over(
     Ok(assignment)
 }
 
-/// The smallest shape that the indices fit in, so that a tensor ends with what is set.
+/// The smallest shape that the indices fit in: a tensor ends with the last element that is set.
 fn infer_target(value: &Expr, to: &[Affine], within: &Domain) -> Result<Shape, Error> {
     let ranges = shape::ranges_within(value, within)?;
     let names: Vec<Name> = within.iter().map(|(name, _)| name.clone()).collect();
@@ -326,7 +326,7 @@ fn infer_target(value: &Expr, to: &[Affine], within: &Domain) -> Result<Shape, E
     Ok(Shape::new(&extents, value.elem())?)
 }
 
-/// One assignment with `tensor` as its target.
+/// An assignment with `tensor` as its target.
 ///
 /// # Errors
 /// Ranks, extents or element types that disagree.

@@ -1,4 +1,4 @@
-//! Expressions with their shapes inferred, in one place for all operations.
+//! Infers the shapes of expressions, in one place for all operations.
 
 use super::operand::describe;
 use super::unfit::Unfit;
@@ -33,7 +33,7 @@ pub(super) fn binary(op: BinaryOp, left: Expr, right: Expr) -> Result<Expr, Unfi
     })
 }
 
-/// `function(args)`; arguments have iterators and are as many as the function takes.
+/// `function(args)`; arguments have iterators, and their number fits the function.
 pub(super) fn apply(function: Function, args: &[Expr]) -> Result<Expr, Unfit> {
     let (compared, values) = match (function, args) {
         (Function::Select(_), [left, right, yes, no]) => (vec![left, right], vec![yes, no]),
@@ -53,7 +53,7 @@ pub(super) fn apply(function: Function, args: &[Expr]) -> Result<Expr, Unfit> {
     })
 }
 
-/// A function that integers do not have.
+/// The error for a function that integers do not have.
 fn needs_float(function: &str, elem: Elem) -> Unfit {
     let text =
         format!("`{function}` takes floating-point numbers, and these elements are of type {elem}");
@@ -86,7 +86,7 @@ pub(super) fn reduce(reduction: Reduction, over: Vec<Name>, body: Expr) -> Resul
     reduce_within(reduction, over, Domain::default(), body)
 }
 
-/// The same with ranges that are given to some of the iterators.
+/// As [`reduce`], with given ranges of some iterators.
 pub(super) fn reduce_within(
     reduction: Reduction,
     over: Vec<Name>,
@@ -125,10 +125,10 @@ fn in_limits(expr: Expr) -> Result<Expr, Unfit> {
     }
 }
 
-/// An expression that was read from text, with the shapes of its operations inferred.
+/// Infers the shapes of an expression that was read from text.
 ///
 /// # Errors
-/// Extents or element types that disagree, as the operations would say.
+/// Extents or element types that disagree, with the messages of the operations.
 pub fn with_shapes(expr: &Expr) -> Result<Expr, Error> {
     match expr.node() {
         Node::Access { .. } | Node::Constant(_) | Node::Index(_) => Ok(expr.clone()),
@@ -175,7 +175,7 @@ pub fn with_shapes(expr: &Expr) -> Result<Expr, Error> {
         Node::Pieces { pieces, otherwise } => {
             let pieces: Result<_, Error> = pieces.iter().map(with_shapes).collect();
             let otherwise = otherwise.as_ref().map(|rest| match rest.node() {
-                // Its indices are judged where no piece assigns.
+                // Its indices are checked for the elements that no piece assigns.
                 Node::Assign {
                     target,
                     value,

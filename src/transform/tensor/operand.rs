@@ -1,7 +1,7 @@
 //! Operands: the where-clauses of TeML eqs. 14 and 15, in one place.
 //!
-//! An operand either has iterators already (I' ≠ ε) and is given none, or has none (I' = ε)
-//! and is given a list. An assignment can be used in place of the tensor that it assigns to.
+//! An operand either has iterators already (I' ≠ ε) and takes no list, or has none (I' = ε) and
+//! takes one. An assignment can be used in place of the tensor that it assigns to.
 
 use super::unfit::Unfit;
 use crate::analysis::shape::{self, Mismatch};
@@ -12,12 +12,12 @@ use crate::param::Takes;
 use crate::refusals::unnamed;
 use crate::{Arg, Error, Iters, Kind, Number, bug, mistake};
 
-/// What an element-wise operation takes.
+/// An operand of an element-wise operation.
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
     /// A tensor expression.
     Expr(&'a Expr),
-    /// A number, which gets the element type of the others.
+    /// A number, which takes the element type of the other operands.
     Number(Number),
 }
 
@@ -46,21 +46,21 @@ impl Takes for Operand<'_> {
     }
 }
 
-/// The operands as expressions that have iterators, and where an error of theirs belongs.
+/// The operands as expressions with iterators, and the parameters that their errors blame.
 pub(super) struct Operands<'a, const N: usize> {
     pub operands: [Operand<'a>; N],
-    /// The parameters that they are given for.
+    /// The parameter of each operand.
     pub at: [&'a dyn Parameter; N],
     pub lists: &'a [Iters],
-    /// The parameter that the lists are given for.
+    /// The parameter of the lists.
     pub lists_at: &'a dyn Parameter,
-    /// How many operands, the first ones, are only compared with each other: their type may differ
+    /// The number of leading operands that are only compared with each other. Their type may differ
     /// from that of the others.
     pub compared: usize,
 }
 
 impl<const N: usize> Operands<'_, N> {
-    /// What `combine` makes of the operands with their iterators.
+    /// Combines the operands, once they have iterators, by `combine`.
     pub fn combined(
         &self,
         combine: impl FnOnce([Expr; N]) -> Result<Expr, Unfit>,
@@ -89,7 +89,7 @@ impl<const N: usize> Operands<'_, N> {
             return Err(bug("operands are lost"));
         };
         combine(exprs).map_err(|unfit| {
-            // Iterators decide what fits, but for element types.
+            // The iterators cause all mismatches except those of element types.
             let blamed = match unfit {
                 Unfit::Shape(Mismatch::Elems { .. }) => (N == 2).then(|| self.at[N - 1]),
                 Unfit::Shape(_) => (!self.lists.is_empty()).then_some(self.lists_at),
@@ -101,7 +101,7 @@ impl<const N: usize> Operands<'_, N> {
     }
 }
 
-/// The element type that numbers get.
+/// The element type for numbers among the operands.
 pub(super) fn common_elem(operands: &[Operand<'_>]) -> Result<Elem, Error> {
     let exprs = operands.iter().find_map(|operand| match operand {
         Operand::Expr(expr) => Some(expr.elem()),
@@ -113,8 +113,8 @@ pub(super) fn common_elem(operands: &[Operand<'_>]) -> Result<Elem, Error> {
     })
 }
 
-/// The element type of values that are all numbers, beside elements of the type `beside`: numbers with
-/// decimals are no integers.
+/// The element type of values that are all numbers, next to elements of the type `beside`. Numbers
+/// with decimals are not integers.
 fn of_numbers(values: &[Operand<'_>], beside: Elem) -> Elem {
     let has_decimals = |value: &Operand| matches!(value, Operand::Number(Number::Float(_)));
     if !beside.is_float() && values.iter().any(has_decimals) {
@@ -134,7 +134,7 @@ fn with_iterators(operand: Operand<'_>, given: &Iters, elem: Elem) -> Result<Exp
     }
 }
 
-/// More lists of iterators than operands.
+/// The error for more lists of iterators than operands.
 pub(super) fn too_many_lists(given: usize, operands: usize) -> Error {
     let s = if operands == 1 { "" } else { "s" };
     mistake(format!(
@@ -142,13 +142,13 @@ pub(super) fn too_many_lists(given: usize, operands: usize) -> Error {
     ))
 }
 
-/// Iterators are given for a scalar (• in eq. 12).
+/// The error for iterators of a scalar (• in eq. 12).
 fn scalar_indexed(scalar: &str) -> Error {
     mistake(format!("{scalar} is a scalar and takes no iterators"))
         .help("leave its list out: `[[i, j], ]`, or `()` in its place")
 }
 
-/// An operand is an access or a virtual tensor without iterators (I = I' = ε in eq. 14).
+/// The error for a tensor or a virtual tensor without iterators (I = I' = ε in eq. 14).
 fn iterators_missing(what: &str, rank: usize) -> Error {
     let s = if rank == 1 { "" } else { "s" };
     let text =
@@ -156,7 +156,7 @@ fn iterators_missing(what: &str, rank: usize) -> Error {
     mistake(text).help("give one iterator per dimension, such as `[i, j]`")
 }
 
-/// Iterators are given for an operand that has them (I ≠ ε and I' ≠ ε in eq. 14).
+/// The error for a list of iterators for an operand that has some (I ≠ ε and I' ≠ ε in eq. 14).
 fn iterators_given(has: &[Name]) -> Error {
     let has: Vec<&str> = has.iter().map(Name::as_str).collect();
     let has = has.join(", ");
@@ -187,7 +187,7 @@ pub(super) fn typed(number: Number, elem: Elem) -> Result<Constant, Error> {
     })
 }
 
-/// `expr` with iterators, ready to stand in an operation.
+/// `expr` with iterators, as operations take it.
 pub(super) fn indexed(expr: &Expr, given: &Iters) -> Result<Expr, Error> {
     let tensor = |tensor: &Tensor| match given {
         _ if tensor.name().is_none() => Err(unnamed()),
@@ -197,7 +197,7 @@ pub(super) fn indexed(expr: &Expr, given: &Iters) -> Result<Expr, Error> {
             shape::check_rank(tensor.label(), tensor.shape().rank(), list)?;
             Ok(Expr::access(tensor.clone(), Index::At(list.clone())))
         }
-        // The empty list is the only one that rank 0 can take.
+        // The empty list is the only one that fits rank 0.
         None if tensor.shape().rank() == 0 => {
             Ok(Expr::access(tensor.clone(), Index::At(Vec::new())))
         }
@@ -229,9 +229,8 @@ pub(super) fn indexed(expr: &Expr, given: &Iters) -> Result<Expr, Error> {
     }
 }
 
-/// `expr` indexed by `fresh` iterators, one per dimension: for operations that count
-/// dimensions. The dimensions of an expression that has iterators are its iterators, in order
-/// of first appearance.
+/// `expr` indexed by `fresh` iterators, one per dimension, for operations that count dimensions. If
+/// an expression has iterators, they are its dimensions, in order of first appearance.
 pub(super) fn positional(expr: &Expr, fresh: &[Affine]) -> Result<Expr, Error> {
     if let Ok(expr) = indexed(expr, &Some(fresh.to_vec())) {
         return Ok(expr);
@@ -241,7 +240,7 @@ pub(super) fn positional(expr: &Expr, fresh: &[Affine]) -> Result<Expr, Error> {
     Ok(expr.substitute(&|name| Some(fresh[own.iter().position(|n| n == name)?].clone())))
 }
 
-/// The iterators that `expr` carries; none where a list would give them.
+/// The iterators that `expr` carries; none if it takes a list instead.
 pub(super) fn carried(expr: &Expr) -> Vec<Name> {
     match expr.node() {
         _ if expr.is_assignment() => Vec::new(),
@@ -273,7 +272,7 @@ pub(super) fn fresh_iterators(count: usize, exprs: &[&Expr]) -> Vec<Name> {
     fresh
 }
 
-/// An operand in messages.
+/// Describes an operand in messages.
 pub(super) fn describe(expr: &Expr) -> String {
     match expr.node() {
         Node::Access { tensor, .. } => tensor.label().to_owned(),

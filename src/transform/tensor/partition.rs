@@ -114,7 +114,7 @@ pub fn partition(
             _ => return Err(refused(NoPartition::NotAnAssignment { piece: k + 1 })),
         }
     }
-    // Numbers take the type of other pieces.
+    // Numbers take the type of the other pieces.
     let is_number = |piece: &Expr| match piece.node() {
         Node::Assign { value, .. } => matches!(value.node(), Node::Constant(_)),
         _ => false,
@@ -154,13 +154,13 @@ pub fn partition(
     let partition = in_limits(pieces, rest).map_err(at)?;
     match assignments(&partition) {
         Ok(_) => Ok(partition),
-        // The tensor that it is assigned to may have other extents.
+        // The tensor that it is bound to may have other extents.
         Err(NoPartition::Hole { .. }) if extents.is_none() => Ok(partition),
         Err(why) => Err(refused(why)),
     }
 }
 
-/// That the pieces assign every element of their target, once its extents are known.
+/// Checks that the pieces assign every element of their target, once its extents are known.
 ///
 /// # Errors
 /// As [`partition`].
@@ -177,7 +177,7 @@ pub fn check_complete(partition: &Expr) -> Result<(), Error> {
     }
 }
 
-/// The assignment with `tensor`, which was declared before, as its target.
+/// The assignment with `tensor`, which is already declared, as its target.
 ///
 /// # Errors
 /// Ranks, extents or element types that disagree.
@@ -188,7 +188,7 @@ pub fn retarget(assignment: &Expr, tensor: &Tensor) -> Result<Expr, Error> {
     }
 }
 
-/// The pieces with `tensor`, which was declared before, as their target.
+/// The pieces with `tensor`, which is already declared, as their target.
 ///
 /// # Errors
 /// Ranks, extents or element types that disagree; elements that no piece assigns.
@@ -209,7 +209,7 @@ pub fn retargeted(
     Ok(partition)
 }
 
-/// A piece with another target, which may be larger: iterators keep their ranges.
+/// A piece with another target, which may be larger; iterators keep their ranges.
 fn placed(piece: &Expr, tensor: &Tensor) -> Result<Expr, Error> {
     let Node::Assign {
         target,
@@ -254,7 +254,7 @@ fn in_limits(pieces: Vec<Expr>, otherwise: Option<Expr>) -> Result<Expr, Error> 
     }
 }
 
-/// The value of other elements, and the iterators that index it.
+/// The value of the other elements, and the iterators that index it.
 fn other(operand: Operand<'_>, first: &Tensor, piece: &Expr) -> Result<(Vec<Name>, Expr), Error> {
     let rank_of_target = first.shape().rank();
     let names = |exprs: &[&Expr]| match piece.node() {
@@ -304,7 +304,7 @@ fn other(operand: Operand<'_>, first: &Tensor, piece: &Expr) -> Result<(Vec<Name
     }
 }
 
-/// The iterators in the indices of an access, if each dimension has one of its own.
+/// The iterators in the indices of an access, if each dimension has its own.
 fn iterators_of(access: &Expr) -> Option<Vec<Name>> {
     let Node::Access { index, .. } = access.node() else {
         return None;
@@ -325,7 +325,7 @@ fn iterators_of(access: &Expr) -> Option<Vec<Name>> {
     Some(names)
 }
 
-/// The iterators that index an access, if each dimension has one of its own and nothing else.
+/// The iterators that index an access, if each index is a single iterator of its own.
 fn indices(access: &Expr) -> Option<Vec<Name>> {
     let names = iterators_of(access)?;
     let plain = match access.node() {
@@ -338,7 +338,7 @@ fn indices(access: &Expr) -> Option<Vec<Name>> {
     plain.then_some(names)
 }
 
-/// The extents that a tensor, or an expression without iterators, asks for.
+/// The extents of a tensor, or of an expression without iterators.
 fn extents_of(otherwise: Option<Operand<'_>>) -> Option<Shape> {
     match otherwise {
         Some(Operand::Expr(expr)) => match (expr.tensor(), expr.node()) {
@@ -350,7 +350,7 @@ fn extents_of(otherwise: Option<Operand<'_>>) -> Option<Shape> {
     }
 }
 
-/// The greatest extents of shapes of one rank, that of `first`.
+/// The greatest extents of several shapes, which all have the rank of `first`.
 fn greatest(first: &Tensor, shapes: &[Shape]) -> Result<Shape, Error> {
     let mut extents = vec![1; first.shape().rank()];
     for shape in shapes {

@@ -69,7 +69,7 @@ pub static MAX: Op = reduce!("max", |v, over, r| vreduce(Reduction::Max, v, over
 /// `mean(values, over?)`.
 pub static MEAN: Op = reduce!("mean", vmean);
 
-/// The assignment of a virtual tensor, as it is, to a tensor named □.
+/// Assigns a virtual tensor, as it is, to a tensor named □.
 ///
 /// # Errors
 /// A tensor without a name.

@@ -102,8 +102,8 @@ fn choice(args: &Args, lists: &[Iters]) -> Result<Expr, Error> {
     vselect(compared, args.get(&COMPARISON)?, values, lists)
 }
 
-/// The virtual expression that is the first of `values` where `compared` compare like this, and
-/// else the second one.
+/// The virtual expression that is the first of `values` where the comparison of `compared` holds,
+/// and the second one elsewhere.
 ///
 /// # Errors
 /// As the header says.

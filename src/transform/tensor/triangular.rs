@@ -24,11 +24,12 @@
 //! S[i][j] = sum(k: A[i][k] * A[j][k]) where j in 0..i + 1
 //! ```
 //!
-//! `triangular(matrix, "lower")` has zeros right of its diagonal, and `"upper"` left of it. A sum of
-//! products with an element of the matrix takes the terms inside of the triangle, and an assignment
-//! to the matrix assigns the elements inside: half of the work of the square, as in BLAS.
+//! `triangular(matrix, "lower")` has zeros right of its diagonal, and `"upper"` left of it. A sum
+//! of products with an element of the matrix has only the terms inside of the triangle. An
+//! assignment to the matrix assigns only the elements inside: half of the work of the square, as in
+//! BLAS.
 //!
-//! Only the value that `triangular` returns has this property. Data are checked: another number
+//! Only the value that `triangular` returns has this property. Data are checked: a nonzero number
 //! outside of the triangle is an error. Without data of its own, the matrix gets the pattern of
 //! numbers inside, and zeros outside.
 //!
@@ -81,8 +82,8 @@ pub fn triangular(matrix: &Expr, triangle: Triangle) -> Result<Expr, Error> {
     Ok(Expr::of_tensor(tensor.triangular(triangle)))
 }
 
-/// The ranges of iterators of a sum of `body` over `over`, without terms that are zero because of
-/// where the elements of triangular matrices are.
+/// Narrows the ranges of iterators of a sum of `body` over `over` to the terms inside of triangular
+/// matrices; all other terms are zero.
 pub(super) fn of_terms(body: &Expr, over: &[Name], mut within: Domain) -> Domain {
     let mut factors = Vec::new();
     collect(body, &mut factors);
@@ -94,7 +95,8 @@ pub(super) fn of_terms(body: &Expr, over: &[Name], mut within: Domain) -> Domain
     within
 }
 
-/// The ranges of iterators of an assignment to `tensor[index]`, if it is triangular.
+/// The ranges of iterators of an assignment to `tensor[index]`, narrowed if the tensor is
+/// triangular.
 pub(super) fn of_target(
     tensor: &Tensor,
     index: &[Affine],
@@ -107,7 +109,7 @@ pub(super) fn of_target(
     inside(tensor, index, &names, within, &ranges)
 }
 
-/// The accesses that make the product zero if they are.
+/// Collects the accesses that make the product zero if they are zero.
 fn collect<'e>(expr: &'e Expr, found: &mut Vec<(&'e Tensor, &'e [Affine])>) {
     match expr.node() {
         Node::Access {
@@ -137,8 +139,8 @@ fn collect<'e>(expr: &'e Expr, found: &mut Vec<(&'e Tensor, &'e [Affine])>) {
     }
 }
 
-/// The ranges with one more bound, that of the last iterator that can have it, by which the element
-/// of a triangular matrix is inside.
+/// Adds the bound that keeps the element of a triangular matrix inside of its triangle. The last
+/// iterator that can have the bound gets it.
 fn inside(
     tensor: &Tensor,
     index: &[Affine],
@@ -149,7 +151,7 @@ fn inside(
     let (Some(triangle), [row, column]) = (tensor.triangle(), index) else {
         return within;
     };
-    // Not negative inside.
+    // At least 0 inside of the triangle.
     let distance = match triangle {
         Triangle::Lower => row.minus(column),
         Triangle::Upper => column.minus(row),
@@ -182,7 +184,7 @@ fn inside(
     let all: Vec<Name> = cut.iter().map(|(name, _)| name.clone()).collect();
     match cut.nested(&all) {
         Some(_) => cut,
-        // The bounds of the others depend on this one.
+        // Bounds of the other iterators depend on this one.
         None => within,
     }
 }

@@ -1,4 +1,4 @@
-//! Why operands make no expression: their operation knows which parameter to blame.
+//! Why operands make no expression. The operation knows which parameter to blame.
 
 use crate::Error;
 use crate::analysis::shape::Mismatch;

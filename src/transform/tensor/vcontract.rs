@@ -85,15 +85,15 @@ pub fn vcontract(left: &Expr, right: &Expr, pairs: &[[i64; 2]]) -> Result<Expr, 
         }
     }
 
-    // What is left to disagree about are element types.
+    // Only element types can still disagree.
     let product = binary(BinaryOp::Mul, left_at, right_at);
     let product = product.map_err(|unfit| Error::from(unfit).at(&RIGHT))?;
     let sum = reduce(Reduction::Sum, summed, product)?;
     Ok(abstraction(formals, sum)?)
 }
 
-/// The iterators of an operand: the summed ones in its dimensions of the pairs, in the others
-/// the next of `rest`.
+/// The iterators of an operand: the summed ones in its paired dimensions, and the next of `rest` in
+/// the others.
 fn placed<'a>(
     rank: usize,
     paired: &[usize],
@@ -107,7 +107,7 @@ fn placed<'a>(
     names.map(|name| Affine::iterator(name.clone())).collect()
 }
 
-/// The dimensions, counted from 0, each of which exists and is listed once.
+/// The listed dimensions, counted from 0. Each has to exist and to be listed once.
 fn dimensions(expr: &Expr, listed: impl Iterator<Item = i64>) -> Result<Vec<usize>, Error> {
     let rank = rank(expr);
     let mut found: Vec<usize> = Vec::new();

@@ -25,7 +25,7 @@
 //! `vrelu(x)` is `vmaximum(x, 0)`. Integers have `vneg`, `vabs` and `vrelu`, which wrap at the
 //! least integer. `flops` counts one for each function.
 //!
-//! In vector lanes, functions come from glibc's libmvec where it has them, on x86-64. Their error is
+//! In vector lanes on x86-64, functions come from glibc's libmvec if it has them. Their error is
 //! less than 4 units in the last place, and `compare` shows it. Elsewhere, and with
 //! `CFLAGS=-DTEML_MVEC=0`, each lane calls the function of `<math.h>`.
 //!
@@ -43,9 +43,9 @@ use crate::{Error, Iters, Number, Op, Param, Returns, Value};
 /// A function of one argument.
 #[derive(Clone, Copy, Debug)]
 pub enum Unary {
-    /// One that expressions have.
+    /// A function of expressions.
     Function(Function),
-    /// What is positive, and else 0.
+    /// The value if it is positive, otherwise 0.
     Relu,
 }
 

@@ -17,8 +17,8 @@
 //! ```
 //!
 //! The value is an `i64`, and no other element type is guessed: `vcast(vindex(i), "f64")` converts
-//! it. It is an operand like any other: `vselect(vindex(j), "<=", vindex(i), S, 0, …)` keeps the lower
-//! triangle of a matrix, and `(vindex(i) + vindex(j)) % 2` colors a checkerboard.
+//! it. It is an operand like any other. `vselect(vindex(j), "<=", vindex(i), S, 0, …)` keeps the
+//! lower triangle of a matrix, and `(vindex(i) + vindex(j)) % 2` colors a checkerboard.
 //!
 //! An index value limits no iterator. The range of one that indexes no tensor of the value comes
 //! from the target's extents, or is given: `#{i: 0..n}`. The value is that of the iterator in the

@@ -34,8 +34,8 @@
 //!
 //! Refuses: lists of the wrong length; lists for operands that have iterators, and none for
 //! operands that have none; extents that disagree; indices that leave their dimension; different
-//! element types; numbers that the element type cannot hold; two numbers; powers of integers; remainders of
-//! floating-point numbers.
+//! element types; numbers that the element type cannot hold; two numbers; powers of integers;
+//! remainders of floating-point numbers.
 //!
 //! Source: TeML eq. 15; minimum, maximum, power, remainder and numbers: beyond the paper.
 

@@ -55,8 +55,8 @@
 //! ```
 //!
 //! Refuses: names that are not iterators of the expression; dimensions that it does not have; one
-//! listed twice; an empty list; iterators that no access alone would limit as all of them together do, so that
-//! terms would be left out.
+//! listed twice; an empty list; iterators that no access alone would limit as all of them together
+//! do, so that terms would be left out.
 //!
 //! Source: the reduction behind TeML's `vcontract` (§4.2.3: "other reduction operations").
 
@@ -100,7 +100,7 @@ pub static VMAX: Op = vreduce!("vmax", |v, over, r| vreduce(Reduction::Max, v, o
 /// `vmean(values, over?, ranges?)`.
 pub static VMEAN: Op = vreduce!("vmean", vmean);
 
-/// What is reduced over which iterators or dimensions: all of them where none are listed.
+/// The values, and the iterators or dimensions to reduce over: all of them if none are listed.
 pub(super) fn arguments<'a>(args: &Args<'a>) -> Result<(&'a Expr, Vec<Affine>, Domain), Error> {
     let values = args.get(&VALUES)?;
     let over = match args.get(&OVER)? {
@@ -174,7 +174,7 @@ pub fn vreduce(
     Terms::of(values, over, ranges)?.reduced(reduction, Ok)
 }
 
-/// A reduction over no iterators and no dimensions.
+/// The error for a reduction over no iterators and no dimensions.
 fn nothing_to_reduce(values: &Expr) -> Error {
     let text = "nothing is left to reduce over";
     match rank(values) {
@@ -185,7 +185,7 @@ fn nothing_to_reduce(values: &Expr) -> Error {
     }
 }
 
-/// A range of an iterator that is not reduced over.
+/// The error for a range of an iterator that is not reduced over.
 fn not_reduced(iterator: &str) -> Error {
     let error = mistake(format!(
         "gives a range to `{iterator}`, which is not among the iterators that are reduced over"
@@ -194,11 +194,11 @@ fn not_reduced(iterator: &str) -> Error {
     error.at(&RANGES)
 }
 
-/// What is reduced.
+/// The terms of a reduction.
 struct Terms {
     body: Expr,
     over: Vec<Name>,
-    /// The ranges that are given to some of them.
+    /// The given ranges of some of them.
     within: Domain,
     /// The dimensions of the result, if the values do not carry iterators.
     formals: Vec<Name>,
@@ -225,7 +225,7 @@ impl Terms {
     }
 
     fn of_iterators(body: Expr, listed: &[Affine], within: Domain) -> Result<Terms, Error> {
-        // An iterator whose range is given may be in the bounds of another one alone.
+        // An iterator with a given range may appear only in the bounds of another one.
         let mut has = body.iterators();
         has.extend(within.iter().map(|(name, _)| name.clone()));
         let mut over: Vec<Name> = Vec::with_capacity(listed.len());
@@ -286,7 +286,7 @@ impl Terms {
             };
             return Err(error.at(&OVER));
         }
-        // What the values carry, the result carries.
+        // If the values carry iterators, so does the result.
         formals.retain(|name| carried.is_empty() && !over.contains(name));
         Ok(Terms {
             body,
@@ -296,7 +296,7 @@ impl Terms {
         })
     }
 
-    /// The reduction of the terms, of which `finish` makes the result.
+    /// Reduces the terms; `finish` computes the result from the reduction.
     fn reduced(
         self,
         reduction: Reduction,

@@ -7,9 +7,9 @@ use crate::ir::{
 };
 use std::sync::Arc;
 
-/// `A = eq(…);`, with sums moved outside and iterators named as `build` names them.
+/// `A = eq(…);`, with sums moved outside and iterators named as by `build`.
 pub fn assignment_text(assignment: &Expr, nest: &Nest) -> Result<String, NoTrace> {
-    // What is set before the loops, in loops of its own or not, is a fill.
+    // Statements before the loops, in loops of their own or not, are fills.
     let fills = nest.trees().len() > 1;
     let mut loops: Vec<&Loop> = Vec::new();
     let mut inner = nest.trees().last();
@@ -51,11 +51,11 @@ pub fn assignment_text(assignment: &Expr, nest: &Nest) -> Result<String, NoTrace
     Ok(statement_text(s, &reduced, fills, elsewhere, &ranges))
 }
 
-/// Given ranges as arguments, behind a comma.
+/// Given ranges as arguments, after a comma.
 struct Ranges {
-    /// Of the iterators of the target.
+    /// The ranges of the target's iterators.
     target: String,
-    /// Of those that are reduced over.
+    /// The ranges of the reduced iterators.
     sum: String,
 }
 
@@ -88,7 +88,7 @@ fn statement_text(
     let extents = s.target.shape().extents();
     let rest = match elsewhere {
         Some(value) => format!(", {extents:?}, {}", number(value)),
-        // They limit what the value of an index does not.
+        // The extents limit iterators, which the value of an index does not.
         None if has_index(&s.value) && !s.target.is_scalar() => format!(", {extents:?}"),
         None => String::new(),
     };
@@ -138,7 +138,7 @@ fn has_index(expr: &Expr) -> bool {
     own || expr.children().into_iter().any(has_index)
 }
 
-/// An expression, and the iterators that it is to be given.
+/// An expression, and the iterators to pass with it.
 fn operand(expr: &Expr) -> (String, Option<String>) {
     match expr.node() {
         Node::Access {
@@ -158,7 +158,7 @@ fn operand(expr: &Expr) -> (String, Option<String>) {
             (format!("v{}({operands}, {lists})", op.name()), None)
         }
         Node::Apply { function, args, .. } => (applied(*function, args), None),
-        // Built statements hold nothing else.
+        // Built statements contain no other nodes.
         _ => (String::new(), None),
     }
 }
@@ -190,7 +190,7 @@ fn applied(function: Function, args: &[Expr]) -> String {
     }
 }
 
-/// Operands, and the list of their lists.
+/// Operands, and the list of their iterator lists.
 fn operands(exprs: &[&Expr]) -> (String, String) {
     let (texts, lists): (Vec<String>, Vec<String>) = exprs
         .iter()
@@ -204,7 +204,7 @@ fn list(own: Option<String>) -> String {
     own.unwrap_or_else(|| "()".to_owned())
 }
 
-/// A number as scripts write it, which compute with `f64` and `i64`.
+/// A number as a script writes it: scripts compute with `f64` and `i64`.
 fn number(value: Constant) -> String {
     match value {
         _ if value.is_infinite() => {

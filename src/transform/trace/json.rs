@@ -1,10 +1,10 @@
 //! Paths as JSON.
 //!
-//! A path is a list of steps `{"op": …, "args": […], "at": "FILE:LINE"}`, with the call of the
-//! library of which it is a step as `"of"`. Arguments are
-//! numbers, `{"loop": "i"}` or `{"level": 1}`, `{"loops": […]}`, `{"word": "cut"}`,
-//! `{"order": [2, 1]}`, `{"expr": TEXT}` with the canonical text of an expression, `{"nest": PATH}`,
-//! `{"steps": PATH}` and `{"options": {…}}`; all others are texts as scripts write them.
+//! A path is a list of steps `{"op": …, "args": […], "at": "FILE:LINE"}`. A step of a call of the
+//! library has this call as `"of"`. Arguments are numbers, `{"loop": "i"}` or `{"level": 1}`,
+//! `{"loops": […]}`, `{"word": "cut"}`, `{"order": [2, 1]}`, `{"expr": TEXT}` with the canonical
+//! text of an expression, `{"nest": PATH}`, `{"steps": PATH}` and `{"options": {…}}`. All others
+//! are texts as scripts write them.
 
 use super::NoTrace;
 use super::replay::one_step;
@@ -14,10 +14,10 @@ use crate::tensor::with_shapes;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// The path of `nest`.
+/// The path of `nest` as JSON.
 ///
 /// # Errors
-/// The nest, or one in an argument, does not know the steps that made it.
+/// The steps that made the nest, or a nest in an argument, are not known.
 pub fn to_json(nest: &Nest) -> Result<String, NoTrace> {
     let value = path_value(nest.path())?;
     serde_json::to_string_pretty(&value).map_err(|e| NoTrace::Unreadable(e.to_string()))
@@ -73,10 +73,10 @@ fn loop_value(l: &LoopRef) -> Value {
     }
 }
 
-/// The nest that a path in JSON makes.
+/// Builds the nest of a path in JSON.
 ///
 /// # Errors
-/// A text that is no path, or a step that does not apply.
+/// The text is not a path, or a step does not apply.
 pub fn from_json(text: &str) -> Result<Nest, NoTrace> {
     let value: Value =
         serde_json::from_str(text).map_err(|e| NoTrace::Unreadable(e.to_string()))?;

@@ -1,4 +1,4 @@
-//! Paths as text: a script that makes the nest again, and the list that the paper prints.
+//! Prints paths: as a script that builds the nest again, and in the paper's notation.
 
 use super::assignment::assignment_text;
 use super::replay::one_step;
@@ -9,11 +9,11 @@ use crate::ir::{Arg, Elem, Expr, Given, Invocation, LoopRef, Nest, Node, Step, T
 use crate::lower::build::written;
 use std::sync::Arc;
 
-/// A script whose last expression is the nest: declarations, assignments, and the steps as
-/// method calls.
+/// A script whose last expression is the nest: declarations, assignments, and the steps as method
+/// calls.
 ///
 /// # Errors
-/// The nest does not know the steps that made it.
+/// The steps that made the nest are not known.
 pub fn script(nest: &Nest, calls: Calls) -> Result<String, NoTrace> {
     let mut program = Program {
         lines: Vec::new(),
@@ -68,7 +68,7 @@ struct Program {
 }
 
 impl Program {
-    /// The expression that makes `nest`, after the statements that it needs.
+    /// The expression that makes `nest`; statements that it needs are added to the script first.
     fn chain(&mut self, nest: &Nest) -> Result<String, NoTrace> {
         let mut text: Option<String> = None;
         let mut taken: Vec<Arc<Step>> = Vec::new();
@@ -97,14 +97,14 @@ impl Program {
         text.ok_or(NoTrace::Unknown)
     }
 
-    /// Whether a call of the library, after the steps `taken`, is written as it is: it made the
-    /// nest after `more` steps from the nest before.
+    /// Whether a call of the library, after the steps `taken`, is printed as a call. It made the
+    /// nest by `more` steps from the nest before.
     fn folds(&self, call: &Invocation, taken: &[Arc<Step>], more: usize) -> bool {
         let known = call.nests().into_iter().any(|nest| is_after(nest, taken));
         self.calls == Calls::Folded && known && call.makes(taken.len() + more)
     }
 
-    /// A call of the library on the nest that `so_far` makes by the steps `taken`.
+    /// A call of the library on the nest that the text `so_far` makes by the steps `taken`.
     fn call(
         &mut self,
         call: &Invocation,
@@ -124,8 +124,8 @@ impl Program {
         Ok(format!("{}({args})", call.function))
     }
 
-    /// Arguments of a call; the first nest that the steps `taken` made is `so_far`. Nests that are
-    /// not `alone` are bound in order: later ones may assign the same tensors.
+    /// The arguments of a call. The first nest that the steps `taken` made is `so_far`. Nests that
+    /// are not `alone` are bound in order: later ones may assign the same tensors.
     fn given(
         &mut self,
         args: &[Given],
@@ -165,7 +165,7 @@ impl Program {
             _ => return Err(NoTrace::Unknown),
         };
         if !is_plain(assignment) {
-            // The loops say it all.
+            // The loops are the whole definition.
             let made = one_step(None, 1, step)?;
             return Ok(format!("nest({})", Arg::Word(made.to_string()).script()));
         }
@@ -175,7 +175,7 @@ impl Program {
         Ok(format!("{}({name})", step.op))
     }
 
-    /// The expression with one step more, behind a remark.
+    /// Appends a step to the expression, after a remark.
     fn then(&mut self, text: String, remark: &str, step: &Step) -> Result<String, NoTrace> {
         let mut receiver = text;
         let mut args = Vec::with_capacity(step.args.len());
@@ -224,11 +224,11 @@ fn remark(text: &str) -> String {
     format!("\n    // {}", text.replace(|c: char| c.is_control(), "?"))
 }
 
-/// The steps as the paper's Table 2 writes them, with level numbers where levels are not
-/// ambiguous: `interchange(l, 2, 3)`.
+/// The steps as the paper's Table 2 writes them, `interchange(l, 2, 3)`: with level numbers unless
+/// levels are ambiguous.
 ///
 /// # Errors
-/// The nest does not know the steps that made it.
+/// The steps that made the nest are not known.
 pub fn paper(nest: &Nest) -> Result<String, NoTrace> {
     let mut lines = Vec::new();
     let mut count = 0;
@@ -249,7 +249,7 @@ fn paper_lines(
     let mut current = one_step(None, 1, first)?;
     for (k, step) in rest.iter().enumerate() {
         let mut args = vec![name.to_owned()];
-        // Loops are those of the nest that was named last.
+        // Loops belong to the nest that was named last.
         let mut of = &current;
         for arg in &step.args {
             args.push(match arg {
@@ -274,7 +274,7 @@ fn paper_lines(
     Ok(())
 }
 
-/// The loop by its level, where that level means it.
+/// The level of the loop, if that level refers to this loop.
 fn by_level(nest: &Nest, l: &LoopRef) -> String {
     let level = |name: &str| -> Option<i64> {
         let position = position::named(nest, name).ok()?;

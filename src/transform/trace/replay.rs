@@ -5,7 +5,7 @@ use crate::apply::{builds, take};
 use crate::ir::{Nest, Path, Step, Taken};
 use std::sync::Arc;
 
-/// The nest that the steps of `path` make of `base`; steps that build are left out.
+/// Replays the steps of `path` on `base`, except for the steps that build.
 ///
 /// # Errors
 /// The first step that does not apply, and why.
@@ -18,7 +18,7 @@ pub fn replay(path: &Path, base: &Nest) -> Result<Nest, NoTrace> {
 /// `nest` before its last `count` steps.
 ///
 /// # Errors
-/// It has not taken that many, or does not know them.
+/// The path has fewer steps, or is not known.
 pub fn undo(nest: &Nest, count: i64) -> Result<Nest, NoTrace> {
     let steps = nest.path().steps();
     let [first, rest @ ..] = steps.as_slice() else {
@@ -35,12 +35,12 @@ pub fn undo(nest: &Nest, count: i64) -> Result<Nest, NoTrace> {
     steps_on(built, rest[..kept].iter())
 }
 
-/// What only one of two paths has: that of `first` marked `-`, that of `second` marked `+`, what is
-/// common unmarked, each on a line of its own.
+/// The difference of two paths, a line for each step: steps of `first` alone are marked `-`, steps
+/// of `second` alone `+`, and common steps are unmarked.
 pub fn diff(first: &Path, second: &Path, calls: Calls) -> String {
     let (a, b) = match calls {
         Calls::Unfolded => (unfolded(first.entries()), unfolded(second.entries())),
-        // Calls that look alike and took other steps are told apart by these.
+        // Calls that print alike but took different steps differ in their steps.
         Calls::Folded => {
             let (a, b) = (first.entries(), second.entries());
             let alike = |x: &Taken, others: &[Taken]| {
@@ -74,13 +74,13 @@ pub fn diff(first: &Path, second: &Path, calls: Calls) -> String {
     lines.join("\n")
 }
 
-/// The steps of entries, each as an entry.
+/// The steps of entries, each as an entry of its own.
 fn unfolded(entries: Vec<Taken>) -> Vec<Taken> {
     let steps = entries.iter().flat_map(|entry| entry.steps().to_vec());
     steps.map(Taken::Step).collect()
 }
 
-/// Longer differences than this are shown as they are, without looking for what they share.
+/// Longer differences are printed without a search for common steps.
 const MAX_DIFFERENCE: usize = 2_000;
 
 fn diff_middle(a: &[Taken], b: &[Taken], lines: &mut Vec<String>) {
@@ -105,7 +105,8 @@ fn diff_middle(a: &[Taken], b: &[Taken], lines: &mut Vec<String>) {
     }
 }
 
-/// The length of the longest common subsequence of what `a` has from i on and `b` from j on.
+/// For all i and j, the length of the longest common subsequence of `a` from i on and `b` from j
+/// on.
 fn common_lengths(a: &[Taken], b: &[Taken]) -> Vec<Vec<usize>> {
     let mut lengths = vec![vec![0; b.len() + 1]; a.len() + 1];
     for i in (0..a.len()).rev() {
@@ -128,7 +129,7 @@ pub(crate) fn steps_on<'s>(
     numbered.try_fold(base, |nest, (k, step)| one_step(Some(nest), k + 1, step))
 }
 
-/// Takes one step again; without a nest, one that builds.
+/// Replays one step; a step that builds needs no nest.
 pub(crate) fn one_step(
     nest: Option<Nest>,
     number: usize,

@@ -1,5 +1,5 @@
-//! PolyBench's kernels, `scripts/polybench`, at sizes that take no time: every variant against
-//! loops written in order, here, from the mathematics.
+//! PolyBench's kernels, `scripts/polybench`, at tiny sizes. Every variant is compared with loops in
+//! order, written here from the mathematics.
 
 // Loops as they are in C.
 #![allow(clippy::needless_range_loop, clippy::many_single_char_names)]
@@ -64,7 +64,7 @@ impl<const N: usize> IndexMut<[usize; N]> for Array {
     }
 }
 
-/// What the tensors of a kernel hold at first.
+/// The initial contents of the tensors of a kernel.
 pub(crate) struct Arrays(HashMap<String, Array>);
 
 impl Arrays {
@@ -78,7 +78,7 @@ fn path(kernel: &str) -> PathBuf {
     directory.join(kernel).with_extension("rhai")
 }
 
-/// What a script compares, at its mini size.
+/// The comparison of a script, at its mini size.
 fn comparison(kernel: &str) -> Comparison {
     let workbench = Workbench {
         runner: Arc::new(Collect),
@@ -122,7 +122,7 @@ fn written(buffer: &Buffer) -> Vec<f64> {
     }
 }
 
-/// Compares what every variant leaves in tensors with what `compute` makes of the same inputs.
+/// Compares the results of every variant with those of `compute` on the same inputs.
 pub(crate) fn check(kernel: &str, compute: impl Fn(&Arrays) -> Vec<(&'static str, Array)>) {
     let mut comparison = comparison(kernel);
     let mut arrays = HashMap::new();

@@ -1,5 +1,5 @@
-//! Compilers that sleep, write without end, leave processes behind or ignore signals: they are
-//! stopped, with all that they started, and nothing of them is left.
+//! Compilers that sleep, write without end, leave processes behind or ignore signals. They are
+//! stopped with all their children.
 
 use crate::runtime::workshop::*;
 use std::os::unix::fs::PermissionsExt;
@@ -15,13 +15,13 @@ fn stub(directory: &Path, body: &str) -> PathBuf {
     let text = format!("#!/bin/sh\n[ \"$1\" = --try ] && exit\nhere={here}\n{body}\n");
     std::fs::write(&path, text).unwrap();
     std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
-    // Another thread that forks just now may hold the script open for writing for a moment.
+    // A thread that forks at the same time may still hold the script open for writing.
     let starts = || Command::new(&path).arg("--try").status().is_ok();
     assert!(eventually(starts));
     path
 }
 
-/// Writes its number to the file `pid`, starts a child that does so, too, and waits for it.
+/// Writes its process id to the file `pid`, starts a child that does the same, and waits for it.
 const HANG: &str = "echo $$ > $here/pid\nsh -c 'trap \"\" TERM INT; echo $$ > '$here'/child; \
                     while :; do sleep 600; done' &\nwait";
 
@@ -31,7 +31,7 @@ fn numbers(directory: &Path) -> Vec<String> {
     numbers.filter(|text| text.ends_with('\n')).collect()
 }
 
-/// Not even as processes that nobody waited for.
+/// Not even as zombies.
 fn gone(number: &str) -> bool {
     !Path::new("/proc").join(number.trim()).exists()
 }
@@ -54,7 +54,7 @@ fn quick(directory: &Path) -> Control {
     }
 }
 
-/// What the compiler answers to the question for its version.
+/// A compiler's answer to `--version`.
 const VERSION: &str = "[ \"$1\" = --version ] && { echo stub 1; exit; }";
 
 fn reason(error: RuntimeError) -> String {
@@ -158,7 +158,7 @@ fn signal(child: &Child, name: &str) {
     assert!(kill.unwrap().success());
 }
 
-/// What becomes of `teml` when a signal comes while its compiler hangs.
+/// The output of `teml` when a signal arrives while its compiler hangs.
 fn interrupted(directory: &Path, body: &str, name: &str) -> Output {
     let child = teml(directory, &stub(directory, body));
     assert!(eventually(|| numbers(directory).len() == 2));
@@ -168,7 +168,7 @@ fn interrupted(directory: &Path, body: &str, name: &str) -> Output {
     output
 }
 
-/// What is in a directory, except for files that start so.
+/// The files of a directory, except those with this prefix.
 fn left(directory: &Path, except: &str) -> Vec<String> {
     let entries = std::fs::read_dir(directory).into_iter().flatten();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());

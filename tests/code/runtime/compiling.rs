@@ -14,7 +14,7 @@ fn script(directory: &Path, body: &str) -> Compiler {
     let version = "[ \"$1\" = --version ] && { echo fake 1; exit; }";
     std::fs::write(&path, format!("#!/bin/sh\n{version}\n{body}\n")).unwrap();
     std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
-    // Another thread that forks just now may hold the script open for writing for a moment.
+    // A thread that forks at the same time may still hold the script open for writing.
     assert!(eventually(|| Compiler::from_path(&path, &control()).is_ok()));
     Compiler::from_path(&path, &control()).unwrap()
 }
@@ -91,7 +91,7 @@ fn what_was_compiled_is_not_compiled_again() {
         ..Options::default()
     });
     assert!(!other.was_cached() && other.path() != first.path());
-    // A file cut short is made anew.
+    // A truncated file is rebuilt.
     std::fs::write(first.path(), &std::fs::read(first.path()).unwrap()[..100]).unwrap();
     let third = build(&Options::default());
     assert!(!third.was_cached());
@@ -127,7 +127,7 @@ fn kernels_of_a_batch_are_found_where_each_is_looked_for() {
         let first = run.outputs.get("x").unwrap().view().get(0);
         assert_eq!(first, Some(Scalar::Float(expected)));
     }
-    // One that does not compile takes the blame alone.
+    // Only the failing one is blamed.
     let (bad, good) = (sets("bad", ""), sets("good", "4"));
     together(&[bad.clone(), good.clone()]);
     let error = found(&bad).unwrap_err();

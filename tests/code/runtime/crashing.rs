@@ -1,4 +1,4 @@
-//! What kernels do wrong, and what is said about it.
+//! Faults of kernels, and the messages about them.
 
 use crate::runtime::workshop::*;
 use teml::codegen::Role;

@@ -1,4 +1,4 @@
-//! Times; that is, everything about them but how long they are.
+//! Everything about timing except the times themselves.
 
 use crate::runtime::workshop::*;
 use rayon::prelude::*;
@@ -23,7 +23,7 @@ fn variant(label: &str, kernel: &teml::codegen::Kernel, data: &[Data], threads: 
     }
 }
 
-/// Appends a letter to a file whenever it runs, and checks that `x` is as it was given.
+/// Appends a letter to a file on each call, and checks that `x` has its initial contents.
 fn logging(letter: char, log: &Path) -> teml::codegen::Kernel {
     let body = format!(
         "FILE *f = fopen(\"{}\", \"a\");\nfputc(x[0] == 1.0 ? '{letter}' : '!', f); fclose(f);\n\
@@ -51,8 +51,8 @@ fn variants_take_turns_on_restored_outputs() {
         ..Budget::default()
     };
     let timings = measure(&variants, &budget, &control()).unwrap();
-    // A warm-up of each, or two where calls are short; then they take turns, each with a call that
-    // does not count before the one that does.
+    // One warm-up call of each variant, or two if calls are short. Then they take turns, each with
+    // an untimed call before the timed one.
     let called = std::fs::read_to_string(&log).unwrap();
     let turns = "aabbcc".repeat(7);
     let warm_up = called.strip_suffix(&turns).expect("seven turns");
@@ -71,7 +71,8 @@ fn variants_take_turns_on_restored_outputs() {
     }
 }
 
-/// What the variant before it left in the caches matters to none, unless its calls take long.
+/// An untimed call precedes each timed one, so that the caches' previous contents do not matter,
+/// unless calls take long.
 #[test]
 fn a_call_that_does_not_count_comes_first() {
     let directory = tempfile::tempdir().unwrap();
@@ -101,7 +102,8 @@ fn a_call_that_does_not_count_comes_first() {
     assert!(timings.iter().all(|timing| timing.runs.len() == 3));
 }
 
-/// Runs that others disturb do not count, and others who never stop do not keep it from ending.
+/// Disturbed runs are repeated, but permanent interference does not keep the measurement from
+/// ending.
 #[test]
 fn a_patient_measurement_counts_as_many_runs() {
     let patient = Control {
@@ -123,7 +125,7 @@ fn a_patient_measurement_counts_as_many_runs() {
     assert!(timings.iter().all(|timing| timing.runs.len() == 4));
 }
 
-/// The pages of a tensor change times: all variants in a worker run on the same ones.
+/// Memory pages change times: all variants in a worker use the same ones.
 #[test]
 fn outputs_change_places_between_runs() {
     let directory = tempfile::tempdir().unwrap();
@@ -163,7 +165,7 @@ fn outputs_change_places_between_runs() {
         enough: None,
         ..Budget::default()
     };
-    // Each still has what it wrote last.
+    // Each variant still has its last output.
     measure(&variants, &budget, &control()).unwrap();
     let log = std::fs::read_to_string(&log).unwrap();
     let places = |letter: &str| {
@@ -181,7 +183,7 @@ fn outputs_change_places_between_runs() {
     assert_eq!(places("a").len(), 3, "{log}");
     assert_eq!(places("a"), places("b"));
     assert_eq!(places("a"), places("c"));
-    // It is in another worker.
+    // It runs in another worker.
     assert_eq!(places("d").len(), 1);
 }
 
@@ -240,7 +242,7 @@ fn times_are_told_as_soon_as_they_are_known() {
         }
     };
     let timings = measure_and_tell(&variants, &budget, &control(), &mut tell).unwrap();
-    // The slow one takes all patience with its warm-up.
+    // The slow one uses up all patience with its warm-up.
     let expected = [
         "0 runs 0",
         "1 runs 0",
@@ -261,7 +263,7 @@ fn times_are_told_as_soon_as_they_are_known() {
 fn an_output_that_changes_is_an_error() {
     let directory = tempfile::tempdir().unwrap();
     let mark = directory.path().join("mark");
-    // Right as long as the file does not exist.
+    // Correct as long as the file does not exist.
     let body = format!(
         "FILE *f = fopen(\"{0}\", \"r\"); x[3] = f ? 9.0 : 4.0; if (f) fclose(f);",
         mark.display()
@@ -284,7 +286,7 @@ fn an_output_that_changes_is_an_error() {
     );
 }
 
-/// A parallel reduction gives what a serial loop gives, whichever worker it runs in.
+/// A parallel reduction gives the result of a serial loop, in any worker.
 #[test]
 fn parallel_kernels_are_right() {
     let source = "void dot(const double *restrict a, const double *restrict b, double *y) {\n\
@@ -325,7 +327,7 @@ fn patience_ends_before_the_least_number_of_runs() {
         patience: Duration::ZERO,
         ..Budget::default()
     };
-    // So long, on any machine, that one warm-up is enough.
+    // Long enough on any machine that one warm-up suffices.
     let body = format!(
         "FILE *f = fopen(\"{}\", \"a\");\nfputc('a', f); fclose(f);\nusleep(2000); x[0] = 2.0;",
         log.display()
@@ -367,7 +369,7 @@ fn what_runs_apart_has_threads_that_are_not_bound() {
     assert!(matches!(error, RuntimeError::Unstable { .. }), "{error}");
 }
 
-/// Whatever compiles, runs and measures at the same time, in however few threads, ends.
+/// Compiling, running and measuring at the same time ends, however few threads there are.
 #[test]
 fn measuring_from_many_threads_ends() {
     let source =

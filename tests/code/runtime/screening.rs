@@ -1,4 +1,4 @@
-//! Many kernels in one worker, which lends each the memory of the one before it.
+//! Many kernels in one worker, which reuses the memory of the previous kernel.
 
 use crate::runtime::workshop::*;
 use std::time::Duration;
@@ -23,7 +23,7 @@ fn writes(name: &str, value: i32, count: usize) -> Workload {
     }
 }
 
-/// More kernels than one worker gets. What one has written, the next does not find.
+/// More kernels than one worker gets. A kernel does not see what another wrote.
 #[test]
 fn no_kernel_finds_what_another_wrote() {
     let variants = [writes("x", 1, 16), writes("x", 2, 8), writes("y", 3, 4)];
@@ -49,7 +49,7 @@ fn no_kernel_finds_what_another_wrote() {
     }
 }
 
-/// A kernel that fails takes the worker with it, not the screen.
+/// A failing kernel ends the worker, not the screening.
 #[test]
 fn a_screen_outlives_a_crash() {
     let control = control();

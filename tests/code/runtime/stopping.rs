@@ -1,4 +1,4 @@
-//! Kernels that do not end by themselves.
+//! Kernels that never end.
 
 use crate::runtime::workshop::*;
 use std::path::{Path, PathBuf};

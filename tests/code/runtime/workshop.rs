@@ -7,14 +7,14 @@ use teml::ir::{Elem, Name, Shape, Tensor};
 use teml::legality::Proof;
 use teml::runtime::{Compiled, Control, Data, Options, Run, RuntimeError, compile, run_once};
 
-/// Limits under which nothing waits long, workers of this build, and a cache that all tests of
-/// this build share.
+/// Limits that keep waiting short, workers of this build, and a cache shared by all tests of this
+/// build.
 pub fn control() -> Control {
     Control {
         worker: PathBuf::from(env!("CARGO_BIN_EXE_teml")),
         cache_dir: Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")),
         threads: 2,
-        // Tests count calls, whoever else uses the machine.
+        // Tests count calls, so other load must not add repetitions.
         patient: false,
         ..Control::default()
     }
@@ -56,7 +56,7 @@ pub fn compiled(kernel: &Kernel) -> Compiled {
     compile(kernel, &Options::default(), &control()).unwrap()
 }
 
-/// What becomes of a kernel of [`on_x`] when `x` is all ones.
+/// Runs a kernel of [`on_x`] with `x` all ones.
 pub fn run_on_x(kernel: &Kernel, control: &Control) -> Result<Run, RuntimeError> {
     run_once(&compiled(kernel), &[Data::Constant(1.0.into())], control)
 }
@@ -64,7 +64,7 @@ pub fn run_on_x(kernel: &Kernel, control: &Control) -> Result<Run, RuntimeError>
 /// A C loop that never ends.
 pub const ENDLESS: &str = "for (volatile int go = 1; go;) { x[0] = 0.0; }";
 
-/// Waits until `condition` holds; tests fail by it when it never does.
+/// Waits until `condition` holds; the test fails if it never does.
 pub fn eventually(condition: impl Fn() -> bool) -> bool {
     for _ in 0..1000 {
         if condition() {
@@ -75,7 +75,7 @@ pub fn eventually(condition: impl Fn() -> bool) -> bool {
     false
 }
 
-/// Whether this process still runs; one that only waits to be reaped does not.
+/// Whether this process still runs; a zombie does not.
 pub fn alive(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
     stat.is_ok_and(|stat| !stat.rsplit(')').next().unwrap().trim().starts_with('Z'))

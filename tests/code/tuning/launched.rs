@@ -1,4 +1,4 @@
-//! Workers that other programs start.
+//! Workers that external programs start.
 
 use super::stub::{Stub, in_session, session};
 use super::{shown, teml, with};
@@ -12,11 +12,11 @@ use teml::runtime::Control;
 use teml::tune::{Engine, Launch, Record, read};
 use teml::verbs::{Tuning, Workbench};
 
-/// Set for this test program where it is a worker.
+/// The variable that makes this test program a worker.
 const WORKER: &str = "TEML_STUB_WORKER";
 
-/// The arguments with which `mpirun` starts more processes than there are cores, for any user;
-/// `None` where there is no `mpirun`.
+/// Arguments with which `mpirun` starts more processes than cores, for any user; `None` without
+/// `mpirun`.
 fn mpirun() -> Option<Vec<String>> {
     let Ok(version) = Command::new("mpirun").arg("--version").output() else {
         eprintln!("there is no mpirun: workers of MPI are not tested");
@@ -31,7 +31,7 @@ fn mpirun() -> Option<Vec<String>> {
     })
 }
 
-/// What another test starts: a worker whose times follow from nests.
+/// The process that another test starts: a worker whose times follow from nests.
 #[test]
 fn worker() {
     if std::env::var_os(WORKER).is_some() {
@@ -122,7 +122,8 @@ fn four_ranks_of_which_one_is_killed_record_what_one_process_records() {
             };
             let kill = Command::new("kill").args(["-9", &found]).status();
             assert!(kill.unwrap().success());
-            // On a busy machine it may have finished its task in the meantime: nobody waits for it then.
+            // On a busy machine it may have finished its task in the meantime, so that no task is
+            // reassigned.
             (
                 lines(),
                 busy(place.path()).is_some_and(|process| process == found),
@@ -184,8 +185,8 @@ fn program(directory: &Path, name: &str, text: &str) {
     std::fs::set_permissions(&file, mode).unwrap();
 }
 
-/// An `mpirun` that ends, and with it all workers, as soon as one of them has done something. When
-/// it is started again, it goes on.
+/// An `mpirun` that ends, with all workers, as soon as one of them has done a task. On its second
+/// start, it keeps running.
 const MPIRUN: &str = r#"#!/bin/sh
 case "$1" in --version) echo 'a stub'; exit ;; esac
 while [ "$1" != -n ]; do shift; done
@@ -204,8 +205,8 @@ fi
 wait
 "#;
 
-/// An `mpirun` that always ends before its worker has done anything. The search that started it waits,
-/// so that no task is there in time.
+/// An `mpirun` that always ends before its worker has done anything. The search that started it
+/// waits, so that no task is there in time.
 const ENDS: &str = r#"#!/bin/sh
 case "$1" in --version) echo 'a stub'; exit ;; esac
 while [ "$1" != -n ]; do shift; done

@@ -69,7 +69,7 @@ print(`${found.trials} ${counted}`);
 
 #[test]
 fn points_that_take_long_to_make_take_no_more_time_than_there_is() {
-    // A model would look at hundreds of them before it proposes the first one.
+    // A model would examine hundreds of points before it proposes the first one.
     let script = "
 let A = tensor([64, 48]);
 let B = eq(2 * A, [i, j] -> [i, j]);
@@ -86,7 +86,7 @@ print(`${found.trials} ${made}`);
     ran.unwrap();
     let counts = printed.lines().last().unwrap();
     let counts: Vec<usize> = counts.split(' ').map(|n| n.parse().unwrap()).collect();
-    // However slow this machine is, 3 seconds are over after 15 points.
+    // On any machine, 3 seconds are over after 15 points.
     assert!(counts[0] >= 1 && counts[1] <= 20, "{printed}");
 }
 
@@ -181,7 +181,7 @@ fn what_was_killed_goes_on_to_the_same_answer() {
     );
 }
 
-/// What another test kills.
+/// The process that another test kills.
 #[test]
 fn child() {
     if let Ok(directory) = std::env::var("TEML_TUNED_BY_A_CHILD") {
@@ -333,7 +333,7 @@ fn records_of_anything_else_are_passed_over() {
         printed.contains("recorded before: 6 of the trials")
     };
     assert!(known(&with(&options)));
-    // The same points of another function, which makes other nests.
+    // The same points of another function, with other nests.
     let other = with(&options).replace("p.columns)", "p.columns).vectorize(\"j_i\")");
     assert!(!known(&other));
     // Sums in any order, and another definition.
@@ -423,7 +423,7 @@ fn what_a_script_compares_is_tuned_applied_and_taken_by_optimize() {
     assert_eq!(winners(), before);
     let checked = shown(&run(&["check"], &searches));
     assert!(checked.matches(": legal").count() > 2, "{checked}");
-    // What is emitted is the winner, unless the C is for another target.
+    // The emitted C is the winner's, unless it is for another target.
     let native = shown(&run(&["emit"], &searches));
     let foreign = shown(&run(&["emit", "--target", "neon"], &searches));
     assert_ne!(native.matches("tuned").count(), 0);
@@ -465,7 +465,7 @@ fn the_fastest_of_a_stubbed_space_is_found_and_recorded() {
         .map(|r| r.median().unwrap())
         .fold(f64::INFINITY, f64::min);
     assert!(times(&winner.nests) <= 1.05 * least, "{winner:?}");
-    // Another computation has none.
+    // There is none for another computation.
     let script = format!(
         "let A = tensor([64, 48]);
          let B = eq(2 * A, [i, j] -> [i, j]);
@@ -483,7 +483,7 @@ fn the_fastest_of_a_stubbed_space_is_found_and_recorded() {
 fn candidates_that_fail_are_recorded_and_the_search_goes_on() {
     let directory = tempfile::tempdir().unwrap();
     let compiler = directory.path().join("stub");
-    // What is wrong with a variant is wrong with it in every file that holds it.
+    // A variant has a defect in every file that contains it.
     let text = r#"#!/bin/sh
 of() { echo "/^\/\/   stripmine(\"i\", $1)/,/^}/ $2"; }
 for file; do case $file in *.c)

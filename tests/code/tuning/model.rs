@@ -1,4 +1,4 @@
-//! What the cost model says of nests whose order is known on any machine.
+//! The cost model's predictions for nests whose order is known on any machine.
 
 use super::stub::session;
 
@@ -48,7 +48,7 @@ let rows = build(B);
 print(predict(rows).seconds < predict(rows.interchange(1, 2)).seconds);
 print(predict(rows).bound);
 ";
-    // What was measured of this machine says which takes longer.
+    // The measured rates of this machine decide which takes longer.
     let said = prints(script);
     assert!(
         ["true\nmemory\n", "true\nL3\n"].contains(&said.as_str()),

@@ -1,4 +1,4 @@
-//! A session in which nothing is compiled, and times follow from nests.
+//! A session that compiles nothing, whose times follow from the nests.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -22,7 +22,7 @@ fn seconds(nests: &[Nest]) -> f64 {
     times(&texts)
 }
 
-/// The same from paths as records have them, wherever their steps are written.
+/// The same from the paths of records.
 pub fn times(paths: &[String]) -> f64 {
     let lines = paths.iter().flat_map(|text| text.lines());
     let lines = lines.filter(|line| !line.trim_start().starts_with("\"at\""));
@@ -33,7 +33,7 @@ pub fn times(paths: &[String]) -> f64 {
     1e-3 * (1.0 + (hash % 1000) as f64 / 100.0)
 }
 
-/// Runs nothing, and takes its time for each variant.
+/// Runs nothing, and waits for the time of each variant.
 #[derive(Debug)]
 pub struct Stub {
     pub pause: Duration,

@@ -1,5 +1,5 @@
-//! C that was written by hand from Pluto's transformations computes what the loops of the
-//! definitions do. `benches/by_hand.sh` times it beside what the baseline generates.
+//! C written by hand from Pluto's transformations computes the same as the loops of the
+//! definitions. `benches/by_hand.sh` times it beside the baseline's C.
 
 use std::path::PathBuf;
 use std::process::Command;

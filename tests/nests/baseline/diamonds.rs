@@ -1,4 +1,4 @@
-//! Diamond tiles: the published hyperplanes, and that what is made of them computes the same.
+//! Diamond tiles: the published hyperplanes, and nests that compute the definition.
 
 use super::{classics, nest, shown, string};
 use teml::baseline::{Diamond, Fuse, diamonds};
@@ -34,7 +34,7 @@ fn hyperplanes(script: &str) -> Vec<Vec<String>> {
     statements.map(of).collect()
 }
 
-/// What the tensors of a nest hold after it.
+/// The contents of the tensors of a nest after it ran.
 fn results(nest: &Nest) -> Vec<(String, Data<'static>)> {
     let tensors = nest.tensors().into_iter();
     let mut store: Store<'static> = tensors
@@ -50,7 +50,7 @@ fn results(nest: &Nest) -> Vec<(String, Data<'static>)> {
     all.map(|(name, data)| (name.to_string(), data)).collect()
 }
 
-/// Asserts that diamonds of several sizes are proved, and leave behind what the definition does.
+/// Asserts that diamonds of several sizes are proved, and give the results of the definition.
 #[track_caller]
 fn holds(script: &str, sizes: &[&str]) {
     let before = results(&nest(script, "l"));
@@ -89,7 +89,7 @@ fn heat_3d() {
     holds(script, &["[4]"]);
 }
 
-/// Three statements, of which one is a part of a step later.
+/// Three statements, one of which runs a part of a step later.
 #[test]
 fn fdtd_2d() {
     let script = classics::FDTD_2D;
@@ -125,8 +125,8 @@ fn the_path_is_short_and_needs_no_wavefront() {
     );
 }
 
-/// Asserts that diamonds are refused for this reason, and that nothing is said where they are not
-/// asked for.
+/// Asserts that diamonds are refused for this reason, and that there is no message without the
+/// option.
 #[track_caller]
 fn none(script: &str, options: &str, reason: &str) {
     let call = format!("pluto(l, #{{diamondtile: true{options}}})");
@@ -173,7 +173,7 @@ fn where_there_are_none() {
         ", second_level_tile: true",
         "tiles are off, or have a second level",
     );
-    // What follows the steps is no part of them, and is scheduled as ever.
+    // A statement after the time steps is scheduled separately.
     let and_more = format!(
         "{}
         let C = eq(A, [i] -> [i]);

@@ -41,7 +41,7 @@ fn bands(schedule: &Schedule) -> Vec<usize> {
     }
 }
 
-/// Whether each loop of the outermost band is parallel wherever it stands.
+/// Whether each loop of the outermost band is parallel at any position.
 fn coincident(schedule: &Schedule) -> Vec<bool> {
     match schedule {
         Schedule::Band(band) => band.levels.iter().map(|l| l.coincident).collect(),
@@ -73,7 +73,7 @@ fn two_matrix_products() {
         let D = contract(T, C, [2, 1]);
         let l = fuse_outer(build(T), build(D), 0);";
     let s = found(script, "l", Fuse::Smart);
-    // The column of the first product is what the second one sums over.
+    // The second product sums over the column of the first one.
     assert_eq!(
         hyperplanes(&s),
         [
@@ -97,8 +97,8 @@ fn gemver() {
         let l = fuse_outer(fuse_outer(both, build(x), 0), build(w), 0);"
     );
     let s = found(script, "l", Fuse::Smart);
-    // The update and the first product share loops, one of them interchanged; the vector update,
-    // which has one loop, and the last product stand by themselves.
+    // The update and the first product share loops, one of them interchanged. The vector update,
+    // which has one loop, and the last product have their own loops.
     let rows = hyperplanes(&s);
     assert_eq!(rows[0], [[0, 1, 0], [1, 0, 0]]);
     assert_eq!(rows[1], [[1, 0, 0], [0, 1, 0]]);
@@ -125,13 +125,13 @@ fn mvt() {
     let each = [[1, 0, 0], [0, 1, 0]];
     assert_eq!(hyperplanes(&s), [each, each]);
     assert!(matches!(&s, Schedule::Sequence(parts) if parts.len() == 2));
-    // Nothing but what both read relates them, and that is no dependence.
+    // Only a common input relates them, which is not a dependence.
     let together = found(script, "l", Fuse::Max);
     assert_eq!(hyperplanes(&together), [each, each]);
     assert_eq!(coincident(&together), [true, false]);
 }
 
-/// Nothing relates both statements but what they read: one of them is interchanged on request.
+/// Only common inputs relate both statements: one of them is interchanged on request.
 #[test]
 fn reads_of_one_element_are_close_on_request() {
     let script = "
@@ -171,8 +171,8 @@ fn reads_of_one_element_are_close_on_request() {
     }
 }
 
-/// The second statement waits for the first one, which reads the elements in the other direction: a
-/// loop that ran them close to each other would not be legal.
+/// The second statement waits for the first one, which reads the elements in the opposite
+/// direction. A loop that ran them close to each other would be illegal.
 #[test]
 fn reads_ask_for_no_order() {
     let script = "

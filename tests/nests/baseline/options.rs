@@ -65,7 +65,7 @@ fn sizes_by_statement() {
     let off = "unrolljam: false";
     let expected = [8, 4, 4, 16, 6, 10, 16, 6, 5];
     assert_eq!(sizes(&format!("#{{{off}, {by_name}}}")), expected);
-    // What shares a loop with a statement that has sizes has that size; the last one goes on.
+    // A loop gets the tile size of a statement that it contains; the last size is repeated.
     let one = "tile_sizes: #{S3: [16, 6, 5]}";
     let expected = [32, 32, 32, 16, 6, 32, 16, 6, 5];
     assert_eq!(sizes(&format!("#{{{off}, {one}}}")), expected);
@@ -131,7 +131,7 @@ const DIAGONAL: &str = "
 
 #[test]
 fn iterations_side_by_side_take_what_their_loop_carried_inside() {
-    // Jammed rows would read what lanes of others assign.
+    // Jammed rows would read elements that other lanes assign.
     let text = nest(DIAGONAL, "pluto(l, #{diamondtile: false})").to_string();
     assert!(text.contains("vector for"), "{text}");
     assert_eq!(text.matches("x[1][").count(), 2, "{text}");
@@ -234,7 +234,7 @@ fn statements_without_loops_stay_where_they_are() {
     }
 }
 
-/// What is set beside what a statement sets stays set.
+/// Elements beyond the range of a statement keep their values.
 #[test]
 fn fills_of_more_than_is_used() {
     let script = "
@@ -258,7 +258,7 @@ fn loops_that_have_to_stay_are_parallel_inside() {
     let text = nest(script, "pluto(anew)").to_string();
     assert!(text.contains("for t in 0..3"), "{text}");
     assert!(text.contains("parallel for i in 0..8"), "{text}");
-    // Who insists on diamonds reads why there are none.
+    // A request for diamonds gets the reason why there are none.
     refused(
         script,
         "pluto(anew, #{diamondtile: true})",
@@ -386,7 +386,7 @@ fn tiles_of_shifted_statements() {
     }
 }
 
-/// A part of a loop that one iteration is left of has its guard inside.
+/// The guard of a single remaining iteration is inside the loop.
 #[test]
 fn guards_in_vector_loops() {
     let script = "
@@ -403,7 +403,7 @@ fn guards_in_vector_loops() {
     assert_eq!(string(script, &format!("check({call}).message")), "legal");
 }
 
-/// What is left of a jammed loop is jammed in the others, but not twice.
+/// The remainder of a jammed loop is jammed in the other loops, but not twice.
 #[test]
 fn factors_that_do_not_divide() {
     let script = r#"

@@ -1,5 +1,5 @@
-//! Every script of PolyBench has a baseline with each code generator, which is legal, also where the
-//! definition is not the order that PolyBench has.
+//! Every script of PolyBench has a legal baseline with each code generator, even if the definition
+//! has another order than PolyBench.
 
 use std::path::PathBuf;
 use teml::script::Session;
@@ -15,7 +15,7 @@ pub fn definition(kernel: &str) -> String {
     lines.collect::<Vec<&str>>().join("\n")
 }
 
-/// What expressions stand for after a definition.
+/// The values of expressions after a definition.
 pub fn values(size: Size, definition: &str, expressions: &[String]) -> Vec<String> {
     let workbench = Workbench {
         size,

@@ -1,5 +1,5 @@
-//! TeML's Table 2, row by row: with these of Pluto's options, the baseline's path makes what the
-//! paper's calls make, up to the names of loops. tests/table2.rs has the calls by themselves.
+//! TeML's Table 2, row by row: with these options of Pluto, the baseline's path gives the nests of
+//! the paper's calls, up to the names of loops. tests/table2.rs has the calls themselves.
 
 use super::table::{TABLE, definition};
 use super::{nest, string};
@@ -33,7 +33,7 @@ fn steps(path: &str) -> Vec<&str> {
     steps.skip_while(joins).collect()
 }
 
-/// What a nest executes in its loops, which are called by number in the order in which they stand.
+/// The statements of a nest, with loops renamed to their numbers in textual order.
 fn renamed(nest: &Nest) -> Vec<String> {
     let loops = nest.loops();
     let number = |word: &str| loops.iter().position(|(_, l)| l.name.as_str() == word);
@@ -79,7 +79,7 @@ fn loops(nest: &Nest) -> Vec<String> {
     found
 }
 
-/// Asserts the loops of what the baseline makes, which is legal.
+/// Asserts the loops of the baseline's nest, which is legal.
 #[track_caller]
 fn row(script: &str, call: &str, expected: &[&str]) {
     let nest = nest(script, call);
@@ -111,12 +111,12 @@ fn interp_fused() {
     );
 }
 
-/// The inverse operator of scripts/helm.rhai is a chain of six contractions, which the fusions of the
-/// paper's row do not compute (tests/table2.rs): at level 5 they read sums that are not complete.
-/// Its vector loops at the levels 2 and 3 are not Pluto's either: with `i` innermost, and with `j`,
-/// results are written with a stride, and Pluto makes vector loops of those alone in which all
-/// accesses stay or go to the next element. What is left of the row is that each nest runs on threads
-/// over the elements of the mesh, and `k` as a vector loop in the third one.
+/// The inverse operator of scripts/helm.rhai is a chain of six contractions. The fusions of the
+/// paper's row do not compute it (tests/table2.rs): at level 5 they read incomplete sums. Its
+/// vector loops at the levels 2 and 3 are not Pluto's either. With `i` or `j` innermost, results
+/// are written with a stride, and Pluto vectorizes only loops whose accesses are all invariant or
+/// unit-stride. The rest of the row applies: each nest runs on threads over the elements of the
+/// mesh, and `k` is a vector loop in the third nest.
 #[test]
 fn a_chain_of_contractions() {
     let script = r#"
@@ -158,7 +158,7 @@ fn a_chain_of_contractions() {
     );
 }
 
-/// Table 1's others, which the paper leaves to the literature.
+/// The other kernels of Table 1, which the paper leaves to the literature.
 #[test]
 fn mm_and_tmm() {
     let script = "

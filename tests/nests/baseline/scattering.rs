@@ -1,5 +1,5 @@
 //! The scattering functions of the baseline, in Pluto's notation, statement by statement, after
-//! tiling and the order within tiles: those that Pluto 0.13 finds.
+//! tiling and the order within tiles. They equal those of Pluto 0.13.
 
 use super::polybench::{definition, values};
 use std::collections::HashMap;
@@ -69,7 +69,7 @@ fn scattering(nest: &Nest) -> Vec<String> {
             own.join(", "),
             dimensions(around, &origin.point, own).join(", ")
         );
-        // Copies at the ends of ranges, which guards make, say less.
+        // Copies at the ends of ranges, which guards make, have less information.
         let unknown = |text: &String| text.matches('?').count();
         let best = &mut found[origin.assignment];
         if best
@@ -144,7 +144,8 @@ fn walk<'a>(
     }
 }
 
-/// The place of each tree among those that have no statement in common: others are ends of a range.
+/// The position of each tree in the sequence. Trees that share a statement have one position, as do
+/// all trees between them.
 fn places(trees: &[&Tree]) -> Vec<usize> {
     let mut places: Vec<usize> = Vec::new();
     let mut executed: Vec<Vec<usize>> = Vec::new();
@@ -155,7 +156,7 @@ fn places(trees: &[&Tree]) -> Vec<usize> {
             Some(k) => places[k],
             None => places.last().map_or(0, |last| last + 1),
         };
-        // What lies between copies of a statement is in one place with them.
+        // Trees between copies of a statement share their position.
         let after = places.iter_mut().filter(|p| **p > place);
         after.for_each(|p| *p = place);
         places.push(place);
@@ -173,12 +174,11 @@ fn statements(tree: &Tree) -> Vec<usize> {
     }
 }
 
-/// The size of tiles by default. Other multiples of loops over tiles are bounds that follow from
-/// several.
+/// The size of tiles by default. Bounds with other multiples follow from several tile loops.
 const SIZE: i64 = 32;
 
-/// What each level is in terms of the iterators of the definition, which are `point`, affine in the
-/// loops.
+/// Each level in terms of the iterators of the definition. `point` has these as affine functions of
+/// the loops.
 fn dimensions(around: &[At], point: &[Affine], names: &[String]) -> Vec<String> {
     let loops: Vec<&Loop> = around
         .iter()
@@ -188,7 +188,7 @@ fn dimensions(around: &[At], point: &[Affine], names: &[String]) -> Vec<String> 
         })
         .collect();
     let mut known: HashMap<Name, Vec<i64>> = HashMap::new();
-    // Loops of one iteration say nothing of the iterators.
+    // Single-trip loops say nothing about the iterators.
     let mut point = point.to_vec();
     for l in loops.iter().rev() {
         if let Some(value) = only(l, &loops) {
@@ -211,7 +211,7 @@ fn dimensions(around: &[At], point: &[Affine], names: &[String]) -> Vec<String> 
             known.entry(l.name.clone()).or_insert(row);
         }
     }
-    // Guards have the iteration of a loop around, or none.
+    // A guard has the iteration of a surrounding loop, or none.
     let is_guard = |l: &Loop, outer: &Loop| {
         let iterator = Affine::iterator(outer.name.clone());
         let next = iterator.plus_constant(1);
@@ -228,7 +228,7 @@ fn dimensions(around: &[At], point: &[Affine], names: &[String]) -> Vec<String> 
     }
     // Loops over tiles, by the bounds of those within.
     let mut tiles: HashMap<Name, String> = HashMap::new();
-    // Bounds of some mention several, of which others say what they are.
+    // Some bounds mention several tile loops, which other bounds identify.
     let all = loops.iter().rev().cycle();
     for (round, l) in all.take(loops.len() * loops.len()).enumerate() {
         let most = if round < loops.len() { 1 } else { loops.len() };
@@ -280,8 +280,8 @@ fn dimensions(around: &[At], point: &[Affine], names: &[String]) -> Vec<String> 
     around.iter().filter(is_level).map(text).collect()
 }
 
-/// The only value of a loop. That of a guard is the iterator of a loop around, and perhaps another
-/// one, which says more.
+/// The only value of a loop. That of a guard is the iterator of a surrounding loop, preferably the
+/// one with more information.
 fn only(l: &Loop, loops: &[&Loop]) -> Option<Affine> {
     let place = |b: &&Affine| {
         let is_iterator = |o: &&Loop| **b == Affine::iterator(o.name.clone());

@@ -6,16 +6,16 @@ pub struct Row {
     pub kernel: &'static str,
     /// Ends in `l`, the nest, or the nests in order.
     pub definition: &'static str,
-    /// What `pluto` gets beside `l`.
+    /// Options of `pluto`.
     pub options: &'static str,
     /// The calls of the paper on `l`, or on the nests `l1`, `l2`, …: they make `p`.
     pub paper: &'static str,
     /// The steps of the baseline's path, as it is printed.
     pub path: &'static [&'static str],
-    /// The loops around each statement: their order, the tiled band (`_o` over blocks, `_i` within),
-    /// the parallel and the vector loop.
+    /// The loops around each statement: their order, the tiled band (`_o` over blocks, `_i`
+    /// within), the parallel and the vector loop.
     pub loops: &'static [&'static str],
-    /// What the paper does beside that, which changes none of it.
+    /// Further steps of the paper, which do not change the result.
     pub beside: &'static str,
 }
 
@@ -83,8 +83,8 @@ pub const TABLE: [Row; 7] = [
         loops: &["parallel b_o, i_o, j_o, k_o, b_i, i_i, k_i, vector j_i"],
         beside: "",
     },
-    // The paper has nine levels, and the convolution eight iterators: its width is in blocks, as
-    // tests/table2.rs reads it. What is summed over stands before the width.
+    // The paper has nine levels, but the convolution has eight iterators: its width is blocked, as
+    // in tests/table2.rs. The reduction loops come before the width.
     Row {
         kernel: "gconv",
         definition: "
@@ -147,10 +147,10 @@ pub const TABLE: [Row; 7] = [
         ],
         beside: "",
     },
-    // The paper does not print its definition. Its calls have vector loops at the levels 2, 3 and 4
-    // of the first three nests, and three nests of five levels that share all loops. They are what
-    // Pluto makes of an operator with the constructs of Table 1: coefficients from two outer
-    // products, one division per element, and one contraction along each direction.
+    // The paper does not print its definition. Its calls vectorize loops at the levels 2, 3 and 4
+    // of the first three nests, and fuse three nests of five levels. Pluto does the same for an
+    // operator with the constructs of Table 1: coefficients from two outer products, one division
+    // per element, and one contraction along each direction.
     Row {
         kernel: "helm",
         definition: "

@@ -98,7 +98,7 @@ fn consumers_are_computed_where_all_is_finished() {
     // The first block of terms is followed by others.
     let first = "last.peel(\"i3\", 1, \"front\").reverse_compute_at(c, \"i1_3\")";
     illegal(script, first, &["C[0][0]", "T[0][0]"]);
-    // What is read again is overwritten too early.
+    // A tensor that is read again is overwritten too early.
     let again = format!("{script} let D = mul(T, x, [[i, j], [j]] -> [i, j]);");
     illegal(
         &again,

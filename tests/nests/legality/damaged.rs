@@ -1,5 +1,4 @@
-//! Nests with buffers in which one thing is changed: what is proved of them holds, instance by
-//! instance.
+//! Nests with buffers and a single change: their verdicts hold, instance by instance.
 
 use super::nest;
 use std::sync::Arc;
@@ -7,8 +6,8 @@ use teml::interp::symbolic::{self, Answer, Policy};
 use teml::ir::{Affine, Loop, Nest, Range, Stmt, Tree};
 use teml::legality::{Reductions, Verdict, check};
 
-/// The sequence with one change: a tree is missing or done before the one in front of it, a loop runs
-/// once less, an index is one further on.
+/// The sequence with one change: a tree is missing or done before the one in front of it, a loop
+/// runs once less, an index is one further on.
 fn damaged(trees: &[Tree]) -> Vec<Vec<Tree>> {
     let mut found = Vec::new();
     let with = |k: usize, tree: Tree| {
@@ -71,7 +70,7 @@ fn damaged(trees: &[Tree]) -> Vec<Vec<Tree>> {
     found
 }
 
-/// How many of the changed nests, of which every `nth` is looked at, are legal all the same.
+/// How many of the changed nests are legal all the same; every `nth` is examined.
 fn harmless(nest: &Nest, nth: usize) -> usize {
     let nests = std::slice::from_ref(nest);
     assert_eq!(check(nests, Reductions::Strict), Verdict::Legal, "{nest}");

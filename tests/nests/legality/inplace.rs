@@ -1,6 +1,6 @@
-//! Assignments that read what they overwrite: the examples of Ullrich's thesis and others, in
-//! place where that is right and through a temporary where it is not, with the value that the
-//! expression has over the old store either way.
+//! Assignments that read what they overwrite: the examples of Ullrich's thesis and others. They are
+//! computed in place if that is correct, and through a temporary otherwise. Either way, values are
+//! those of the expression over the old store.
 
 use super::{illegal, legal};
 use teml::interp::store::{Data, Store};
@@ -200,7 +200,7 @@ fn elements_that_are_needed_on_both_sides_have_a_temporary() {
     through_temporary("f64 x[6]\nx[i] = x[i] + x[2]");
 }
 
-/// What depends on the extents, not on the form of indices.
+/// The order depends on the extents, not on the form of indices.
 #[test]
 fn few_elements_are_read_for_themselves() {
     in_place(

@@ -1,5 +1,5 @@
-//! Kernels with several statements: what textbooks do to them is legal, and what they warn of is
-//! not. Time steps are assignments, one after the other.
+//! Kernels with several statements: the transformations of textbooks are legal, and the mistakes
+//! that they warn of are refused. Time steps are assignments, one after the other.
 
 use super::classics::{FDTD_2D, GEMVER, HEAT_3D, JACOBI_2D};
 use super::dialog::{shown, string};
@@ -284,7 +284,7 @@ fn letters_and_tensors_may_share_names() {
     assert!(loops.iter().all(|l| code.contains(l)), "{code}");
 }
 
-/// What `check` calls legal has code, and what has none is told by both.
+/// Codegen accepts the nests that `check` calls legal, and both give the same reasons.
 #[test]
 fn check_says_what_codegen_does() {
     let script = "

@@ -1,4 +1,4 @@
-//! What is legal is kept; what is not is refused, with two iterations that show why.
+//! Legal steps are kept; illegal ones are refused, with two iterations as a witness.
 
 use crate::classics;
 use crate::dialog;
@@ -20,7 +20,7 @@ mod undecided;
 
 use dialog::{nest, shown, string};
 
-/// What `check` says of the nest or the list that an expression of a script stands for.
+/// The verdict of `check` on the nest or list of an expression of a script.
 fn verdict(script: &str, nests: &str) -> String {
     string(script, &format!("check({nests}).message"))
 }

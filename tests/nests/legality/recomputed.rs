@@ -1,4 +1,4 @@
-//! Values that are computed again in each iteration that reads them.
+//! Values that are recomputed in each iteration that reads them.
 
 use super::{illegal, legal};
 
@@ -45,7 +45,7 @@ fn producers_of_other_loops_can_be_computed_in_each_iteration() {
             "p.compute_at(c, \"j\")",
         ],
     );
-    // All of a sum, for a row of what reads it, and what is computed from it for a row of that.
+    // A whole sum for a row of its consumer, and its consumer for a row of the next.
     let chain = "
         let w = tensor([6, 6]);
         let s = vsum(vmul(w, w, [[i, k], [k, i]]), [k]);
@@ -66,7 +66,7 @@ fn producers_of_other_loops_can_be_computed_in_each_iteration() {
     );
 }
 
-/// What packs a tensor whose values are written in the place of its reads computes them.
+/// Packing computes a tensor whose values are stored in place of its reads.
 #[test]
 fn copies_of_what_is_inlined_compute_it() {
     legal(
@@ -119,7 +119,7 @@ const COPIED: &str = "
     let X = build(x);
 ";
 
-/// What only copies an element has its value, whoever computes that.
+/// A copy of an element has the element's value, whoever computes it.
 #[test]
 fn producers_are_computed_by_copies() {
     legal(

@@ -1,4 +1,4 @@
-//! Memory that is used again: the programs of Ullrich's thesis and others, before and after.
+//! Reused memory: the programs of Ullrich's thesis and others, before and after.
 
 use super::{illegal, legal, not_done, shown};
 
@@ -53,7 +53,7 @@ fn copies_of_the_thesis_are_avoided() {
     illegal(VECTORS, "turned.avoid_copy(\"xtmp\")", &["x[14]"]);
 }
 
-/// Fig. 13: a single number is kept, and no vector.
+/// Fig. 13: a single number is kept, not a vector.
 #[test]
 fn products_of_a_matrix_and_a_vector_are_stored_at_once() {
     let script = "
@@ -108,13 +108,13 @@ fn values_overwrite_what_they_are_computed_of() {
         "program.reduce_cache_miss(y, x)",
         "what x holds may be needed after the nest",
     );
-    // Not compatible: the first half overwrites what the second one is computed of.
+    // Not compatible: the first half overwrites operands of the second one.
     illegal(
         VECTORS,
         "crossed.donate(x).reduce_cache_miss(backwards, x)",
         &["x[14]"],
     );
-    // What is needed after all is not lost in silence.
+    // Overwriting a value that is still needed is reported.
     illegal(
         VECTORS,
         "[program.donate(x).reduce_cache_miss(y, x), build(backwards)]",

@@ -1,4 +1,5 @@
-//! Steps are judged where they changed a nest; one execution that reads something else refuses them.
+//! A step is judged only where it changed the nest. One execution that reads a wrong value refuses
+//! it.
 
 use super::nest;
 use teml::ir::{Arg, LoopRef, Nest};
@@ -19,7 +20,7 @@ const HEAT: &str = "
     `);
 ";
 
-/// What is known of an operation on loops of a nest.
+/// How an operation on loops of a nest is judged.
 fn kept(nest: &Nest, op: &'static Op, loops: &[&str]) -> Kept {
     let numbered = Numbered::of(nest);
     let names = loops.iter();
@@ -48,7 +49,7 @@ fn copies_pass_values_on() {
     assert_eq!(kept(&copied, &REVERSE, &["i_2_i"]), Kept::Yes);
 }
 
-/// Where every execution reads the same, nothing is refused for its order alone.
+/// If every execution reads the same, the order alone is not refused.
 #[test]
 fn what_reads_the_same_is_kept() {
     let script = "

@@ -142,7 +142,7 @@ fn partial_results_of_differences() {
     legal(&allowed, &factored);
 }
 
-/// A sum in place of a difference is wrong, wherever it is.
+/// A sum in place of a difference is wrong at any position.
 #[test]
 fn sums_are_no_differences() {
     let script = "
@@ -171,7 +171,7 @@ fn sums_are_no_differences() {
     );
 }
 
-/// The tree whose statement with this number adds what it subtracts, or the other way around.
+/// The tree, with addition and subtraction swapped in the statement of this number.
 fn opposed(tree: &Tree, at: usize, number: &mut usize) -> Tree {
     match tree {
         Tree::Loop(l) => Tree::of_loop(Loop {

@@ -1,5 +1,5 @@
-//! Steps that have broken programs before: each is refused, with the iterations that show why, or
-//! done so that it is right. Beside each trap stands what is legal instead.
+//! Steps that have broken programs before. Each is refused with a witness, or done correctly.
+//! Beside each trap is a legal alternative.
 
 use super::{illegal, legal, not_done};
 
@@ -134,7 +134,7 @@ fn sums_are_not_reversed_unless_the_script_says_so() {
     legal(script, &["m.reverse(1)"]);
     let allowed = format!("{script} reductions(\"reassoc\");");
     legal(&allowed, &["l.reverse(1)"]);
-    // Whatever the policy, what begins a sum stays before it.
+    // Under any policy, the initialization of a sum stays before it.
     illegal(
         &allowed,
         "l.reverse(1).parallelize(1)",

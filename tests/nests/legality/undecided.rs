@@ -1,4 +1,4 @@
-//! What is not decided within a budget is neither legal nor illegal, and there is no code for it.
+//! A nest that is not decided within a budget is neither legal nor illegal, and has no C.
 
 use super::{nest, string};
 use teml::codegen::{NoCode, generate};
@@ -16,7 +16,7 @@ const SCRIPT: &str = "
     let rows = build(p).compute_at(build(q), \"i\");
 ";
 
-/// So many operations of the polyhedral library are not enough to show two iterations.
+/// This many operations of the polyhedral library do not suffice to find a witness.
 const FEW: u64 = 300;
 
 fn question(verdict: &Option<Verdict>) -> &Question {
@@ -77,7 +77,7 @@ fn what_is_wrong_is_found_with_more() {
     }
 }
 
-/// LU of a matrix as a list of nests, with what is done to each that has two loops.
+/// LU of a matrix as a list of nests, with these steps on each nest of two loops.
 fn lu(n: usize, steps: &str) -> Vec<Nest> {
     let script = format!(
         "
@@ -102,12 +102,12 @@ fn lu(n: usize, steps: &str) -> Vec<Nest> {
     all.collect::<Result<_, _>>().unwrap()
 }
 
-/// What is proved of a list is what is proved of its nests: with every nest as much, and no more.
+/// A list is proved nest by nest: it takes as many operations as its nests, and no more.
 #[test]
 fn lists_take_no_more_than_their_nests() {
     let verdict =
         |nests: &[Nest], operations: u64| within(operations, || check(nests, Reductions::Strict));
-    // Where they stand says that these are legal.
+    // The positions of statements prove these legal.
     let vector = lu(12, ".vectorize(\"j\")");
     assert_eq!(verdict(&vector, 1), Some(Verdict::Legal));
     for steps in [

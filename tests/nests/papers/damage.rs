@@ -1,5 +1,4 @@
-//! Whatever a text is, reading it ends, and either gives a program or says what is wrong at a place
-//! in the text.
+//! Reading any text ends, with a program or with an error at a place in the text.
 
 use crate::config::config;
 use crate::papers::{Choices, sizes};

@@ -1,4 +1,4 @@
-//! What a text that is wrong gets told: ten texts in each notation. `INSTA_UPDATE=always` accepts new
+//! The messages for wrong texts: ten texts in each notation. `INSTA_UPDATE=always` accepts new
 //! messages: read them first.
 
 use teml::script::Session;

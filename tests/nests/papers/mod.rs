@@ -1,5 +1,5 @@
-//! The notations of the papers: what is printed in them, random programs in each, and what a text
-//! that is wrong gets told.
+//! The notations of the papers: the printed programs, random programs in each notation, and the
+//! messages for wrong texts.
 //!
 //! `TEML_CASES` sets the number of random cases, as in `tests/properties`.
 
@@ -31,7 +31,7 @@ fn element(tensor: &str, k: u64) -> f64 {
     ((k * 7 + salt * 13) % 5) as f64 - 2.0
 }
 
-/// What the tensors of a program hold after its nests ran, from small integers on.
+/// The contents of the tensors of a program after its nests ran, starting from small integers.
 fn computed(program: &Program) -> Store<'static> {
     let mut store: Store<'static> = program
         .variables()
@@ -63,7 +63,7 @@ fn elements(store: &Store<'_>, name: &str) -> Vec<f64> {
     }
 }
 
-/// Numbers in a row that choices are made from; 0 when they are used up.
+/// A sequence of numbers that choices are made from; 0 after its end.
 struct Choices<'c>(std::slice::Iter<'c, u32>);
 
 impl Choices<'_> {

@@ -145,8 +145,8 @@ fn operations(program: &Program) -> f64 {
     all.iter().map(|nest| flops(nest).unwrap()).sum()
 }
 
-/// A product of operators on a tensor of `d` dimensions takes (d + 1) n^(2d) operations as it is
-/// written, and d steps of 2 n^(d + 1) when it is lifted (TeIL, §5).
+/// A product of operators on a tensor of `d` dimensions takes (d + 1) n^(2d) operations as written.
+/// Lifted, it takes d steps of 2 n^(d + 1) operations (TeIL, §5).
 #[test]
 fn operators_are_lifted_to_the_operations_of_the_theory() {
     for (d, n) in [(1, 5), (2, 7), (3, 16), (5, 3), (11, 2)] {

@@ -1,7 +1,7 @@
 //! Padded storage: Theorems 2 and 3 of the model language, over random programs with divisions.
 //!
-//! The expected values are those of the paper's evaluation without padding, with the undefined value
-//! of Defs. 3, 4 and 8, which `None` is here.
+//! The expected values are those of the paper's evaluation without padding, with the undefined
+//! value of Defs. 3, 4 and 8, which `None` is here.
 
 use crate::config::config;
 use crate::papers::terms::{NAMES, Shapes, Term, indices, list, shapes, typed};

@@ -1,5 +1,5 @@
-//! Every program in `scripts/papers` runs, as a reader of the paper would run it, and is compared
-//! with the reference; what a paper calls wrong is rejected by the rule that it names.
+//! Every program in `scripts/papers` runs, like a reader of the paper would run it, and is compared
+//! with the reference. Programs that a paper calls wrong are rejected by the rule that it names.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,7 +23,7 @@ fn files() -> Vec<PathBuf> {
     found
 }
 
-/// The program with small extents, so that a test takes no time.
+/// The program with tiny extents, so that a test is fast.
 fn shrunken(text: &str) -> String {
     let small = [
         ("3000", "12"),

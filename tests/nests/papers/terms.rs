@@ -1,6 +1,6 @@
-//! Random programs of the model language and of TeIL: what has a type runs and computes what the
-//! papers' definitions say (progress and safety: Theorem 1 of the model language, Theorem 4.6 of
-//! TeIL), and what has none is rejected with the rule.
+//! Random programs of the model language and of TeIL. A program with a type runs and computes the
+//! papers' definitions (progress and safety: Theorem 1 of the model language, Theorem 4.6 of TeIL).
+//! A program without one is rejected with the rule.
 //!
 //! The evaluator is Fig. 6 of TeIL, element by element; it shares nothing with the tool.
 
@@ -296,7 +296,7 @@ fn is_right(numbers: &[u32], is_model: bool) -> Result<(), TestCaseError> {
         "{}",
         text
     );
-    // What is written in another notation is the same program.
+    // The program is the same in another notation.
     for notation in [Notation::Model, Notation::Teil, Notation::Sac] {
         let Ok(written) = lang::written(&read, notation) else {
             continue;
@@ -332,7 +332,7 @@ proptest! {
         is_right(&numbers, false)?;
     }
 
-    /// One operation is made wrong; the rule that it violates is named.
+    /// Breaks one operation; the message names the rule that it violates.
     #[test]
     fn programs_without_a_type_are_rejected_with_the_rule(
         numbers in prop::collection::vec(any::<u32>(), 0..60),

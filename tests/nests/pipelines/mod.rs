@@ -1,5 +1,5 @@
-//! Everyday pipelines, whose nests copy, turn, pad and cut what others compute: `schedules::optimize` ends
-//! in no error, and its result is legal.
+//! Everyday pipelines, whose nests copy, transpose, pad and slice the results of other nests.
+//! `schedules::optimize` succeeds, and its result is legal.
 
 use crate::dialog;
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use teml::script::Session;
 use teml::verbs::Workbench;
 
-/// What a script prints.
+/// The output of a script.
 #[derive(Clone, Default)]
 struct Output(Arc<Mutex<Vec<u8>>>);
 
@@ -60,7 +60,7 @@ const PIPELINES: &[(&str, &str)] = &[
          let d = eq(vat(s, [i, i]), [i]); let r = eq(vat(d, [11 - i]), [i]);",
         "[s, d, r].map(|x| build(x))",
     ),
-    // Two stencils, and what lies between their columns.
+    // Two stencils, and the elements between their columns.
     (
         "let x = tensor([12, 14]);
          let a = eq(vat(x, [i, j]) + vat(x, [i, j + 2]), [i, j], [12, 12]);
@@ -116,7 +116,7 @@ fn pipelines_of_all_kinds_are_optimized() {
         );
         assert_eq!(verdict, "=> \"legal\"", "{declared}");
     }
-    // Also where several iterators index a dimension, a nest gets lanes.
+    // Nests with several iterators in one index are also vectorized.
     let declared = "let o = tensor([4, 10, 64]); let m = eq(vat(o, [h, t, e]), [t, 64*h + e]);";
     let lanes = value(declared, "schedules::optimize(build(m)).to_string()");
     assert!(lanes.contains("vector for e in 0..64"), "{lanes}");

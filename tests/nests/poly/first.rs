@@ -1,4 +1,4 @@
-//! The first point of a piece, which the simplex method finds, is the one that isl finds.
+//! The first point of a piece by the simplex method equals isl's.
 
 use proptest::prelude::*;
 use teml::poly::{Linear, Piece, Relation, Set};

@@ -1,4 +1,4 @@
-//! Dataflow against brute force, and what it is for: whether another order is legal.
+//! Dataflow against brute force, and its use: whether another order is legal.
 
 use super::config::config;
 use super::regions::{Pairs, point};
@@ -48,7 +48,7 @@ fn statement(name: &'static str) -> impl Strategy<Value = Statement> {
         prop::collection::vec(access, 1..4),
     )
         .prop_map(move |(extent, step, start, mut accesses)| {
-            // One statement is no source of both kinds, see `Accesses::may_source`.
+            // A statement cannot be a source of both kinds, see `Accesses::may_source`.
             if accesses.iter().any(|(kind, ..)| *kind == Kind::Must) {
                 accesses.retain(|(kind, ..)| *kind != Kind::May);
             }
@@ -81,7 +81,7 @@ impl Statement {
     }
 }
 
-/// What isl says, in its four parts.
+/// The flow that isl computes, in its four parts.
 fn flow(statements: &[Statement]) -> Result<Flow, Error> {
     let union = |kind| {
         let pieces: Vec<Piece> = statements.iter().flat_map(|s| s.accesses(kind)).collect();

@@ -1,4 +1,4 @@
-//! What this room is for: dependences of real kernels, and which orders keep them.
+//! The purpose of this room: dependences of real kernels, and the orders that keep them.
 
 use super::regions::{Pairs, point};
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use teml::poly::{Accesses, Error, Linear, Piece, Point, Set, UnionMap};
 const STEPS: i64 = 3;
 const SIZE: i64 = 6;
 const LIMIT: usize = 100_000;
-/// What a point of the stencil reads.
+/// The offsets that a point of the stencil reads.
 const STAR: [[i64; 2]; 5] = [[0, 0], [0, -1], [0, 1], [-1, 0], [1, 0]];
 /// The two statements of jacobi-2d, with what they write and read.
 const STATEMENTS: [(&str, &str, &str); 2] = [("S", "B", "A"), ("T", "A", "B")];
@@ -142,7 +142,7 @@ fn jacobi_2d_may_be_skewed_and_tiled_but_not_otherwise() {
     };
     let skewed = schedule([skewed(0), skewed(1)]);
     assert_eq!(violated(&skewed).is_empty(), Ok(true));
-    // All distances are non-negative now: the loops are permutable.
+    // All distances are non-negative, so the loops are permutable.
     let permuted = UnionMap::read("{ [t, i, j, s] -> [j, i, t, s] }").unwrap();
     let permuted = skewed.apply_range(&permuted).unwrap();
     assert_eq!(violated(&permuted).is_empty(), Ok(true));

@@ -1,4 +1,4 @@
-//! What can go wrong, and what many threads do at once.
+//! Errors and limits, and their independence across threads.
 
 use teml::poly::{
     Error, Linear, Map, Piece, Relation, Set, UnionMap, UnionSet, available, bounded,
@@ -6,7 +6,7 @@ use teml::poly::{
 
 #[test]
 fn without_the_library_there_is_an_error_that_names_the_package() {
-    // This test in a process of its own, which looks for isl where it is not.
+    // Runs this test in its own process, which looks for isl in a wrong place.
     if std::env::var_os("TEML_ISL").is_some() {
         let error = available().unwrap_err();
         assert!(
@@ -80,7 +80,7 @@ fn sets_that_do_not_fit_together_are_an_error_that_names_the_function() {
         .union(&two.to_union().unwrap())
         .unwrap();
     assert!(both.to_set().is_err());
-    // After an error everything goes on.
+    // Calls work after an error.
     assert_eq!(one.is_empty(), Ok(false));
 }
 
@@ -179,13 +179,13 @@ fn what_takes_too_long_is_cut_off() {
         Err(Error::Quota { operations: 2_000 })
     );
     assert_eq!(bounded(0, small), Err(Error::Quota { operations: 0 }));
-    // It counts from anew each time, and not at all outside.
+    // The count starts at 0 each time, and does not run outside.
     assert_eq!(bounded(2_000, small), Ok(5));
     let inner = bounded(2_000, || bounded(1, small));
     assert_eq!(inner, Err(Error::Quota { operations: 1 }));
     assert_eq!(
         bounded(2_000, || {
-            // What an inner limit stops leaves the rest of the outer one, and counts in it.
+            // Exceeding an inner limit leaves the rest of the outer one, but counts in it.
             assert_eq!(bounded(800, primes), Err(Error::Quota { operations: 800 }));
             assert_eq!(bounded(800, primes), Err(Error::Quota { operations: 800 }));
             assert_eq!(
@@ -208,7 +208,7 @@ fn what_takes_too_long_is_cut_off() {
     assert_eq!(inner, Err(Error::Quota { operations: 2_000 }));
     let without = primes();
     assert_eq!(bounded(u64::MAX, primes), without);
-    // A panic passes through, and the limit goes with it.
+    // A panic passes through and removes the limit.
     let caught = std::panic::catch_unwind(|| bounded(2_000, || -> Result<(), Error> { panic!() }));
     assert!(caught.is_err());
     assert_eq!(primes(), without);
@@ -221,7 +221,7 @@ fn threads_have_their_own() {
         for thread in 0..4 {
             scope.spawn(move || {
                 for round in 0..5 {
-                    // Errors and limits of one thread are none of the others'.
+                    // Errors and limits of a thread do not affect other threads.
                     match (thread + round) % 3 {
                         0 => assert!(bounded(1_000 + thread, primes).is_err()),
                         1 => assert!(Set::read("{ S[i").is_err()),

@@ -116,7 +116,7 @@ macro_rules! check {
     }};
 }
 
-/// The pairs of points of which the schedules compare like this.
+/// The pairs of points whose times compare like this.
 fn ordered(first: &Pairs, second: &Pairs, holds: impl Fn(&[i64], &[i64]) -> bool) -> Pairs {
     let pairs = first.iter().flat_map(|(one, x)| {
         let holds = &holds;

@@ -1,4 +1,4 @@
-//! Integer sets and relations: every operation against brute force, and what can go wrong.
+//! Integer sets and relations: every operation against brute force, and errors.
 
 use crate::config;
 mod empty;

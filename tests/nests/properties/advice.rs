@@ -1,5 +1,5 @@
-//! What is listed as legal next, on random programs after random steps: it applies, and is legal
-//! by a proof from scratch and by translation validation; what is not listed is refused.
+//! The listed next steps of random programs after random steps. A listed step applies, and is legal
+//! by a proof from scratch and by translation validation. A step that is not listed is refused.
 
 use super::moves::reproduction;
 use super::programs::{program, program_moves, transformed};
@@ -103,7 +103,7 @@ fn what_is_listed_is_legal_and_what_is_not_is_not() {
         "{}",
         result.err().map_or(String::new(), |e| e.to_string())
     );
-    // Of each kind there was one.
+    // Each kind occurred.
     let listed = listed.borrow();
     for op in [
         "parallelize",

@@ -1,4 +1,4 @@
-//! What the baseline makes of random programs is legal and computes what they say.
+//! The baseline's schedules of random programs are legal and compute their definition.
 
 use super::check;
 use super::generator::{Recipe, consumer, recipe, stencil, windows};
@@ -41,7 +41,7 @@ fn options() -> impl Strategy<Value = Options> {
         settings.push(("second_level_tile_sizes", Setting::Numbers(sizes)));
         settings.push(("ufactor", Setting::Number(ufactor)));
         settings.push(("fuse", Setting::Word(fuse.to_owned())));
-        // Where they are not possible, asking for them is refused.
+        // An explicit request for impossible diamonds is refused.
         if !diamonds {
             settings.push(("diamondtile", Setting::Switch(false)));
         }
@@ -52,7 +52,8 @@ fn options() -> impl Strategy<Value = Options> {
     })
 }
 
-/// That the baseline's nest is legal, computes what the definition says, and is what its path makes.
+/// Asserts that the baseline's nest is legal, computes the definition, and equals the result of its
+/// path.
 fn holds(definition: &[Expr], options: &Options) -> Result<(), TestCaseError> {
     let nests: Vec<Nest> = definition.iter().map(built).collect();
     holds_for(&nests, options, |nest| check(std::slice::from_ref(nest)))

@@ -1,4 +1,5 @@
-//! Buffers against loops with awkward bounds: what is not loaded was set, and copies stay inside.
+//! Buffers against loops with awkward bounds: elements that are not loaded were set, and copies
+//! stay inside.
 
 use super::config::config;
 use proptest::prelude::*;
@@ -74,7 +75,7 @@ fn nest() -> impl Strategy<Value = String> {
     )
 }
 
-/// What is in all tensors afterwards, as text, which compares NaN with NaN.
+/// The contents of all tensors afterwards, as text, so that NaN equals NaN.
 fn results(nest: &Nest) -> Result<Vec<String>, TestCaseError> {
     let mut store = Store::new();
     for tensor in &nest.tensors() {

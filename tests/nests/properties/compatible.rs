@@ -1,5 +1,5 @@
-//! What is compatible (Ullrich, Def. 2), decided exactly, against his type system (Figs. 6 and 7) on
-//! random expressions of his language.
+//! Exact compatibility (Ullrich, Def. 2), compared with his type system (Figs. 6 and 7) on random
+//! expressions of his language.
 
 use crate::config::config;
 use proptest::prelude::*;
@@ -94,7 +94,7 @@ fn accepts(
     }
 }
 
-/// What the term stands for at `at`: eval of Fig. 5, as a text.
+/// The value of the term at `at`: eval of Fig. 5, as a text.
 fn text(term: &Term, at: &[String], of_target: usize, next: &Cell<usize>) -> String {
     let rank = |term: &Term| rank(term, of_target).expect("it has one");
     let text = |term: &Term, at: &[String]| text(term, at, of_target, next);
@@ -187,7 +187,7 @@ fn is_compatible(term: &Term, rank: usize, extent: i64) -> bool {
     matches!(found, Ok(InPlace::Compatible { .. }))
 }
 
-/// That it accepts nothing else either, where there are two elements, is Conjecture 1.
+/// Conjecture 1 says that it accepts nothing else either, for two or more elements.
 #[test]
 fn the_type_system_of_the_thesis_accepts_what_is_compatible() {
     let counts: [Cell<u32>; 2] = Default::default();
@@ -214,7 +214,7 @@ fn the_type_system_of_the_thesis_accepts_what_is_compatible() {
                 term
             );
         }
-        // One element is always read for itself.
+        // A single element is always read for itself.
         prop_assert!(is_compatible(&term, of_target, 1), "{:?}", term);
         Ok(())
     });

@@ -30,7 +30,8 @@ pub fn compiles_without_warnings(kernel: &Kernel) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Arithmetic on elements of local tensors that nothing set stops the kernel; so does `0 / 0`.
+/// Flags that stop the kernel if it computes with undefined elements of local tensors, or with
+/// `0 / 0`.
 pub const POISONED: &[&str] = &["-Wall", "-Wextra", "-Werror", "-DTEML_POISON=1"];
 
 /// Runs the kernel, compiled with `flags`, on `old` and compares with the definition, up to

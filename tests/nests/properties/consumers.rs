@@ -1,5 +1,5 @@
-//! Random consumers in the loops of random producers that have been transformed: what is proved
-//! legal is equal, instance by instance and in numbers, and what is refused is wrong or done twice.
+//! Random consumers in the loops of transformed random producers. Nests that are proved legal are
+//! equal, instance by instance and in numbers. Refused nests are wrong, or compute something twice.
 
 use super::config::config;
 use super::generator::{consumer, recipe};

@@ -1,5 +1,5 @@
-//! Local tensors put between statements and what they read and write, rightly or not: the copy
-//! can be stale, too small, or not stored back.
+//! Local tensors between statements and their operands or results, correct or not: the copy can be
+//! stale, too small, or not stored back.
 
 use proptest::prelude::*;
 use std::cell::Cell;
@@ -29,9 +29,9 @@ pub struct Detour {
 enum Purpose {
     /// Statements read it instead.
     Read,
-    /// They write it, too, and it is copied back.
+    /// Statements also write it, and it is copied back.
     Write,
-    /// They write it, too, and that is forgotten.
+    /// Statements also write it, and it is not copied back.
     Forget,
     /// It begins with the identity of this reduction, and is combined with the tensor.
     Combine(Reduction),

@@ -1,5 +1,5 @@
-//! Functions, numbers and reductions in C on what is not a small integer: fractions, zeros of both
-//! signs, infinities, NaN, the ends of the integers.
+//! Functions, numbers and reductions in C on unusual numbers: fractions, zeros of both signs,
+//! infinities, NaN, the ends of the integers.
 
 use super::compiled::{compiles_without_warnings, runs_as_defined};
 use proptest::prelude::*;
@@ -89,7 +89,7 @@ fn computes(elem: Elem, values: &[&str], tolerance: f64) -> Result<(), TestCaseE
         let name = target.name().expect("a name").clone();
         old.insert(name, Data::generate(target, |_| 42.0));
     }
-    // The nests are read back and executed, too, so that the text is as exact as the tree.
+    // The nests are also read back and executed, so that the text is as exact as the tree.
     let mut executed = old.clone();
     let mut defined = old.clone();
     for nest in &nests {

@@ -16,7 +16,7 @@ use teml::transform::tensor::select::vselect;
 use teml::transform::tensor::vfunction::{Unary, vfunction};
 use teml::transform::tensor::{eq, partition, vindex::vindex, vop::vop, vreduce::vreduce};
 
-/// What a program is made from: plain numbers, so that failures shrink.
+/// The description of a program: plain numbers, so that failures shrink.
 #[derive(Clone, Debug)]
 pub struct Recipe {
     pub elem: Elem,
@@ -26,7 +26,7 @@ pub struct Recipe {
     pub summed: Vec<i64>,
     /// Which reduction.
     pub reduction: Reduction,
-    /// What is done with the value after each operand, and a number for it.
+    /// The operation on the value after each operand, with a number for it.
     pub touches: Vec<(Touch, i64)>,
     /// For each operand: which iterators index it (by bits), an offset, and how they are rotated.
     pub operands: Vec<(u16, i64, usize)>,
@@ -38,10 +38,10 @@ pub struct Recipe {
     pub rotation: usize,
     /// Whether the first two of them are one dimension, in which two iterators count like digits.
     pub joined: bool,
-    /// How many elements of the target lie before and after those that are assigned, in each
-    /// dimension, and get a number of their own.
+    /// Numbers of elements of the target before and after the assigned ones, in each dimension;
+    /// they get a constant.
     pub border: Option<[i64; 2]>,
-    /// What is done with a reduction, which then has a temporary.
+    /// An operation on the reduction, which then has a temporary.
     pub around: Option<(Touch, i64)>,
     /// Ranges that are given.
     pub cut: Option<Cut>,
@@ -69,7 +69,7 @@ const CUTS: [Cut; 6] = [
     Cut::Steps(2, 3),
 ];
 
-/// What is done with reductions: nothing that reads what only their operands have.
+/// Operations on reductions: none reads tensors that only their operands have.
 const AROUND: [Touch; 6] = [
     Touch::Nothing,
     Touch::Number(BinaryOp::Add),
@@ -88,12 +88,12 @@ pub enum Touch {
     /// A number minus the value.
     NumberFirst,
     Function(Unary),
-    /// The value where the last operand compares like this with a number, and else that operand:
-    /// operands are exact where values may have been rounded.
+    /// The value if the last operand compares like this with a number, otherwise that operand:
+    /// operands are exact, while values may be rounded.
     Select(Comparison),
-    /// The value, and where it is: a remainder of an index.
+    /// The value, combined with the remainder of an index.
     Position,
-    /// The same choice by where it is.
+    /// The same choice, by the value of an index.
     SelectPosition(Comparison),
     /// The value and the last operand, converted to another type and back.
     Cast(Elem),
@@ -231,7 +231,7 @@ impl Recipe {
         let mut value: Option<Expr> = None;
         let mut seen = 0u16;
         for (k, (bits, offset, rotation)) in self.operands.iter().enumerate() {
-            // The last operand takes what no other one has, so that all iterators occur.
+            // The last operand takes the unused iterators, so that all of them occur.
             let last = k + 1 == self.operands.len();
             let bits = if last { bits | !seen } else { *bits };
             seen |= bits;
@@ -273,7 +273,7 @@ impl Recipe {
         };
         value = vop(op, &value, &exact, &[]).expect("operands fit");
         if self.reduction == Reduction::Prod && !self.summed.is_empty() {
-            // Powers of two, so that products of many are exact, too.
+            // Powers of two, so that long products are also exact.
             value = Touch::Number(BinaryOp::Max).on(&value, &value, -1);
             value = Touch::Number(BinaryOp::Min).on(&value, &value, 2);
         }
@@ -363,8 +363,8 @@ impl Recipe {
         Domain::new(ranges.into_iter().map(|(k, range)| (name(k), range)))
     }
 
-    /// Nothing may need what the target held, and other reductions than sums begin from numbers
-    /// that no border has.
+    /// Nothing may need the old contents of the target. Other reductions than sums start from
+    /// numbers that no border has.
     fn can_have_a_border(&self) -> bool {
         let sums = self.summed.is_empty() || self.reduction == Reduction::Sum;
         !self.accumulates && sums
@@ -414,12 +414,12 @@ pub fn stencil(first: &Expr, tag: &str) -> Expr {
     assignment(&value, names, tag)
 }
 
-/// How many elements of so many have three that come after.
+/// The number of elements that have three successors.
 fn room(extent: i64) -> i64 {
     if extent > 3 { extent - 3 } else { extent }
 }
 
-/// The result of a program, read so many elements later where there is room, and its iterators.
+/// The result of a program, read this many elements later if there is room, and its iterators.
 fn reader(first: &Expr, by: i64, tag: &str) -> (Expr, Vec<Affine>) {
     let result = first.tensor().expect("an assignment").clone();
     let extents = result.shape().extents().to_vec();
@@ -444,8 +444,8 @@ fn assignment(value: &Expr, to: Vec<Affine>, tag: &str) -> Expr {
         .fill_placeholder(&name)
 }
 
-/// A program that reads the first one's result at two distances in each dimension, adds what it
-/// reads, and takes the greatest in the last `reduced` dimensions.
+/// A program that reads the first one's result at two distances in each dimension and adds the two.
+/// It takes the maximum over the last `reduced` dimensions.
 pub fn windows(first: &Expr, tag: &str, distances: [i64; 2], reduced: usize) -> Expr {
     let result = first.tensor().expect("an assignment").clone();
     let extents = result.shape().extents();
@@ -456,7 +456,7 @@ pub fn windows(first: &Expr, tag: &str, distances: [i64; 2], reduced: usize) -> 
     let reads = distances.map(|distance| {
         let index = names.iter().zip(extents).enumerate();
         let index = index.map(|(k, (name, extent))| {
-            // What is too short has no place for distances, and reductions are not cut.
+            // Short dimensions have no room for distances, and reductions are never cut.
             let distance = if k < kept { distance } else { distances[0] };
             name.plus_constant(if *extent > 2 { distance } else { 0 })
         });

@@ -1,5 +1,5 @@
-//! Random sweeps, which read what they have assigned, in time loops, through random steps: what is
-//! proved legal is equal instance by instance and in numbers, and what is refused is wrong.
+//! Random sweeps, which read their own results, in time loops, through random steps. Steps that are
+//! proved legal are equal, instance by instance and in numbers; refused steps are wrong.
 
 use super::moves::{Move, call, fused, moves, reproduction, step};
 use proptest::prelude::*;
@@ -19,18 +19,18 @@ use teml::transform::tensor::with_shapes;
 pub struct Recurrences {
     extents: [i64; 2],
     two_dimensions: bool,
-    /// The tensor that is assigned, and those that are read, how far after the element.
+    /// The assigned tensor, and the tensors that are read, with their offsets from the element.
     statements: Vec<(usize, [Operand; 2])>,
     steps: Option<i64>,
 }
 
-/// A tensor, how far after which element it is read, and which one that is.
+/// A tensor, the offset at which it is read, and the element that the offset is relative to.
 type Operand = (usize, [i64; 2], From);
 
-/// What all elements of a row, or of the tensor, read.
+/// The element that offsets are relative to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum From {
-    /// The element that is assigned, which each has of its own.
+    /// The assigned element.
     Own,
     /// The one of its row on the diagonal.
     Diagonal,
@@ -38,9 +38,10 @@ enum From {
     First,
 }
 
-/// How far away from the element that is assigned others are read.
+/// The maximum offset of a read.
 const REACH: i64 = 2;
-/// What an index that is an iterator alone reads in full, none of these is.
+/// The margin of tensors. It exceeds `REACH`, so that no index is a bare iterator, which would
+/// range over the whole dimension.
 const MARGIN: i64 = REACH + 1;
 
 pub fn recurrences() -> impl Strategy<Value = Recurrences> {
@@ -111,7 +112,7 @@ impl Recurrences {
             (format!("P0[{rows}], P1[{rows}], E[{m}]"), "E[i]")
         };
         let target = element(target, [0, 0], From::Own);
-        // The old value has a part in the new one, so that no order of updates is harmless.
+        // The old value contributes to the new one, so that no reordering of updates is harmless.
         let value = format!("3 * {target} + {first} - 2 * {second} + {exact}");
         let text = format!("i64 {declared}\n{target} = {value}");
         let parsed = parse_expr(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -126,7 +127,7 @@ fn transformed(nest: Nest, moves: &[Move]) -> Nest {
         .fold(nest, |nest, chosen| step(&nest, chosen).unwrap_or(nest))
 }
 
-/// What the nest leaves behind, and what its definition does.
+/// The results of the nest and of its definition.
 pub fn results(nest: &Nest) -> [Vec<String>; 2] {
     let store = super::store(nest.definition());
     let run = |nests: &[Nest]| {
@@ -161,7 +162,7 @@ fn proofs_and_instances_agree_on_sweeps() {
                 prop_assert_eq!(found, meant, "{}", reproduction(&nest));
             }
             Verdict::Illegal(violation) => {
-                // All time steps execute the same: two of them can change places without harm.
+                // All time steps execute the same: swapping two of them is harmless.
                 let counts = source.steps.is_none_or(|steps| steps == 1);
                 if counts {
                     more(&refused);

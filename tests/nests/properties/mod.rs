@@ -1,10 +1,10 @@
-//! Random programs through random transformations: what every nest computes is what its
-//! definition says, by two interpreters that know nothing of each other, and by the C.
+//! Random programs through random transformations: every nest computes its definition, by two
+//! independent interpreters and by the C.
 
 use crate::config;
 use crate::worker;
 
-// What recipes and the machine must provide for the test to say anything.
+// Requirements of recipes and of the machine, without which the test says nothing.
 
 mod advice;
 mod baseline;
@@ -48,8 +48,8 @@ use teml::legality::{Reductions, Violation};
 use teml::transform::tensor::with_shapes;
 use teml::transform::{OPS, Returns};
 
-/// The elements as text, which compares NaN with NaN, and 0 with -0: of zeros of both signs the
-/// least is the one that comes last.
+/// The elements as text, so that NaN equals NaN, and 0 equals -0: the minimum of zeros of both
+/// signs is the last one.
 fn comparable(data: &Data<'_>) -> String {
     match data {
         Data::F64(d) => format!("{:?}", d.iter().map(|x| x + 0.0).collect::<Vec<_>>()),
@@ -86,7 +86,7 @@ fn check(nests: &[Nest]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Applies moves until so many are accepted, with a check after each.
+/// Applies moves until this many are accepted, with a check after each.
 fn advance(
     mut nest: Nest,
     moves: &[Move],
@@ -137,7 +137,7 @@ fn check_text(nest: &Nest) -> Result<(), TestCaseError> {
     let text = nest.to_string();
     let parsed = parse_nest(&text).map_err(|e| TestCaseError::fail(format!("{e}\n{text}")))?;
     if parsed.tensors().len() < nest.tensors().len() {
-        // The same, beside elements that take a default: only the trees are left to compare.
+        // The same, with elements that take a default: only the trees are left to compare.
         prop_assert_eq!(parsed.trees(), nest.trees());
         return Ok(());
     }
@@ -194,7 +194,7 @@ proptest! {
         let two = consumer(&one, "b");
         let three = stencil(&two, "c");
         let [one, two, three] = [one, two, three].map(|assignment| built(&assignment));
-        // Loops that reduce are inside of those that both have.
+        // Reduction loops are inside the loops that both nests share.
         let shared = usize::try_from(level).is_ok_and(|level| level <= recipe.extents.len());
         let mut program = match fused(&one, &two, level) {
             Ok(nest) if shared => vec![nest, three],
@@ -236,7 +236,7 @@ proptest! {
     }
 }
 
-/// Without a move of its own, no random sequence takes an operation.
+/// An operation needs its own move to occur in random sequences.
 #[test]
 fn every_operation_on_nests_has_a_move() {
     let mut runner = TestRunner::new(config(1));
@@ -259,8 +259,8 @@ fn every_operation_on_nests_has_a_move() {
         }
         taken.extend(nest.path().steps().iter().map(|step| step.op));
     }
-    // The first changes no tree, and takes proofs away; programs in order begin with the next three.
-    // What keeps values in other places is not always legal.
+    // `assume` changes no tree and suppresses proofs. Programs in order begin with the next three.
+    // Operations that move values to other buffers are not always legal.
     let apart = [
         "assume",
         "sweep",

@@ -1,10 +1,10 @@
 //! Random steps.
 //!
-//! Only parallel and vector loops are proved here, so that sequences have to be legal by
-//! construction: programs are such that any order of the iterations of one statement computes the
-//! same, and moves that bring loops together are left out where one statement reads what another
-//! one writes. All other moves keep the order of statements in an iteration, and consumers read
-//! what the same iteration, or a nest before, has written.
+//! Tests that execute nests without proving them need sequences that are legal by construction. In
+//! their programs, any order of the iterations of one statement computes the same. Moves that bring
+//! loops together are left out if one statement reads what another one writes. All other moves keep
+//! the order of statements in an iteration. Consumers read results of the same iteration or of an
+//! earlier nest.
 
 use proptest::prelude::*;
 use teml::analysis::bounds::extent;
@@ -54,7 +54,7 @@ pub enum Move {
     Reverse(usize),
     Shift(usize, i64),
     Skew(usize, usize, i64),
-    /// Around a loop, along lines through it and one inside, of so many iterations.
+    /// Slabs: around a loop, along lines through it and an inner one, with this size.
     Slabs(usize, usize, i64, i64),
     Peel(usize, i64, &'static str),
     SplitAt(usize, i64),
@@ -62,7 +62,7 @@ pub enum Move {
     /// A loop after another one in the same body, which changes places with it.
     Before(usize),
     PlainLoops,
-    /// A loop and the one after it, which is shifted to start so much later.
+    /// A loop and the next one, which is shifted to start this much later.
     Fuse(usize, i64, bool),
     /// Of the loops that hold guards.
     Separate(usize),
@@ -98,7 +98,7 @@ pub enum Move {
     At(usize, Box<Move>),
 }
 
-/// So many moves.
+/// This many moves.
 pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Value = Vec<Move>> {
     let tail = prop::sample::select(vec!["guard", "grid", "aligned", "cut", "exact"]);
     let end = prop::sample::select(vec!["front", "back"]);
@@ -193,7 +193,7 @@ fn word(text: &str) -> Arg {
     Arg::Word(text.to_owned())
 }
 
-/// What scripts write as `nest.op(args)`.
+/// A call that scripts write as `nest.op(args)`.
 pub fn call<const N: usize>(nest: &Nest, op: &'static Op, args: [Arg; N]) -> Result<Nest, Error> {
     let args: Vec<Arg> = [Arg::Nest(nest.clone())].into_iter().chain(args).collect();
     as_nest(apply(op, &args, None))
@@ -249,7 +249,7 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
         tensors[k % tensors.len()].clone()
     };
     match chosen {
-        // What is loaded and stored has to stay in order.
+        // Loads and stores of buffers have to stay in order.
         moved if moved.reorders_statements() && !nest.locals().is_empty() => Ok(nest.clone()),
         Move::Pack(l, t, by) => {
             let tensor = tensor(t);
@@ -313,14 +313,14 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
                 None => call(nest, &DISTRIBUTE, [pick(l)]),
             }
         }
-        // Whatever initializes a loop's target has to stay in front of it.
+        // A loop's initialization has to stay in front of it.
         Move::Before(_) if initializes_inside(nest.trees(), 0) => Ok(nest.clone()),
         Move::Before(l) => match neighbors(nest, *l) {
             Some([first, second]) => call(nest, &MOVE_BEFORE, [by_name(second), by_name(first)]),
             None => call(nest, &MOVE_BEFORE, [pick(l), pick(&(l + 1))]),
         },
         Move::PlainLoops => call(nest, &PLAIN_LOOPS, []),
-        // An iteration that is shifted past another one's initialization loses what it wrote.
+        // An iteration that is shifted past the initialization of another loses its result.
         Move::Fuse(..) if initializes_inside(nest.trees(), 0) => Ok(nest.clone()),
         Move::Fuse(l, later, guard) => match neighbors(nest, *l) {
             Some([first, second]) => {

@@ -1,5 +1,5 @@
-//! What `schedules::optimize` makes of random programs is legal and computes what they say, whatever they
-//! are: it ends in no error.
+//! `schedules::optimize` succeeds on random programs, and its results are legal and compute the
+//! definition.
 
 use super::check;
 use super::generator::{consumer, recipe, stencil};
@@ -16,7 +16,8 @@ use teml::transform::trace;
 use teml::verbs::Workbench;
 
 thread_local! {
-    /// It ends with the process: what it needs to be dropped may be gone when its thread ends.
+    /// It lives as long as the process: thread-local data that it needs to be dropped may be gone
+    /// when its thread ends.
     static SESSION: RefCell<ManuallyDrop<Session>> = RefCell::new(session());
 }
 

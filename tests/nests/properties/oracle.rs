@@ -1,5 +1,5 @@
-//! Translation validation against random programs: it finds nothing wrong with steps that are
-//! legal, everything that breaks a nest, and agrees with numbers and with brute force on races.
+//! Translation validation against random programs. It accepts all legal steps, finds every kind of
+//! damage, and agrees with numbers and with brute force on races.
 
 use super::generator::{consumer, recipe};
 use super::moves::{built, fused, moves, reproduction, step};

@@ -28,8 +28,8 @@ fn bands(factor: i64) -> impl Strategy<Value = Vec<(Vec<Bound>, Vec<Bound>)>> {
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
-/// The band, whose statement counts how often it is executed in each iteration: outer iterators
-/// have at most 12 values, and each further in at most so many more as its bounds add.
+/// The band; its statement counts its executions in each iteration. Outer iterators have at most 12
+/// values, and each inner one at most as many more as its bounds add.
 fn counting(band: &[(Vec<Bound>, Vec<Bound>)]) -> Nest {
     let mut text = String::new();
     let bound = |(factors, constant): &Bound, k: usize| {
@@ -70,7 +70,7 @@ fn counting(band: &[(Vec<Bound>, Vec<Bound>)]) -> Nest {
     parse_nest(&text).expect("the band is a nest")
 }
 
-/// What the nest counts.
+/// The execution counts of the nest.
 fn counts(nest: &Nest) -> Result<Vec<i64>, TestCaseError> {
     let mut store = Store::new();
     for tensor in nest.tensors() {

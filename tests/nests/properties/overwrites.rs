@@ -1,5 +1,5 @@
-//! Assignments that read what they overwrite: in place exactly where some order of the loops over
-//! the elements is right, and with the value over the old store always.
+//! Assignments that read what they overwrite. They are computed in place exactly if some order of
+//! the loops over the elements is correct. They always have the values over the old store.
 
 use crate::config::config;
 use crate::properties::compiled::{POISONED, runs_as_defined};
@@ -171,8 +171,8 @@ fn at(index: &Index) -> &[Affine] {
     }
 }
 
-/// The pairs of different elements of which the first is read for the second, by the iterators
-/// of the target.
+/// The pairs of different elements, by the iterators of the target, such that the second needs the
+/// old value of the first.
 fn pairs(assignment: &Expr) -> (Vec<Name>, Vec<[Vec<i64>; 2]>) {
     let Node::Assign {
         target,
@@ -185,7 +185,7 @@ fn pairs(assignment: &Expr) -> (Vec<Name>, Vec<[Vec<i64>; 2]>) {
     let Node::Access { tensor, index } = target.node() else {
         panic!("{assignment}");
     };
-    // Whatever is summed over is called k.
+    // The reduction iterator is always called k.
     let k = Name::new("k").unwrap();
     let mut ranges = shape::ranges(assignment).expect("it has a nest");
     ranges.retain(|r| r.name != k);
@@ -271,7 +271,7 @@ fn has_order(depth: usize, pairs: &[[Vec<i64>; 2]]) -> bool {
     })
 }
 
-/// A few of each kind, as C: what tensors hold is overwritten as the interpreter does it.
+/// A few of each kind also run as C, which overwrites tensors like the interpreter.
 #[test]
 fn compiled_assignments_overwrite_what_they_read() {
     for text in [
@@ -296,7 +296,7 @@ fn fail(what: impl std::fmt::Display, nest: &Nest) -> TestCaseError {
     TestCaseError::fail(format!("{what}\n{}\n{nest}", nest.definition()[0]))
 }
 
-/// That the nest computes the assignment over the old store.
+/// Asserts that the nest computes the assignment over the old store.
 fn computes(nest: &Nest) -> Result<(), TestCaseError> {
     verify(nest).map_err(|e| fail(e, nest))?;
     let mut expected = store(nest.definition());
@@ -346,7 +346,7 @@ fn exactly_what_no_order_computes_has_a_temporary() {
             return computes(&nest);
         }
         let temporary = nest.trees().iter().any(is_local);
-        // What elements get elsewhere comes first, and is the whole target.
+        // The constant for elements elsewhere is set first, in the whole target.
         let whole = [5, 6].contains(&overwrite.form);
         if !whole {
             let order = has_order(names.len(), &pairs);

@@ -1,5 +1,5 @@
-//! Random partitions of a matrix, compared element by element with the piece that each element is
-//! in: triangles, bands, steps and boxes, some of them left to other elements.
+//! Random partitions of a matrix, compared element by element with the piece of each element:
+//! triangles, bands, steps and boxes, and complements.
 
 use crate::config::config;
 use crate::properties::generator::store;
@@ -18,7 +18,7 @@ use teml::transform::tensor::partition::partition;
 use teml::transform::tensor::partition::retarget;
 use teml::transform::tensor::with_shapes;
 
-/// Rows from one number to the next, in so many interleaved groups, each cut into columns at lines
+/// A range of rows, in this many interleaved groups, each cut into columns at lines
 /// `slope * i + offset`.
 #[derive(Clone, Debug)]
 struct Rows {

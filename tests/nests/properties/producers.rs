@@ -22,7 +22,8 @@ struct Program {
 }
 
 fn program() -> impl Strategy<Value = Program> {
-    // An iterator alone takes all values, so that a distance of 0 stands with none but itself.
+    // A bare iterator takes all values of its dimension, so 0 cannot be combined with another
+    // distance.
     let distances = [[0, 0], [-1, 1], [1, -1], [1, 2], [2, 2], [-2, -1]];
     let distances = prop::sample::select(distances.to_vec());
     (recipe(), distances, 0..=1usize).prop_map(|(mut producer, distances, reduced)| {
@@ -46,7 +47,7 @@ impl Program {
     }
 }
 
-/// Without a place inlined, or in a loop of the consumer, of which 0 is none.
+/// Inlines the producer, or computes it at a loop of the consumer; 0 means outside all loops.
 pub fn combine([producer, consumer]: &[Nest; 2], place: Option<usize>) -> Result<Nest, Error> {
     let loops = consumer.loops();
     let reference = place.map(|place| match place % (loops.len() + 1) {
@@ -135,7 +136,7 @@ proptest! {
                 _ => {}
             }
         }
-        // Sums that several iterations compute anew are proved in their own order alone.
+        // Sums that several iterations recompute are proved only in their own order.
         let sums = !program.producer.summed.is_empty();
         let after: Vec<Move> = after.into_iter().filter(|m| !sums || !m.reverses()).collect();
         let combined = combine(&nests, place).ok();

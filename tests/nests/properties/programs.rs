@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use teml::ir::{Elem, Expr, Nest, parse_expr};
 use teml::transform::tensor::with_shapes;
 
-/// What a program is made from: plain numbers, so that failures shrink. Tensors P0, P1 … have a
-/// margin around the elements that statements assign, so that they can be read at any offset.
+/// The description of a program: plain numbers, so that failures shrink. Tensors P0, P1 … have a
+/// margin around the assigned elements, so that any offset can be read.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The values of each iterator.
@@ -23,7 +23,7 @@ struct Statement {
     kind: Kind,
     /// Which tensor is assigned.
     target: usize,
-    /// Whether the value is put onto the old one.
+    /// Whether the value is added to the old one.
     onto: bool,
     /// Whether a value that was assigned before may be lost.
     overwrites: bool,
@@ -41,9 +41,10 @@ enum Kind {
 
 /// The tensors that are assigned and read.
 const TENSORS: usize = 3;
-/// How far away from the element that is assigned others are read.
+/// The maximum offset of a read.
 const REACH: i64 = 2;
-/// What an index that is an iterator alone reads in full, none of these is.
+/// The margin of tensors. It exceeds `REACH`, so that no index is a bare iterator, which would
+/// range over the whole dimension.
 const MARGIN: i64 = REACH + 1;
 
 pub fn program() -> impl Strategy<Value = Program> {
@@ -94,7 +95,7 @@ impl Program {
             .collect()
     }
 
-    /// Whether every value that is assigned has a part in the results.
+    /// Whether every assigned value contributes to the results.
     pub fn loses_nothing(&self) -> bool {
         (0..self.statements.len()).all(|k| self.puts_onto(k) || !self.is_assigned_before(k))
     }
@@ -115,7 +116,7 @@ impl Program {
             let (tensor, offsets, turned) = s.operands[k];
             self.element(tensor, names, offsets, turned)
         };
-        // What has no margin bounds each iterator exactly.
+        // Tensors without a margin bound each iterator exactly.
         let value = match s.kind {
             Kind::Pointwise => {
                 let (first, second) = (read(0, ["i", "j"]), read(1, ["i", "j"]));
@@ -190,7 +191,7 @@ pub enum ProgramMove {
     Fuse(usize, i64),
 }
 
-/// At first nests are fused, so that statements have something to do with each other.
+/// The first nests are fused, so that statements interact.
 pub fn program_moves(count: usize) -> impl Strategy<Value = Vec<ProgramMove>> {
     let fuse = || (0..2usize, 1..=2i64).prop_map(|(nest, level)| ProgramMove::Fuse(nest, level));
     let steps = (0..3usize, moves(1))

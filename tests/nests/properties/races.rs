@@ -12,7 +12,7 @@ use teml::transform::nest::mode::parallelize;
 
 type Element = (String, Vec<i64>);
 
-/// What one execution of some trees reads and writes.
+/// The elements that an execution of some trees reads and writes.
 #[derive(Default)]
 struct Footprint {
     reads: BTreeSet<Element>,
@@ -157,7 +157,7 @@ fn blocks_of_guarded_blocks_are_disjoint() {
     assert_eq!(first_race(&nest.expect("a nest")), None);
 }
 
-/// Reversed and stepped blocks are kept apart, too.
+/// Reversed and stepped blocks are disjoint.
 #[test]
 fn blocks_are_disjoint_whichever_way_they_run() {
     for loops in [
@@ -184,7 +184,7 @@ fn blocks_are_disjoint_whichever_way_they_run() {
     }
 }
 
-/// Iterations that are further apart than there are lanes may depend on each other.
+/// Iterations further apart than the number of lanes may depend on each other.
 #[test]
 fn lanes_limit_how_far_iterations_are_apart() {
     for (modes, independent) in [
@@ -265,10 +265,10 @@ proptest! {
         chosen in 0..8usize,
         collapse in 1..3usize,
     ) {
-        // Loops that never run have no races, which the test does not look at either.
+        // Loops that never run have no races; the test does not see that.
         recipe.cut = None;
         let mut nest = built(&recipe.assignment(""));
-        // A guard runs in some iterations only, which the test does not look at.
+        // The test ignores that a guard runs in some iterations only.
         let marks = |m: &&Move| {
             matches!(m, Move::Parallelize(..) | Move::Vectorize(..) | Move::Fuse(_, _, true))
         };

@@ -1,6 +1,6 @@
-//! Values that are computed where they are read, each time anew: random chains of producers, each
-//! computed in a loop of what reads it, inlined, or fused and made local. What is proved legal is
-//! equal, instance by instance and in numbers, and what is refused is wrong.
+//! Values that are recomputed wherever they are read: random chains of producers. Each is computed
+//! at a loop of its consumer, inlined, or fused and made local. Nests that are proved legal are
+//! equal, instance by instance and in numbers; refused ones are wrong.
 
 use super::config::config;
 use super::consumers::finished;
@@ -21,7 +21,7 @@ use teml::transform::tensor::with_shapes;
 
 const EXTENT: usize = 4;
 
-/// An assignment that reads T0, T1 …, of which each is computed by the assignment of that number.
+/// An assignment that reads T0, T1 …, each computed by the assignment of that number.
 #[derive(Clone, Debug)]
 struct Statement {
     form: usize,
@@ -113,7 +113,7 @@ fn index_of(index: &str) -> String {
     }
 }
 
-/// What is done with one of the nests, or with it and the next one.
+/// An operation on one of the nests, or on it and the next one.
 #[derive(Clone, Debug)]
 enum Step {
     Move(usize, Move),
@@ -240,7 +240,7 @@ fn what_is_computed_anew_is_right_or_refused() {
     println!("{legal} legal; {illegal} illegal, {harmless} of them harmless");
     let kinds = kinds.take();
     println!("{kinds:?}");
-    // A wrong value is harmless where another one takes its place before it is needed.
+    // A wrong value is harmless if it is overwritten before it is needed.
     assert!(legal > number && 5 * harmless < illegal);
     assert_eq!(kinds.len(), 5);
 }

@@ -1,5 +1,5 @@
-//! Values kept in the place of others, rightly or not, in random programs: what is proved legal
-//! is equal, instance by instance and in numbers, and what is refused is wrong.
+//! Values that reuse memory, correctly or not, in random programs. Nests that are proved legal are
+//! equal, instance by instance and in numbers; refused ones are wrong.
 
 use crate::config::config;
 use crate::properties::generator::store;
@@ -26,7 +26,7 @@ type Statement = (usize, usize, [usize; 2]);
 const TENSORS: usize = 5;
 const EXTENT: usize = 4;
 
-/// Statements mostly compute something new of what was computed before.
+/// Statements mostly read earlier results.
 fn statements() -> impl Strategy<Value = Vec<Statement>> {
     let one = (0..8usize, any::<u8>(), [any::<u8>(), any::<u8>()]);
     prop::collection::vec(one, 2..=4).prop_map(|all| {
@@ -67,7 +67,7 @@ fn assignment((form, target, [a, b]): Statement) -> Expr {
     with_shapes(&parsed).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-/// What is done with which tensors.
+/// An operation, with the tensors that it takes.
 #[derive(Clone, Debug)]
 enum Step {
     Spend(usize),
@@ -108,7 +108,7 @@ fn apply(nest: &Nest, step: &Step) -> Option<Nest> {
     .ok()
 }
 
-/// Whether the nest computes all that somebody needs.
+/// Whether the nest computes all live-out values.
 fn computes(nest: &Nest) -> bool {
     let mut expected = store(nest.definition());
     let mut found = expected.clone();
@@ -136,7 +136,7 @@ fn what_is_kept_elsewhere_is_right_or_refused() {
     let result = runner.run(&cases, |(statements, steps, level)| {
         let mut nests = statements.into_iter().map(|s| built(&assignment(s)));
         let first = nests.next().expect("a statement");
-        // Some share a loop, whether that is legal or not.
+        // Some share a loop, legal or not.
         let mut nest = nests.fold(first, |all, next| {
             let shared = fused(&all, &next, i64::from(level == 2));
             shared.unwrap_or_else(|_| fused(&all, &next, 0).expect("one after the other"))

@@ -1,6 +1,6 @@
-//! Random programs that are written as text, with triangles and statements of different depth,
-//! through random steps: what is proved legal is equal instance by instance and in numbers, and
-//! what is refused is wrong.
+//! Random programs as text, with triangles and statements of different depth, through random steps.
+//! Nests that are proved legal are equal, instance by instance and in numbers; refused ones are
+//! wrong.
 
 use super::in_order::results;
 use super::moves::{Move, moves, reproduction, step};
@@ -100,7 +100,8 @@ impl Program {
                 }
                 Item::Statement(accesses) => {
                     let [target, a, b] = accesses.map(|access| self.access(access, depth));
-                    // The old value has a part in the new one: no order of updates is harmless.
+                    // The old value contributes to the new one, so that no reordering of updates is
+                    // harmless.
                     let _ = writeln!(text, "{target} = 3 * {target} + {a} - 2 * {b}");
                 }
             }
@@ -170,7 +171,7 @@ fn proofs_and_instances_agree_on_texts() {
             }
             Verdict::Undecided(why) => prop_assert!(false, "{why}\n{}", reproduction(&nest)),
         }
-        // What is printed and read again is the same program.
+        // A printed program reads back as the same program.
         let again = teml::lower::program::program(&plain.to_string());
         prop_assert_eq!(again.as_ref(), Ok(&plain));
         prop_assert!(executed(&plain).is_some());

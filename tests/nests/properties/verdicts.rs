@@ -1,9 +1,9 @@
 //! Proofs against translation validation: arbitrary steps, legal or not, on random programs of
-//! several statements. What is proved legal is equal, instance by instance, and what is refused
-//! is wrong, but for a few nests that are right by accident.
+//! several statements. Nests that are proved legal are equal, instance by instance. Refused nests
+//! are wrong, except for a few that are right by accident.
 //!
-//! `TEML_CASES` sets the number of cases. With `TEML_COMPILED=1` the C of all that is legal is
-//! compiled and run, too; otherwise the interpreter executes it.
+//! `TEML_CASES` sets the number of cases. With `TEML_COMPILED=1`, the C of all legal nests is also
+//! compiled and run; otherwise the interpreter executes them.
 
 use super::compiled::{POISONED, runs_as_defined};
 use super::detours::{Detour, by_way, detours};
@@ -21,7 +21,7 @@ use teml::ir::{Elem, Expr, Name, Nest, Tree};
 use teml::legality::{self, Reductions, Verdict};
 use teml::lower::program::program as read_program;
 
-/// What a case computes.
+/// The computation of a case.
 #[derive(Clone, Debug)]
 enum Source {
     Several(Program),
@@ -37,7 +37,7 @@ impl Source {
         }
     }
 
-    /// Whether all that is computed has a part in the results.
+    /// Whether every computed value contributes to the results.
     fn loses_nothing(&self) -> bool {
         match self {
             Source::Several(program) => program.loses_nothing(),
@@ -51,11 +51,11 @@ impl Source {
 struct Counts {
     legal: Cell<u32>,
     illegal: Cell<u32>,
-    /// Of those, where everything that is computed has a part in the results.
+    /// Cases among them in which every computed value contributes to the results.
     refused: Cell<u32>,
     harmless: Cell<u32>,
     undecided: Cell<u32>,
-    /// The smallest of what was refused needlessly, or not decided.
+    /// The smallest needless refusals and undecided cases.
     samples: RefCell<Vec<(usize, String)>>,
 }
 
@@ -91,13 +91,13 @@ fn text(nests: &[Nest]) -> String {
     scripts.join("\n\n")
 }
 
-/// What the nests write equals what their definition says, in numbers.
+/// Whether the nests compute the numbers of their definition.
 fn computes(nests: &[Nest], definition: &[Expr]) -> bool {
     let mut expected = store(definition);
     let mut actual = expected.clone();
     definition::run(definition, &mut expected).expect("a value");
     let ran = nests.iter().all(|n| execute::run(n, &mut actual).is_ok());
-    // What one assignment computes for a later one may be in local tensors only.
+    // Intermediate tensors may exist only as local ones.
     let writes = |nest: &Nest, name: &Name| {
         let is_local = nest.locals().iter().any(|t| t.name() == Some(name));
         let mut targets = nest.lines().into_iter().filter_map(|line| match line.tree {
@@ -127,7 +127,7 @@ fn with_names(line: &str, loops: &[(usize, String, String)]) -> String {
     named
 }
 
-/// A printed nest is a text that stands for it, in which `v = e + v` is an update.
+/// A printed nest is a text of the same nest, in which `v = e + v` is an update.
 pub fn reads_back(nest: &Nest) -> Result<(), TestCaseError> {
     let mut lines = nest.lines().into_iter();
     if !lines.any(|line| matches!(line.tree, Tree::Stmt(_))) {
@@ -177,7 +177,7 @@ fn runs(nests: &[Nest], definition: &[Expr]) -> Result<(), TestCaseError> {
     runs_as_defined(definition, kernel, POISONED, store(definition), rounding)
 }
 
-/// So many cases, with local tensors put into nests.
+/// Runs this many cases, with local tensors put into nests.
 fn count(number: u32, detours: impl Strategy<Value = Vec<(usize, Detour)>>) -> Counts {
     let compiles = std::env::var_os("TEML_COMPILED").is_some();
     let counts = Counts::default();
@@ -232,7 +232,7 @@ fn count(number: u32, detours: impl Strategy<Value = Vec<(usize, Detour)>>) -> C
                 }
                 Verdict::Illegal(violation) => {
                     more(&counts.illegal);
-                    // What nobody needs can be computed wrongly without harm.
+                    // Errors in values that nobody needs are harmless.
                     let counts_all = damage.is_none() && source.loses_nothing();
                     if counts_all {
                         more(&counts.refused);
@@ -261,7 +261,7 @@ fn count(number: u32, detours: impl Strategy<Value = Vec<(usize, Detour)>>) -> C
     counts
 }
 
-/// The number of cases that the environment asks for.
+/// The number of cases in the environment variable.
 pub fn cases(default: u32) -> u32 {
     let number = std::env::var("TEML_CASES").ok();
     number.map_or(default, |n| n.parse().expect("a number of cases"))

@@ -1,4 +1,4 @@
-//! Buffers: what is copied into them, what becomes of tails and odd indices, and what is refused.
+//! Buffers: their contents, tails and odd indices, and refusals.
 
 use crate::teml::refusals::Case;
 use crate::teml::trees::{
@@ -17,7 +17,7 @@ use teml::transform::nest::panels::PANELS;
 use teml::transform::nest::stage::STAGE;
 use teml::transform::tensor::declare;
 
-/// A copy with a stencil: windows of 3 elements, the first of which begins before 0.
+/// A copy with a stencil: windows of 3 elements, the first starting below 0.
 const WINDOWS: &[&str] = &[
     "f64 B[10], A[10]",
     "for h_o in 0..3",
@@ -209,7 +209,7 @@ fn what_is_set_first_is_not_loaded() {
     );
 }
 
-/// Whether `stage` in the outermost loop loads what `lines` leave of `y`.
+/// Whether `stage` in the outermost loop loads the elements of `y` that `lines` leave.
 fn loads(lines: &[&str]) -> bool {
     let before = nest(&[&["f64 y[12], A[12]"], lines].concat());
     let after = crate::teml::trees::transformed(&STAGE, &before, &[level(1), word("y")]);
@@ -218,7 +218,7 @@ fn loads(lines: &[&str]) -> bool {
 
 #[test]
 fn what_may_not_be_set_is_loaded() {
-    // All of it, in one loop, in blocks, backwards, and in blocks of which the last one is cut.
+    // All of it, in one loop, in blocks, backwards, and in blocks with a partial last one.
     for whole in [
         &["for t in 0..2", "  for i in 0..12", "    y[i] = A[i]"][..],
         &["for t in 0..2", "  for i in 0..12", "    y[11 - i] = A[i]"],

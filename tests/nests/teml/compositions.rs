@@ -1,4 +1,5 @@
-//! TeML's compositional definitions, §4: what each abstract operation is composed of, eqs. 27 to 35.
+//! TeML's compositional definitions, §4: what each abstract operation is composed of, eqs. 27 to
+//! 35.
 
 use teml::script::Session;
 use teml::verbs::Workbench;

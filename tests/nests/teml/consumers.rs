@@ -1,5 +1,5 @@
-//! Consumers that are computed where what they read is finished: which elements, in which loops,
-//! under which names.
+//! Consumers that are computed as soon as their operands are finished: the elements, the loops, and
+//! their names.
 
 use crate::teml::trees::{initial, level, loops, named, nest, results, transform};
 use teml::interp::execute;

@@ -50,8 +50,8 @@ fn digits_are_walked_through_in_order() {
     assert_eq!(loops(&assignment), ["i in 0..1", "j in 0..4"]);
 }
 
-/// Channels and filters of a group stand alone nowhere but in the weights: their number decides
-/// how many groups there are, and that decides how many filters a group has.
+/// Only in the weights do channels and filters of a group index a dimension alone. The extent of
+/// the channels gives the number of groups, and that gives the filters per group.
 #[test]
 fn groups_are_found_from_the_channels_of_a_filter() {
     let (input, weights) = (tensor("I", &[6, 7]), tensor("W", &[4, 3, 3]));

@@ -8,7 +8,7 @@ use teml::transform::Error;
 use teml::transform::tensor::partition::retarget;
 use teml::transform::tensor::{declare, eq as assignment, op as operation, vop as virtual_op};
 
-/// What an operation refused, and which argument it blames.
+/// The refusal of an operation, with the argument that it blames.
 fn refusal<T>(result: Result<T, Error>) -> (String, Option<&'static str>) {
     match result {
         Ok(_) => panic!("nothing was refused"),
@@ -113,7 +113,7 @@ fn eq_15_vop() {
             both.notation()
         )
     );
-    // Lists that are left out altogether are ε, too.
+    // Omitted lists are also ε.
     assert_eq!(
         virtual_op::vop(Sub, &both, &both, &[]).unwrap(),
         with(&both, &both, ["ε", "ε"]).unwrap()
@@ -188,7 +188,7 @@ fn eq_16_op() {
             );
         }
     }
-    // What vop refuses, op refuses.
+    // `op` refuses like `vop`.
     let missing = refusal(operation::op(Div, &a, &x, &arrow(["ε", "i2"], "i1 i2")));
     assert_eq!(
         missing,

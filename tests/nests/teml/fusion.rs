@@ -1,5 +1,5 @@
-//! TeML Fig. 9, eqs. 22 and 23: fusion. Every fused nest is also executed and compared with what
-//! it came from.
+//! TeML Fig. 9, eqs. 22 and 23: fusion. Every fused nest is also executed and compared with its
+//! parts.
 
 use crate::teml::trees::*;
 use teml::transform::Arg;
@@ -60,14 +60,14 @@ fn eq_22_fuse_outer_joins_lists_of_subtrees() {
         fuse_outer(&three, &pair, 1).unwrap().notation(),
         format!("⟨i, [{f}, {b}, {d}]⟩")
     );
-    // The iterator of the fused loop has the first nest's name, in the second one's trees, too.
+    // The iterator of the fused loop has the first nest's name, also in the second one's trees.
     let other = copy("D", "C", &[3], "j");
     assert_eq!(fuse_outer(&one, &other, 1).unwrap(), pair);
 }
 
 #[test]
 fn eq_22_fuse_outer_names_what_remains() {
-    // j_2, the first name that comes to mind, is in use in the second nest itself.
+    // j_2, the obvious name, is taken in the second nest itself.
     let first = copy("B", "A", &[3, 4], "i j");
     let second = copy("D", "C", &[3, 4, 5], "i j j_2");
     assert_eq!(
@@ -122,7 +122,7 @@ fn eq_23_fuse_inner_level_by_level() {
 
 #[test]
 fn eq_23_fuse_inner_in_a_sequence() {
-    // At level 1 the parent is the sequence ⟨•, […]⟩, of which one loop is left.
+    // At level 1 the parent is the sequence ⟨•, […]⟩, and one loop of it is left.
     let nest = nest(&[
         "f64 A[4], B[4], C[4]",
         "for i in 0..4",
@@ -137,7 +137,7 @@ fn eq_23_fuse_inner_in_a_sequence() {
     );
     let fused = transformed(&FUSE_INNER, &nest, &[level(1)]);
     assert_eq!(fused.notation(), format!("⟨i, [{b}, {c}]⟩"));
-    // An initialization before the loops stays where it is.
+    // An initialization before the loops keeps its place.
     let filled = crate::teml::trees::nest(&[
         "f64 A[4], B[4], C[4]",
         "fill B[0..4] = 0",

@@ -1,4 +1,4 @@
-//! What the C says of loops: prefetches, remarks, lanes, thresholds.
+//! Hints about loops in the C: prefetches, remarks, lanes, thresholds.
 
 use crate::teml::trees::{becomes, level, nest};
 use teml::codegen::generate;
@@ -45,7 +45,7 @@ fn shares_are_all_that_a_later_iteration_touches() {
                 }";
     fetches(&batches, expected);
 
-    // Four lines for twelve iterations, which go on at one pace up to the last element.
+    // Four lines for twelve iterations, prefetched at a steady pace up to the last element.
     let few = batches.map(|line| line.replace("[27][9]", "[4][8]").replace("0..27", "0..4"));
     let few = few.each_ref().map(|line| line.replace("0..9", "0..8"));
     fetches(
@@ -65,7 +65,7 @@ fn shares_are_all_that_a_later_iteration_touches() {
     let expected = "__builtin_prefetch((const char *)&A[teml_min64(4*o + 8, 6)][0] + 64*i);";
     fetches(&blocks, expected);
 
-    // Two lines, of which each has five shares.
+    // Two lines with five shares each.
     fetches(
         &[
             "f64 A[5][9], B[5][9]",
@@ -92,8 +92,8 @@ fn shares_are_all_that_a_later_iteration_touches() {
             }",
     );
 
-    // Blocks that overlap: only what the one before has not fetched, here the line of the last of
-    // ten elements, and four iterations further ahead with each row.
+    // Overlapping blocks: fetches only elements that the previous block has not fetched. Here it is
+    // the line of the last of ten elements, and four iterations further ahead with each row.
     fetches(
         &[
             "f64 A[10][90], B[10][90]",
@@ -146,7 +146,7 @@ fn shares_are_all_that_a_later_iteration_touches() {
         "__builtin_prefetch((const char *)(o + 3 < 11 ? &A[y][8*o + 24] : \
          &A[teml_min64(y + 1, 9)][8*o - 56]) + 63*i);",
     );
-    // What each iteration around has for itself has no next one.
+    // A tensor that is local to each outer iteration has no next iteration to fetch for.
     let own = rows.map(|line| {
         line.replace("= A[y]", "= T[y]")
             .replace("fetch(A", "fetch(T")
@@ -162,7 +162,8 @@ fn shares_are_all_that_a_later_iteration_touches() {
         "__builtin_prefetch((const char *)&T[y][teml_min64(8*o + 24, 82)] + 63*i);",
     );
 
-    // Rows of a block, which a loop fetches that does not use them: six of two lines, in five parts.
+    // Rows of a block, which a loop fetches that does not use them: six of two lines, in five
+    // parts.
     fetches(
         &[
             "f64 A[12][90], B[12][90], R[5]",
@@ -182,7 +183,7 @@ fn shares_are_all_that_a_later_iteration_touches() {
             }",
     );
 
-    // Where the loop is gone, nothing is fetched.
+    // If the loop is gone, nothing is prefetched.
     let gone = batches.map(|line| line.replace("of b", "of q"));
     let text = kernel(&gone.each_ref().map(String::as_str));
     assert!(!text.contains("prefetch"), "{text}");
@@ -218,7 +219,7 @@ fn fetched_elements_exist() {
         fetched("for i in 0..9 prefetch(B, 99)", "B[8 - i][j] = A[i][j]"),
         "__builtin_prefetch(&B[teml_max64(-i - 91, 0)][3], 1);"
     );
-    // One of those that may be in one line, which are 64 bytes.
+    // One fetch for accesses that may share a cache line of 64 bytes.
     assert_eq!(
         fetched(
             "for i in 0..7 prefetch(A, 2)",
@@ -226,7 +227,7 @@ fn fetched_elements_exist() {
         ),
         "__builtin_prefetch(&A[i + 2][3]); __builtin_prefetch(&A[teml_min64(i + 3, 8)][3]);"
     );
-    // Each element once, and only those that move.
+    // One fetch per element, and none for invariant elements.
     assert_eq!(
         fetched(
             "for i in 0..9 prefetch(R, 1)",
@@ -338,7 +339,7 @@ fn stripmine_hands_on_what_is_said_of_a_loop() {
             "    R[i_i] = S[i_i]",
         ],
     );
-    // What lies ahead of a reversed loop are lower indices.
+    // A reversed loop prefetches lower indices.
     let before = [tensors, "for i in 0..100 prefetch(S, 8)", statement];
     let after = ["for i in 0..100 prefetch(S, 8)", "  R[99 - i] = S[99 - i]"];
     becomes(&REVERSE, &before, &[level(1)], &after);

@@ -1,4 +1,4 @@
-//! Local tensors: what they hold, where they may stand, and what transformations make of them.
+//! Local tensors: their contents, their legal positions, and how transformations treat them.
 
 use crate::teml::refusals::Case;
 use crate::teml::trees::{becomes, level, named, nest, results};

@@ -1,5 +1,5 @@
-//! TeML Fig. 9, fusion apart: what each loop expression denotes. Every transformed nest is also executed and
-//! compared with the one that it came from.
+//! TeML Fig. 9, fusion apart: what each loop expression denotes. Every transformed nest is also
+//! executed and compared with the one that it came from.
 
 use crate::teml::trees::*;
 use teml::ir::BinaryOp::Add;
@@ -43,7 +43,7 @@ fn eq_19_build() {
             ("i3", "(0, 5, 1)")
         ])
     );
-    // Level k is iterator i_k, wherever it stands in the expression.
+    // Level k is iterator i_k, at any position in the expression.
     let transposed = build(&eq("T", &a, "i3 i1 i2", "i2 i3 i1")).unwrap();
     assert_eq!(
         ranges(&transposed),

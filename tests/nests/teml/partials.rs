@@ -1,4 +1,4 @@
-//! Partial results of reductions: where they live, and what is refused.
+//! Partial results of reductions: their place, and refusals.
 
 use crate::teml::refusals::Case;
 use crate::teml::trees::{becomes, level, named, nest};

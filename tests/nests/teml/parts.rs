@@ -1,5 +1,5 @@
-//! What operations that split loops make of nests at the limits: one iteration, none, factors
-//! that do not divide, bounds that vary. Every result still computes the same numbers.
+//! Operations that split loops, at the limits: one iteration, none, factors that do not divide,
+//! bounds that vary. Every result still computes the same numbers.
 
 use crate::teml::trees::{becomes, level, line_becomes, named, nest, transform, word};
 use teml::codegen::generate;

@@ -1,4 +1,4 @@
-//! Producers that are computed where they are read: what becomes of indices, tails and names.
+//! Producers that are computed at their reads: indices, tails and names.
 
 use crate::teml::trees::{
     bind, eq, initial, it, level, lists, loops, named, nest, results, tensor, transform,
@@ -34,7 +34,7 @@ fn becomes_in(op: &'static Op, nests: [&[&str]; 2], place: Option<Arg>, after: &
     let mut expected = initial(&consumer);
     expected.extend(initial(&producer));
     execute::run(&producer, &mut expected).unwrap();
-    // Local tensors of the consumer are gone afterwards, and so is what has their names.
+    // Local tensors of the consumer disappear, and so do tensors with their names.
     let mut after = expected.clone();
     execute::run(&consumer, &mut after).unwrap();
     expected.extend(after);

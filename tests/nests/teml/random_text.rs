@@ -35,7 +35,7 @@ fn tensors() -> BoxedStrategy<Tensor> {
 }
 
 fn tensors_of(elems: Vec<Elem>) -> BoxedStrategy<Tensor> {
-    // One shape per name, so that names stand for tensors.
+    // One shape per name, so that a name identifies a tensor.
     let of: &'static [(&str, Elem, Option<&[i64]>)] = &[
         ("A", Elem::F64, Some(&[4, 5])),
         ("B", Elem::F32, Some(&[7])),
@@ -107,7 +107,7 @@ fn value(elem: Elem) -> BoxedStrategy<Expr> {
     value_of(elem, 2)
 }
 
-/// The same with so many conversions and comparisons of other types inside each other.
+/// The same with this many nested conversions and comparisons of other types.
 fn value_of(elem: Elem, others: u32) -> BoxedStrategy<Expr> {
     let access = access_of(elem);
     let number = constant(elem).prop_map(|c| Expr::new(Node::Constant(c)));
@@ -126,7 +126,7 @@ fn value_of(elem: Elem, others: u32) -> BoxedStrategy<Expr> {
                 args,
             })
         };
-        // A text cannot tell the type of numbers that stand alone.
+        // A text does not show the type of numbers without other operands.
         let typed = move |e: Elem| {
             let known = access_of(e);
             (known, value_of(e, others - 1)).prop_map(|(known, value)| {
@@ -400,7 +400,7 @@ proptest! {
             .iter()
             .fold(text.to_owned(), |text, (edit, at)| apply_edit(&text, edit, *at));
         match parse_nest(&damaged) {
-            // What is still a text of a nest means what it prints.
+            // A damaged text that still is a nest prints as the same nest.
             Ok(nest) => {
                 let printed = nest.to_string();
                 prop_assert_eq!(parse_nest(&printed).map_err(|e| e.to_string()), Ok(nest));

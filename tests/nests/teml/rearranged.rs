@@ -1,6 +1,5 @@
-//! What operations that rearrange loops make of nests at the limits: bounds below zero and bounds
-//! that vary, parts that do not coincide, nests that are not perfect. Every result still computes
-//! the same numbers.
+//! Operations that rearrange loops, at the limits: bounds below zero, bounds that vary, parts that
+//! do not coincide, and imperfect nests. Every result still computes the same numbers.
 
 use crate::teml::trees::{becomes, level, line_becomes, named, nest, transform, transformed};
 use teml::codegen::{NoCode, generate};
@@ -96,7 +95,7 @@ fn reorder_turns_bounds_around() {
 }
 
 /// Each element needs the ones before it in both directions, so no loop runs in parallel until
-/// skewing collects those that are independent.
+/// skewing collects independent elements.
 #[test]
 fn a_skewed_stencil_becomes_a_wavefront() {
     let stencil = nest(&[
@@ -303,7 +302,7 @@ fn fuse_guards_where_a_range_ends_earlier() {
     );
 }
 
-/// Loops inside stay next to each other, so that they can be fused, too.
+/// Inner loops stay next to each other, so that they can also be fused.
 #[test]
 fn guards_are_innermost() {
     let before = [
@@ -452,7 +451,7 @@ fn place_init_moves_in_and_out() {
 
 #[test]
 fn place_init_sets_what_an_iteration_uses() {
-    // Blocks, the last of which is smaller, and a dimension of which all is used.
+    // Blocks with a smaller last one, and a dimension that is used in full.
     let tree = [
         "f64 y[10][3], A[10][5][3]",
         "fill y[0..10][0..3] = 0",

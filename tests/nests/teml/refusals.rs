@@ -1,5 +1,5 @@
-//! Every refusal: what provokes it, what it says is wrong, and which argument and loops it
-//! blames. That no variant is missing is a test, too.
+//! Every refusal: the input, the message, and the argument and loops at fault. A test checks that
+//! no variant of an error is missing.
 
 use crate::teml::buffers::buffers;
 use crate::teml::locals::locals;
@@ -141,7 +141,7 @@ macro_rules! variants {
     };
 }
 
-/// The texts of a file's refusals, each as what stands between what differs from case to case.
+/// The texts of a file's refusals, each split at the parts that vary.
 fn templates(code: &str, calls: &[&str]) -> Vec<Vec<String>> {
     let starts = calls.iter().flat_map(|call| code.match_indices(call));
     let literal = |start: usize| {
@@ -322,6 +322,6 @@ fn every_reason_for_no_c_has_a_case() {
     }
     let provoked: Vec<&str> = codes().iter().map(|(.., why)| variant(why)).collect();
     let missing: Vec<&&str> = VARIANTS.iter().filter(|v| !provoked.contains(v)).collect();
-    // What stops codegen would stop all tests of this process: tests/stop.rs has that case.
+    // Stopping codegen would stop all tests of this process: tests/stop.rs has that case.
     assert_eq!(missing, [&"Stopped"]);
 }

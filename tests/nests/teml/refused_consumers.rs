@@ -1,4 +1,4 @@
-//! Consumers that are not computed where what they read is finished.
+//! Refusals to compute consumers where their operands are finished.
 
 use crate::teml::refusals::Case;
 use crate::teml::trees::{level, loops, named, nest};

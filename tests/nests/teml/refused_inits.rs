@@ -1,4 +1,4 @@
-//! Initializations that stay where they are.
+//! Initializations that cannot be moved.
 
 use crate::teml::refusals::Case;
 use crate::teml::trees::{copy, level, named, nest};
@@ -65,7 +65,7 @@ pub fn inits() -> Vec<Case> {
         "for i in 0..4",
         "  A[i] = A[i]",
     ]);
-    // Two loops, of which the second one begins at `from`, and one that reads what is between.
+    // Two loops, the second starting at `from`, and one that reads between them.
     let parts = |from: i64, read: &str| {
         let second = format!("for p in {from}..10");
         let mut lines = vec!["f64 y[10], z[10], A[10][10]", fill[0], "for i in 0..6"];
@@ -121,7 +121,7 @@ pub fn inits() -> Vec<Case> {
         // Not all that is used is initialized, elements between.
         case(&partly, named("i"), no_box("`i`", "fill y[0..9] = 0")).because_of(&["i"]),
         case(&holes, named("i"), no_box("`i`", "fill y[0..9] = 0")).because_of(&["i"]),
-        // Iterations use what others set.
+        // Iterations use elements that other iterations set.
         case(&crossed, level(0), no_box("the nest", "fill y[i..+1] = 0")),
         case(&never, named("i_o"), no_box("`i_o`", "fill y[0..1] = 0")).because_of(&["i_o"]),
         case(&unused, named("i"), no_box("`i`", "fill y[0..4] = 0")).because_of(&["i"]),

@@ -63,7 +63,7 @@ fn triangle() -> Nest {
     ])
 }
 
-/// `i` has several bounds that are no constants apart.
+/// `i` has several bounds whose differences are not constant.
 fn clipped() -> Nest {
     trees::nest(&[
         "f64 A[9]",
@@ -401,7 +401,7 @@ fn sibling_cases() -> Vec<Case> {
         fuse(&equal, "k", "j", not_adjacent("k", "j")).because_of(&["k", "j"]),
         fuse(&parallel, "i", "j", modes).because_of(&["i", "j"]),
         fuse(&clashing, "i", "j", clash("i_f")).because_of(&["i_f", "i"]),
-        // Nothing in common, bounds that are no constants apart, other steps.
+        // Disjoint ranges, bounds whose difference is not constant, other steps.
         differ("0..4", "4..9"),
         differ("0..9", "0..k"),
         differ("0..9", "0..9 step 2"),

@@ -1,4 +1,4 @@
-//! Producers that are not computed where they are read.
+//! Refusals to compute producers at their reads.
 
 use crate::teml::refusals::Case;
 use crate::teml::trees::{level, loops, name, named, nest, transform};
@@ -219,7 +219,7 @@ pub fn producers() -> Vec<Case> {
     ]
 }
 
-/// Sums of sums, of which the sixth would have a million operands.
+/// Sums of sums, the sixth with a million operands.
 fn too_complex() -> Case {
     let stage = |k: usize| {
         let (target, source) = (format!("T{k}"), format!("T{}", k.max(1) - 1));

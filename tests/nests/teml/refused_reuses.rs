@@ -88,7 +88,7 @@ pub fn reuses() -> Vec<Case> {
         case(&AVOID_COPY, &plain, &["v"], not_temporary("v")).at(1),
         case(&AVOID_COPY, &plain, &["x"], not_temporary("x")).at(1),
         case(&AVOID_COPY, &plain, &["q"], not_temporary("q")).at(1),
-        // Nothing says that nobody else needs it.
+        // Other nests may need it.
         case(&AVOID_COPY, &read, &["x"], not_temporary("x")).at(1),
         case(
             &AVOID_COPY,
@@ -120,7 +120,7 @@ pub fn reuses() -> Vec<Case> {
         .at(1),
         case(&REUSE_BUFFER, &donated, &["y", "x"], needed("y", "x")).at(2),
         case(&REUSE_BUFFER, &plain, &["z", "x"], not_spent("x")).at(2),
-        // What is local is needed; what is free is an input.
+        // Local tensors are still needed, and the free one is an input.
         case(
             &REUSE_BUFFER,
             &local,

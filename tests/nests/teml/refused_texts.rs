@@ -1,4 +1,4 @@
-//! Texts that are no programs.
+//! Texts that are not programs.
 
 use crate::teml::refusals::Case;
 use crate::teml::trees::name;

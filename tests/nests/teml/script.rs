@@ -3,7 +3,7 @@
 use teml::script::Session;
 use teml::verbs::Workbench;
 
-/// A session, of which σ is what its variables hold.
+/// A session; its variables are the state σ.
 struct State(Session);
 
 impl State {

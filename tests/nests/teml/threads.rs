@@ -4,7 +4,7 @@ use crate::teml::trees::nest;
 use teml::codegen::generate;
 use teml::legality::Reductions;
 
-/// The C of a nest from where its function begins, without comments.
+/// The C of a nest from the start of its function, without comments.
 fn c(lines: &[&str]) -> String {
     let kernel = generate(&[nest(lines)], "kernel", Reductions::Strict).unwrap();
     let body = kernel.function.split_once("\n{\n").unwrap().1.to_owned();
@@ -45,11 +45,11 @@ fn threads_do_not_wait_for_what_uses_other_elements() {
     for (second, free) in [
         ("    B[k][l] = A[k][l]", true),
         ("    B[k][l] = A[l][k]", true),
-        // What is read here was written by any thread.
+        // Any thread may have written the element.
         ("    B[k][l] = B[k - 6][l]", false),
-        // It is written twice.
+        // The element is written twice.
         ("    B[k - 1][l] = A[k][l]", false),
-        // It is read by any thread before.
+        // Another thread may have read the element before.
         ("    A[l][k] = B[k][l]", false),
         ("    C[l][k] = C[l][k] + A[l][k]", true),
     ] {

@@ -1,4 +1,4 @@
-//! Writing trees down as briefly as the paper does.
+//! A notation for trees as brief as the paper's.
 
 use teml::interp::execute;
 use teml::interp::store::{Data, Store};
@@ -81,7 +81,7 @@ pub fn copying(target: &str, source: &str, shape: &str, index: &str) -> String {
     )
 }
 
-/// A nest from its canonical text, of which each line is given.
+/// A nest from the lines of its canonical text.
 pub fn nest(lines: &[&str]) -> Nest {
     parse_nest(&lines.join("\n")).unwrap()
 }
@@ -99,7 +99,7 @@ pub fn loops(names: &[&str]) -> Arg {
     Arg::Loops(names.collect())
 }
 
-/// What an operation makes of a nest; the operation checks its result, too.
+/// The result of an operation on a nest, which the operation also checks.
 pub fn transform(op: &'static Op, args: &[Arg]) -> Result<Nest, Error> {
     match apply(op, args, None)? {
         Value::Nest(nest) => Ok(nest),

@@ -89,7 +89,7 @@ fn partial_results_and_buffers_are_seen_through() {
         "  s[i] = t[]",
     ];
     accepts(&[ROW_SUMS], &register, Policy::Strict);
-    // The intermediate result is kept one element at a time, and nobody misses it.
+    // The intermediate result keeps one element at a time, which suffices.
     let contracted = [
         "f64 C[2], A[4]",
         "for i in 0..2",
@@ -269,7 +269,7 @@ fn iterations_at_the_same_time_are_kept_apart() {
     private.swap(1, 2);
     private[2] = "  local f64 t[]";
     accepts(&[DOUBLED], &private, Policy::Strict);
-    // Any number may read what nobody writes, and a later loop may write what they read.
+    // Any number of iterations may read elements that none writes, and a later loop may write them.
     let later = [
         "f64 B[4], A[4]",
         "for k in 0..2",

@@ -1,4 +1,4 @@
-//! Given ranges and reductions inside of operations, compared with loops in order.
+//! Given ranges, and reductions inside operations, compared with loops in order.
 
 use crate::definitions::{printed, teml};
 
@@ -38,7 +38,8 @@ pub fn numbers(script: &str, array: &str) -> Vec<f64> {
         .collect()
 }
 
-/// That `name = value` computes so many numbers, in row-major order; `let name` is a new tensor.
+/// Asserts that `name = value` computes these numbers, in row-major order; `let name` is a new
+/// tensor.
 pub fn computes(name: &str, value: &str, expected: &[f64]) {
     let script = format!("{name} = {value};");
     let name = name.trim_start_matches("let ");
@@ -156,7 +157,7 @@ fn reductions_are_operands_like_others() {
         .collect();
     let value = "vmax(vsum(vat(A, [i, j]) * vat(A, [k, j]), [j]) + 1, [k])";
     computes("y", &format!("eq({value}, [i])"), &expected);
-    // Over triangles, of which each has another range.
+    // Over triangles with different ranges.
     let expected: Vec<f64> = (0..N)
         .map(|i| {
             let sums = (0..=i).map(|k| sum((0..=k).map(|j| a(k, j))) + 1.0);

@@ -1,4 +1,4 @@
-//! What messages say where they are values, and below tables.
+//! Messages as values, and below tables.
 
 use crate::definitions::{fault, printed, teml};
 

@@ -1,5 +1,5 @@
-//! Definitions mean what they say, or are refused: variables beside iterators, ranges, lists that
-//! are left out, results that nobody uses.
+//! Definitions have their obvious meaning, or are refused: variables beside iterators, ranges,
+//! omitted lists, unused results.
 
 mod captured;
 mod carried;
@@ -46,7 +46,7 @@ fn ran(script: &str) -> (Result<(), ScriptError>, String) {
     (result, String::from_utf8(bytes).unwrap())
 }
 
-/// What a script prints.
+/// The output of a script.
 fn printed(script: &str) -> String {
     let (result, text) = ran(script);
     match result {
@@ -67,7 +67,7 @@ fn fault(script: &str) -> (String, String) {
     (error.diagnostic.message, at)
 }
 
-/// What `teml` with these arguments writes for a script in a file: exit code, standard output,
+/// The result of `teml` with these arguments on a script in a file: exit code, standard output,
 /// standard error.
 fn teml(arguments: &[&str], script: &str) -> (i32, String, String) {
     let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Where operands come from: nothing reads what nothing sets, and what nests leave out is said.
+//! The origin of operands: reading an unset element is refused, and elements that nests leave unset
+//! are reported.
 
 use crate::definitions::given::numbers;
 use crate::definitions::{fault, printed, teml};
@@ -9,12 +10,12 @@ let u = tensor([9]); init(u, |i| i * 1.0);
 let a = tensor([5]); init(a, |i| i * 1.0);
 ";
 
-/// What a script prints after the inputs.
+/// The output of a script after the inputs.
 fn with_inputs(script: &str) -> String {
     printed(&format!("{INPUTS}{script}"))
 }
 
-/// What a script prints that runs kernels.
+/// The output of a script that runs kernels.
 fn run(script: &str) -> String {
     let (code, printed, messages) = teml(&["run"], script);
     assert_eq!(code, 0, "{messages}");
@@ -41,7 +42,7 @@ fn a_tensor_ends_with_what_is_set() {
     assert_eq!(found, [4.0, 8.0, 12.0]);
 }
 
-/// Definitions of which the second one reads elements that the first one leaves out, and those.
+/// Definitions that read elements which an earlier one leaves unset, and these elements.
 const UNSET: [(&str, &str); 5] = [
     (
         "let f = tensor([9]); f = eq(vat(u, [j]), [j], #{j: 0..4}); let s = eq(vsum(f), []);",
@@ -97,7 +98,7 @@ fn a_range_a_value_or_an_input_sets_the_rest() {
         "let f = partition([eq(vat(u, [j]), [j], #{j: 0..4})], 0, [9]); let s = eq(vsum(f), []);",
         "let f = tensor([9]); init(f, 0); f = eq(vat(u, [j]), [j], #{j: 0..4});
          let s = eq(vsum(f), []);",
-        // It reads what it keeps, so its old contents are an input.
+        // It reads elements that it keeps, so its old contents are an input.
         "let f = tensor([9]); init(f, 0); let u2 = f;
          f = eq(vat(f, [j]) + vat(u, [j]), [j], #{j: 0..4}); let s = eq(vsum(f), []);",
     ] {

@@ -1,4 +1,4 @@
-//! Results that nobody uses, and scripts that show nothing.
+//! Unused results, and scripts that show nothing.
 
 use crate::definitions::{dialog, teml};
 
@@ -95,7 +95,7 @@ fn the_warning_says_what_to_write_and_the_script_goes_on() {
 ";
     assert_eq!((code, err.as_str()), (0, expected));
     assert!(out.starts_with("f64 C[30][40]"), "{out}");
-    // Where the script fails, too.
+    // The warning also appears if the script fails.
     let (code, _, err) = teml(&["run"], &format!("{NEST}c.unroll(\"j\");\nnope;"));
     assert_eq!(code, 1);
     assert!(
@@ -137,7 +137,7 @@ fn a_script_that_shows_nothing_says_so() {
     let codegen = format!("{NEST}codegen(c);");
     assert_eq!(teml(&["emit"], &codegen).2, "");
     assert_eq!(teml(&["check"], &codegen).2, "");
-    // Where something failed, that is what there is to say.
+    // After an error, there is no such warning.
     let (_, _, err) = teml(&["run"], "nope");
     assert!(!err.contains("warning"), "{err}");
 }

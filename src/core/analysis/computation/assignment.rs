@@ -4,14 +4,12 @@ use super::Unlike;
 use crate::analysis::position;
 use crate::ir::{Affine, Index, Name, Nest, Tensor, Tree};
 
-/// A read or a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// The tensor; it has a name.
+    /// The tensor. It has a name.
     pub tensor: Tensor,
     /// One index for each dimension.
     pub index: Vec<Affine>,
-    /// Whether the element is written.
     pub write: bool,
     /// Whether the write is an update such as `+=`, which also reads the element.
     pub update: bool,
@@ -23,7 +21,7 @@ impl Access {
         self.index.iter().any(|index| index.mentions(l))
     }
 
-    /// Whether it touches the same element as another access in each iteration.
+    /// Whether it touches the same element as another access in every iteration.
     pub fn is_same_element(&self, other: &Access) -> bool {
         self.tensor.name() == other.tensor.name() && self.index == other.index
     }
@@ -53,12 +51,12 @@ pub fn accesses(trees: &[Tree]) -> Vec<Access> {
     found
 }
 
-/// One assignment in a perfect nest whose bounds are numbers.
+/// One assignment in a perfect nest with constant bounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
-    /// The element that is assigned.
+    /// The assigned element.
     pub target: Access,
-    /// What the value reads, in the order of the text.
+    /// The accesses that the value reads, in the order of the text.
     pub reads: Vec<Access>,
     /// The loops, outermost first, and their trip counts.
     pub loops: Vec<(Name, i64)>,
@@ -68,8 +66,8 @@ impl Assignment {
     /// The assignment of a nest.
     ///
     /// # Errors
-    /// There are several, the nest branches, a bound depends on other loops, a loop has a step, or
-    /// the value reads other elements of the tensor that is assigned.
+    /// There are several assignments, or the nest branches. A bound depends on other loops, or a
+    /// loop has a step. The value reads other elements of the assigned tensor.
     pub fn of(nest: &Nest) -> Result<Assignment, Unlike> {
         let mut all = accesses(nest.trees()).into_iter();
         let target = all.next().ok_or(Unlike::NoAssignment)?;
@@ -99,19 +97,19 @@ impl Assignment {
         std::iter::once(&self.target).chain(&self.reads)
     }
 
-    /// The trip count of a loop; 1 for a name that is none.
+    /// The trip count of a loop, 1 for an unknown name.
     pub fn trip_count(&self, l: &Name) -> i64 {
         let found = self.loops.iter().find(|(name, _)| name == l);
         found.map_or(1, |(_, count)| *count)
     }
 
-    /// The loops that do not move what is assigned, outermost first.
+    /// The reduction loops, which do not move the target, outermost first.
     pub fn sums(&self) -> Vec<Name> {
         let names = self.loops.iter().map(|(name, _)| name);
         names.filter(|l| !self.target.moves(l)).cloned().collect()
     }
 
-    /// How many iterations the loops have together that move an access.
+    /// The combined trip count of the loops that move an access.
     pub fn footprint(&self, access: &Access) -> i64 {
         let moving = self.loops.iter().filter(|(l, _)| access.moves(l));
         moving.fold(1, |all, (_, count)| all.saturating_mul(*count))

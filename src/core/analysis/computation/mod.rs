@@ -1,9 +1,9 @@
-//! What a nest computes, as schedules ask: a product with the roles of its loops, a window, a
-//! stencil, elements, another sum, or a recurrence.
+//! Classifies the computation of a nest for schedules: a product with the roles of its loops, a
+//! window, a stencil, elements, another sum, or a recurrence.
 //!
 //! Answers depend on the structure alone: renamed iterators and tensors give the same roles.
-//! [`computation`] describes a nest by the first of these that fits; [`product()`] and the others
-//! answer for one of them, and say what is missing otherwise.
+//! [`computation`] returns the first class that fits. [`product()`] and the others test for one
+//! class, and name the requirement that a nest fails.
 
 mod assignment;
 mod product;
@@ -17,7 +17,7 @@ pub use window::{Window, window};
 
 use crate::ir::{Name, Nest};
 
-/// What a nest computes.
+/// The class of a computation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Computation {
     /// A sum of products below or above the diagonal of a matrix.
@@ -26,14 +26,14 @@ pub enum Computation {
     Product(Product),
     /// Products side by side, counted by the last index.
     Interleaved(Interleaved),
-    /// A sum over a window with one filter.
+    /// A sum over a window with a single filter.
     Window(Window),
-    /// Another sum, such as a matrix-vector product.
+    /// Another reduction, such as a matrix-vector product.
     Reduction {
         /// The sums, outermost first.
         sums: Vec<Name>,
     },
-    /// Elements that depend on neighbors, in rows.
+    /// Elements that depend on their neighbors, in rows.
     Stencil {
         /// The loop over rows.
         rows: Name,
@@ -43,7 +43,7 @@ pub enum Computation {
     /// Other elements, each assigned once.
     Elementwise,
     /// Anything else: several statements, bounds that depend on loops, or elements that depend on
-    /// others of the same tensor.
+    /// other elements of the same tensor.
     Recurrence(Unlike),
 }
 
@@ -63,40 +63,40 @@ impl Computation {
     }
 }
 
-/// Why a nest does not compute something: follows "the nest".
+/// Why a nest does not belong to a class. The message follows "the nest".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unlike {
-    /// It is empty.
+    /// The nest is empty.
     #[error("must have an assignment")]
     NoAssignment,
     /// There are several statements.
     #[error("has more than one assignment")]
     SeveralAssignments,
-    /// It branches.
+    /// The nest branches.
     #[error("must be perfect: each loop has only one other loop or the assignment in it")]
     Imperfect,
     /// The loop has a step or bounds that depend on other loops.
     #[error("has bounds of `{0}` that are not numbers")]
     NoNumbers(Name),
-    /// The value reads other elements of the tensor that is assigned.
+    /// The value reads other elements of the assigned tensor.
     #[error("must read no elements of `{0}` but the one that it assigns")]
     ReadsItself(String),
-    /// Fewer than two operands, or a last index of the result that is not one iterator.
+    /// There are fewer than two operands, or the last index of the result is not a single iterator.
     #[error("must be a sum of products of two tensors")]
     NoProduct,
     /// All operands have the columns, or none has.
     #[error("must have one operand that `{0}` indexes, and one that it does not")]
     NoColumns(Name),
-    /// No operand has rows of its own, or nothing is summed.
+    /// No operand has rows of its own, or there is no sum.
     #[error("must have rows, which one operand shares with the result, and a sum")]
     NoRows,
     /// The products do not lie side by side.
     #[error("must be products of two tensors that the last index counts")]
     NotInterleaved,
-    /// Nothing is summed, or there are no columns.
+    /// There is no sum, or there are no columns.
     #[error("must be a sum over a window")]
     NoWindow,
-    /// No operand, or several, have the columns, or one has them with a stride.
+    /// No operand or several operands have the columns, or one has them with a stride.
     #[error("must have one operand in which neighbors in the result are neighbors")]
     NoImage,
     /// The image is also read elsewhere, or twice along its rows.
@@ -108,12 +108,12 @@ pub enum Unlike {
     /// The window is too large to unroll, or there is one row.
     #[error("must have a window of at most {0} elements, and several rows")]
     LargeWindow(i64),
-    /// It is not a triangle of a product.
+    /// The nest is not a triangle of a product.
     #[error("must be a sum of products below or above the diagonal of a matrix")]
     NoTriangle,
 }
 
-/// What a nest computes: the first answer that fits.
+/// The first class that fits the nest.
 pub fn computation(nest: &Nest) -> Computation {
     if let Ok(triangle) = triangle(nest) {
         return Computation::Triangle(triangle);
@@ -132,7 +132,7 @@ fn of_assignment(a: &Assignment) -> Computation {
             None => Computation::Elementwise,
         };
     }
-    // What uses its operands once takes the time of reading them: one row makes no product.
+    // A product with one row is memory-bound: it uses each operand once.
     let product = product(a).ok();
     let several = product.as_ref().filter(|p| a.trip_count(&p.rows) > 1);
     if several.is_none()
@@ -151,13 +151,13 @@ fn of_assignment(a: &Assignment) -> Computation {
     }
 }
 
-/// Whether an index is more than one iterator: neighbors are read, or a fixed element.
+/// Whether an index is more than one iterator, so that it reads neighbors or a fixed element.
 fn has_neighbors(a: &Assignment) -> bool {
     let is_plain = |index: &crate::ir::Affine| index.as_iterator().is_some();
     !a.reads.iter().all(|read| read.index.iter().all(is_plain))
 }
 
-/// The loops over rows and columns of what is assigned, where each has an iterator of its own.
+/// The loops over rows and columns of the target, if each has an iterator of its own.
 fn rows_and_columns(a: &Assignment) -> Option<(Name, Name)> {
     match a.target.index.as_slice() {
         [.., row, column] => match (row.terms(), column.terms()) {

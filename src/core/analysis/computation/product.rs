@@ -1,4 +1,4 @@
-//! Products: C[.., i, .., j] = Σ A[.., i, k, ..] B[.., k, j, ..], and sums of terms of several
+//! Products: `C[.., i, .., j] = Σ A[.., i, k, ..] B[.., k, j, ..]`. Also sums of terms of several
 //! tensors, some with rows and others with columns.
 
 use super::{Assignment, Unlike};
@@ -7,8 +7,8 @@ use crate::ir::Name;
 /// The roles of the loops and operands of a product.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Product {
-    /// The loop over rows: of those that move the result and only operands on the left, the one
-    /// with the most iterations.
+    /// The loop over rows. Among the loops that move the result and only left operands, it is the
+    /// one with the greatest trip count.
     pub rows: Name,
     /// The loop over columns: the iterator of the result's last dimension.
     pub columns: Name,
@@ -18,13 +18,13 @@ pub struct Product {
     pub sums: Vec<Name>,
     /// The other loops that move the result, outermost first.
     pub batch: Vec<Name>,
-    /// The operands that the columns do not move, as numbers of reads.
+    /// The operands that the columns do not move, as read numbers.
     pub left: Vec<usize>,
     /// The operands that the columns move.
     pub right: Vec<usize>,
-    /// Of the operands on the left, the largest one that the rows move.
+    /// The largest left operand that the rows move.
     pub main_left: usize,
-    /// Of the operands on the right, the largest one that the terms move.
+    /// The largest right operand that the terms move.
     pub main_right: usize,
     /// Whether an index is a sum of several iterators, as in a convolution.
     pub has_windows: bool,
@@ -33,7 +33,7 @@ pub struct Product {
 /// The roles in a sum of terms of two or more tensors.
 ///
 /// # Errors
-/// It is something else; the error says what is missing.
+/// The nest is not such a sum. The error names the failed requirement.
 pub fn product(a: &Assignment) -> Result<Product, Unlike> {
     let columns = last_iterator(a).filter(|_| a.reads.len() > 1);
     let columns = columns.ok_or(Unlike::NoProduct)?;
@@ -72,12 +72,12 @@ pub fn product(a: &Assignment) -> Result<Product, Unlike> {
     })
 }
 
-/// Products side by side: the last index of the result and of both operands counts them.
+/// Interleaved products: the last index of the result and of both operands counts them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interleaved {
-    /// The loop over rows, which moves the first operand and not the second one.
+    /// The loop over rows, which moves the first operand only.
     pub rows: Name,
-    /// The loop over columns, which moves the second operand and not the first one.
+    /// The loop over columns, which moves the second operand only.
     pub columns: Name,
     /// The loop that counts the products.
     pub lanes: Name,
@@ -87,10 +87,10 @@ pub struct Interleaved {
     pub batch: Vec<Name>,
 }
 
-/// The roles in products of two tensors that lie side by side.
+/// The roles in interleaved products of two tensors.
 ///
 /// # Errors
-/// It is something else.
+/// The nest does not consist of such products.
 pub fn interleaved(a: &Assignment) -> Result<Interleaved, Unlike> {
     let (Some(lanes), [first, second]) = (last_iterator(a), a.reads.as_slice()) else {
         return Err(Unlike::NotInterleaved);
@@ -129,7 +129,7 @@ pub fn interleaved(a: &Assignment) -> Result<Interleaved, Unlike> {
     }
 }
 
-/// The only iterator in the index of the result's last dimension.
+/// The iterator of the result's last dimension, if it is the only one in that index.
 pub(super) fn last_iterator(a: &Assignment) -> Option<Name> {
     match a.target.index.last()?.terms() {
         [(name, _)] => Some(name.clone()),
@@ -148,7 +148,7 @@ fn first_longest<'a>(a: &Assignment, loops: impl Iterator<Item = &'a Name>) -> O
     loops.reduce(longer).cloned()
 }
 
-/// The first read with the largest footprint, of those that `l` moves if there are some.
+/// The read with the largest footprint, preferably one that `l` moves. The first one of equals.
 fn largest(a: &Assignment, reads: &[usize], l: &Name) -> usize {
     let size = |k: &usize| (a.reads[*k].moves(l), a.footprint(&a.reads[*k]));
     let best = reads.iter().rev().max_by_key(|k| size(k));

@@ -12,7 +12,7 @@ pub struct Triangle {
     pub rows: Name,
     /// The loop over columns, whose bounds depend on the rows.
     pub columns: Name,
-    /// The sum.
+    /// The loop over terms.
     pub terms: Name,
     /// Whether it is the triangle below the diagonal.
     pub is_lower: bool,
@@ -20,15 +20,15 @@ pub struct Triangle {
     pub size: i64,
     /// The number of terms.
     pub depth: i64,
-    /// The operands with columns, as numbers of reads, and the dimension of each, counted from 0,
-    /// that the terms index.
+    /// The operands with columns, as read numbers. With each, the dimension, counted from 0, that
+    /// the terms index.
     pub right: Vec<(usize, usize)>,
 }
 
 /// The roles in a triangle of a product: one update of a matrix in three loops, in any order.
 ///
 /// # Errors
-/// It is something else.
+/// The nest is not such a triangle.
 pub fn triangle(nest: &Nest) -> Result<Triangle, Unlike> {
     let all = accesses(nest.trees());
     let (target, reads) = all.split_first().ok_or(Unlike::NoAssignment)?;
@@ -95,7 +95,7 @@ pub fn triangle(nest: &Nest) -> Result<Triangle, Unlike> {
     })
 }
 
-/// The three loops around the only innermost loop that is in, or is, the loop `columns`.
+/// The three loops around the only innermost loop that is `columns` or inside it.
 fn band<'a>(nest: &'a Nest, columns: &Name) -> Option<[&'a Loop; 3]> {
     let mut found = Vec::new();
     position::walk(nest.trees(), &mut |_, around, tree| {

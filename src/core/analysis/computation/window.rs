@@ -1,12 +1,12 @@
-//! Windows: O[.., i, j] = Σ F[p, q] I[.., i + p, j + q], a sum over neighbors of each element with
-//! one filter for all of them.
+//! Windows: `O[.., i, j] = Σ F[p, q] I[.., i + p, j + q]`, a sum over the neighbors of each
+//! element, with the same filter everywhere.
 
 use super::assignment::Access;
 use super::product::last_iterator;
 use super::{Assignment, Unlike};
 use crate::ir::{Affine, Name};
 
-/// The most elements that a window has whose loops are worth unrolling.
+/// The most elements of a window whose loops are unrolled.
 const LARGEST_WINDOW: i64 = 64;
 
 /// The roles of the loops of a sum over a window.
@@ -14,9 +14,9 @@ const LARGEST_WINDOW: i64 = 64;
 pub struct Window {
     /// The loop over rows of the result.
     pub rows: Name,
-    /// The loop over columns: neighbors in the result are neighbors in the image.
+    /// The loop over columns. Neighbors in the result are neighbors in the image.
     pub columns: Name,
-    /// The loops over the window, the one across rows first if there is one.
+    /// The loops over the window. A loop across rows comes first.
     pub window: Vec<Name>,
     /// Whether the window extends across rows.
     pub is_across: bool,
@@ -24,14 +24,14 @@ pub struct Window {
     pub sums: Vec<Name>,
     /// The other loops, outermost first.
     pub batch: Vec<Name>,
-    /// The image, as a number of a read.
+    /// The image, as a read number.
     pub image: usize,
 }
 
 /// The roles in a sum over a window.
 ///
 /// # Errors
-/// It is something else; the error says what is missing.
+/// The nest is not such a sum. The error names the failed requirement.
 pub fn window(a: &Assignment) -> Result<Window, Unlike> {
     let sums = a.sums();
     let columns = last_iterator(a).filter(|_| !sums.is_empty() && a.target.index.len() > 1);
@@ -73,8 +73,8 @@ pub fn window(a: &Assignment) -> Result<Window, Unlike> {
     })
 }
 
-/// The loop over rows, the first loop of the window, and whether that is across rows, which is
-/// preferred.
+/// The loop over rows, the first loop of the window, and whether that loop runs across rows. A
+/// window across rows is preferred.
 fn rows_of(
     image: &Access,
     sums: &[Name],
@@ -101,7 +101,7 @@ fn rows_of(
                 (Beside::Sum(p), _) if once(&p) && !elsewhere(l) => {
                     found = Some((l.clone(), p, true));
                 }
-                // Rows that the window lies within.
+                // The window lies within a row.
                 (Beside::Nothing, Beside::Sum(p)) if !matches!(found, Some((.., true))) => {
                     found = Some((l.clone(), p, false));
                 }
@@ -112,7 +112,7 @@ fn rows_of(
     found
 }
 
-/// What an index has beside an iterator.
+/// The terms of an index beside one iterator.
 enum Beside {
     Nothing,
     Sum(Name),
@@ -128,7 +128,7 @@ fn is_along_rows(access: &Access, l: &Name) -> bool {
     last.is_some_and(|index| index.mentions(l) && has_unit_factors(index))
 }
 
-/// In how many dimensions an iterator appears.
+/// The number of dimensions in which an iterator appears.
 fn dimensions(access: &Access, l: &Name) -> usize {
     access
         .index

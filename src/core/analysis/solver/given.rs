@@ -1,12 +1,12 @@
-//! Ranges that the definition gives: boxes around them, and whether indices stay inside for all of
-//! their iterations.
+//! Given ranges: boxes around them, and whether indices stay inside in all of their iterations.
 
 use super::{Form, Given, Solver, Span, Stays, Use, stays};
 use crate::analysis::mismatch::Mismatch;
 use crate::ir::{Affine, Name};
 
 impl Solver {
-    /// The boxes around given ranges whose bounds are known; says whether there is a new one.
+    /// Computes the boxes around given ranges with known bounds. Returns whether there is a new
+    /// one.
     pub(super) fn enclose(&mut self) -> bool {
         let mut found = Vec::new();
         for (v, var) in self.vars.iter().enumerate() {
@@ -45,7 +45,7 @@ impl Solver {
         }
     }
 
-    /// That all iterators of an assignment have values.
+    /// Checks that all iterators of an assignment have values.
     pub(super) fn have_values(&mut self) -> Result<(), Mismatch> {
         for v in 0..self.vars.len() {
             let var = &self.vars[v];
@@ -91,18 +91,19 @@ impl Solver {
         false
     }
 
-    /// Whether a range is given to an iterator around an index.
+    /// Whether an iterator around an index has a given range.
     pub(super) fn depends_on_given(&self, u: &Use) -> bool {
         self.around(u).any(|v| self.vars[v].given.is_some())
     }
 
-    /// The iterators whose loops are around an index.
+    /// The iterators of the loops around an index.
     fn around<'s>(&'s self, u: &'s Use) -> impl Iterator<Item = usize> + 's {
         let free = (0..self.vars.len()).filter(|v| self.vars[*v].free);
         free.chain(u.scope.iter().copied())
     }
 
-    /// That an index stays inside in each iteration. Before all ranges are known, any may.
+    /// Checks that an index stays inside in each iteration. While ranges are missing, every index
+    /// passes.
     pub(super) fn stays_inside_given(&self, u: &Use) -> Result<(), Mismatch> {
         if !self.complete {
             return Ok(());

@@ -1,26 +1,25 @@
-//! What a comparison may ignore, and what it finds.
+//! The policy and the answer of a comparison.
 
 use crate::ir::Name;
 use std::fmt;
 
-/// What may become of the order of a reduction of floating-point numbers. That of integers, and
-/// of the least or greatest value, makes no difference.
+/// The required order of floating-point reductions. Integer reductions, and minima and maxima, give
+/// the same result in any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
-    /// It is kept.
+    /// The order is kept.
     #[default]
     Strict,
-    /// The updates of one element by one operation may be executed in any order, and partial
-    /// results be combined.
+    /// The updates of one element by one operation may be reordered, and partial results combined.
     Reassociate,
 }
 
-/// What the comparison found.
+/// The answer of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Nothing: all elements that either side sets are equal.
+    /// All elements that either side sets are equal.
     Equal {
-        /// How many.
+        /// The number of compared elements.
         elements: usize,
     },
     /// An element with another value.
@@ -29,44 +28,41 @@ pub enum Answer {
     Conflict(Box<Conflict>),
     /// An element of a local tensor that is read before it is set.
     Undefined {
-        /// The element.
         element: String,
-        /// What reads it.
+        /// The instance that reads it.
         reader: Box<Instance>,
     },
 }
 
-/// The first element, in row-major order, that does not have the value that it should have.
+/// The first element, in row-major order, with a wrong value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The element.
     pub element: String,
-    /// What set it last according to the definition; `None` if nothing does.
+    /// The last writer in the definition. `None` if there is none.
     pub original: Option<Instance>,
-    /// What set it last in the nests; `None` if nothing did.
+    /// The last writer in the nests. `None` if there is none.
     pub nests: Option<Instance>,
 }
 
-/// Two iterations of a loop that may run at the same time, although both touch an element that at
-/// least one of them writes.
+/// A race: two iterations of a loop may run at the same time and touch the same element, and at
+/// least one writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
     /// The loop.
     pub by: Name,
-    /// Whether it is parallel; else it is vector.
+    /// Whether the loop is parallel. Otherwise it is a vector loop.
     pub parallel: bool,
-    /// The element.
     pub element: String,
     /// The two values of the iterator.
     pub iterations: [i64; 2],
-    /// What touches the element in each.
+    /// The two accesses.
     pub instances: [Instance; 2],
 }
 
-/// A statement as it was executed once.
+/// One execution of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instance {
-    /// The statement with numbers for iterators.
+    /// The statement with iterators replaced by numbers.
     pub statement: String,
     /// The iterators around it, outermost first, and their values.
     pub iteration: Vec<(Name, i64)>,

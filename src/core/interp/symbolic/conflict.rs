@@ -1,32 +1,31 @@
-//! Which iterations of parallel and vector loops touched an element.
+//! Records which iterations of parallel and vector loops touch an element.
 
 use super::executed::Executed;
 use crate::ir::Loop;
 use std::rc::Rc;
 
-/// An iteration of a loop whose iterations may run at the same time.
+/// An iteration of a parallel or vector loop.
 pub(super) struct Iteration<'a> {
     pub(super) of: &'a Loop,
-    /// Which execution of the loop: each one, of whatever loop, has another number.
+    /// The number of the loop's execution, unique among all loops.
     pub(super) execution: u64,
     pub(super) value: i64,
-    /// How many of them run at a time; `None` for any number.
+    /// The number of iterations that run at a time. `None` for any number.
     pub(super) at_a_time: Option<i64>,
 }
 
 impl Iteration<'_> {
-    /// Whether it may run at the same time as an earlier one.
+    /// Whether it may run at the same time as an earlier iteration.
     fn meets(&self, earlier: i64) -> bool {
         let apart = (self.value - earlier) / self.of.range.step;
         self.at_a_time.is_none_or(|n| apart < n)
     }
 }
 
-/// An iteration, and what touches the element in it.
+/// An iteration, and its access to the element.
 pub(super) type Access<'a> = (i64, Rc<Executed<'a>>);
 
-/// What touched an element, for each loop around it whose iterations may run at the same time,
-/// outermost first.
+/// The accesses to an element, for each parallel or vector loop around it, outermost first.
 #[derive(Clone, Default)]
 pub(super) struct Touches<'a>(Vec<Touch<'a>>);
 
@@ -42,7 +41,7 @@ struct Touch<'a> {
 struct Latest<'a>([Option<Access<'a>>; 2]);
 
 impl<'a> Latest<'a> {
-    /// The latest access by another iteration than this one.
+    /// The latest access by another iteration.
     fn before(&self, value: i64) -> Option<&Access<'a>> {
         self.0.iter().flatten().find(|(other, _)| *other != value)
     }
@@ -57,7 +56,7 @@ impl<'a> Latest<'a> {
 }
 
 impl<'a> Touches<'a> {
-    /// Adds an access; on a conflict, the loop that has it, and the two iterations.
+    /// Adds an access. On a conflict, returns the loop and the two iterations.
     pub(super) fn touch(
         &mut self,
         around: &[Iteration<'a>],
@@ -67,7 +66,7 @@ impl<'a> Touches<'a> {
         for (level, iteration) in around.iter().enumerate() {
             let is_same = |t: &Touch| t.execution == iteration.execution;
             if !self.0.get(level).is_some_and(is_same) {
-                // What is further in belongs to another iteration.
+                // The entries of inner loops belong to another iteration.
                 self.0.truncate(level);
                 self.0.push(Touch {
                     execution: iteration.execution,

@@ -1,9 +1,9 @@
-//! What was executed once.
+//! Single executions of statements and fills.
 
 use super::answer::Instance;
 use crate::ir::{Affine, Fill, Name, Stmt};
 
-/// A statement or fill as it was executed once.
+/// One execution of a statement or fill.
 pub(super) struct Executed<'a> {
     pub(super) what: What<'a>,
     pub(super) point: Vec<(&'a Name, i64)>,

@@ -9,7 +9,7 @@ use crate::ir::{Affine, Constant, Expr, Fill, Index, Infix, Loop, Name, Node, St
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// Why trees were not executed to the end.
+/// Why an execution stopped early.
 pub(super) enum Stopped {
     Fault(Fault),
     Found(Answer),
@@ -27,22 +27,22 @@ const MAX_ELEMENTS: u64 = 1 << 20;
 /// The elements of a tensor, row-major.
 struct Elements<'a> {
     tensor: &'a Tensor,
-    /// What the elements of a tensor that is not local hold in the beginning.
+    /// The initial elements. `None` for a local tensor.
     initial: Option<Initial>,
     cells: Vec<Cell<'a>>,
 }
 
 #[derive(Clone, Default)]
 struct Cell<'a> {
-    /// What it was set to, and by what.
+    /// The last value, and its writer.
     set: Option<(Value, Rc<Executed<'a>>)>,
     touches: Touches<'a>,
 }
 
-/// The tensors that were touched, local ones as long as they live.
+/// The touched tensors. Local ones are removed when they end.
 pub(super) struct Tensors<'a>(Vec<Elements<'a>>);
 
-/// An element in the end.
+/// The final state of an element.
 pub(super) struct Element {
     pub(super) value: Value,
     pub(super) writer: Option<Instance>,
@@ -61,7 +61,7 @@ impl<'a> Tensors<'a> {
         set.map(|(k, _)| k).collect()
     }
 
-    /// An element that is not local.
+    /// The final state of an element of a tensor that is not local.
     pub(super) fn element(&self, name: &Name, k: usize) -> Element {
         let elements = self.get(name);
         let set = elements.and_then(|e| e.cells.get(k)?.set.as_ref());
@@ -90,9 +90,9 @@ pub(super) struct Machine<'a, 's> {
     stop: &'s dyn Fn() -> bool,
     tensors: Tensors<'a>,
     point: Vec<(&'a Name, i64)>,
-    /// The loops around whose iterations may run at the same time.
+    /// The parallel and vector loops around the current instance, with their iterations.
     marked: Vec<Iteration<'a>>,
-    /// How many loops further in are shared among threads by one around them.
+    /// The number of inner loops that a collapsed loop around them shares among threads.
     shared: usize,
     executions: u64,
 }
@@ -119,7 +119,7 @@ impl<'a, 's> Machine<'a, 's> {
         Ok(machine.tensors)
     }
 
-    /// Runs siblings in order. Local tensors end with them.
+    /// Runs siblings in order. Their local tensors end afterwards.
     fn sequence(&mut self, trees: &'a [Tree]) -> Result<(), Stopped> {
         for tree in trees {
             match tree {
@@ -144,7 +144,7 @@ impl<'a, 's> Machine<'a, 's> {
         let shared = self.shared;
         let is_marked = l.parallel || l.vector || shared > 0;
         self.shared = shared.max(l.sharing.collapse).saturating_sub(1);
-        // Lanes alone run so many iterations at a time, threads any.
+        // Lanes run this many iterations at a time. Threads run any number.
         let at_a_time = l.lanes.filter(|_| !l.parallel && shared == 0);
         self.executions += 1;
         let execution = self.executions;
@@ -179,7 +179,7 @@ impl<'a, 's> Machine<'a, 's> {
         let is_copy = s.update.is_none() && matches!(s.value.node(), Node::Access { .. });
         let value = self.value(&s.value, &by);
         if let (true, Err(Stopped::Found(Answer::Undefined { .. }))) = (is_copy, &value) {
-            // Between local tensors, what nobody has set may be passed on, and is still not set.
+            // A copy between local tensors may pass on an undefined element, which stays undefined.
             let elements = self.touch(&s.target, k, &by, true)?;
             if let (None, Some(cell)) = (elements.initial, elements.cells.get_mut(k)) {
                 cell.set = None;
@@ -280,7 +280,8 @@ impl<'a, 's> Machine<'a, 's> {
         Ok(())
     }
 
-    /// The elements of a tensor of which one is touched, unless that is a conflict.
+    /// Records an access to an element, and returns the elements of its tensor. A conflict is an
+    /// error.
     fn touch(
         &mut self,
         tensor: &'a Tensor,
@@ -306,7 +307,7 @@ impl<'a, 's> Machine<'a, 's> {
             Err((l, [first, second])) => {
                 Err(Stopped::Found(Answer::Conflict(Box::new(Conflict {
                     by: l.name.clone(),
-                    // A collapsed loop is marked by the one that it is collapsed into.
+                    // The outermost loop of a collapsed band marks the inner ones as parallel.
                     parallel: l.parallel || !l.vector,
                     element: text(tensor, k),
                     iterations: [first.0, second.0],

@@ -1,19 +1,19 @@
-//! Symbolic values: a value is known by 128 bits that are mixed from the expression that made it.
+//! Symbolic values: 128-bit hashes of the expressions that made them.
 //!
-//! Equal expressions have equal values, and different ones different values, but for accidents
-//! that nobody will see. Operands that may be combined in any order are kept as a bag: the sum of
-//! what each of them contributes, which no order changes.
+//! Equal expressions have equal values. Different ones have different values, except for hash
+//! collisions, which are too improbable to occur. Operands that may be combined in any order are
+//! kept as a bag: the sum of their hashes, which does not depend on the order.
 
 use super::answer::Policy;
 use crate::ir::{BinaryOp, Constant, Elem, Function, Reduction};
 
-/// A value of an element.
+/// The value of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Value {
-    /// Of an expression.
+    /// The value of an expression.
     Plain(u128),
-    /// Of operands that were combined in any order: those that were taken as they are, and for
-    /// sums those that were subtracted. Never a single operand that was taken as it is.
+    /// Operands combined in any order: the added ones and, for sums, the subtracted ones. Never a
+    /// single added operand.
     Bag {
         op: BinaryOp,
         taken: u128,
@@ -22,7 +22,6 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// A number.
     pub(super) fn constant(constant: Constant) -> Value {
         let bits = match constant {
             Constant::F64(x) => x.to_bits().into(),
@@ -51,7 +50,7 @@ impl Value {
         Value::Plain(mixer.0)
     }
 
-    /// What an update makes of the old value.
+    /// The value after an update of this old value.
     pub(super) fn updated(self, op: BinaryOp, operand: Value, elem: Elem, policy: Policy) -> Value {
         let any_order = match op {
             BinaryOp::Min | BinaryOp::Max => true,
@@ -63,7 +62,7 @@ impl Value {
         if !any_order {
             return Value::binary(op, self, operand);
         }
-        // A difference is a sum of which some operands are subtracted.
+        // A difference is a sum with subtracted operands.
         let (op, subtracts) = match op {
             BinaryOp::Sub => (BinaryOp::Add, true),
             op => (op, false),
@@ -105,8 +104,8 @@ impl Value {
         }
     }
 
-    /// What the value contributes to a bag of this operation: a bag of the same one all of its
-    /// operands, and anything else itself.
+    /// The contribution to a bag of this operation. A bag of the same operation contributes all its
+    /// operands, any other value itself.
     fn operands(self, operation: BinaryOp) -> (u128, u128) {
         match self {
             Value::Bag {
@@ -119,12 +118,12 @@ impl Value {
     }
 }
 
-/// What the elements of a tensor hold before anything is executed.
+/// The initial elements of a tensor.
 #[derive(Clone, Copy)]
 pub(super) struct Initial(Mixer);
 
 impl Initial {
-    /// Of the tensor with this name.
+    /// The initial elements of the tensor with this name.
     pub(super) fn of(tensor: &str) -> Initial {
         Initial(Mixer::of(Kind::Initial).text(tensor))
     }
@@ -134,13 +133,13 @@ impl Initial {
     }
 }
 
-/// What changes nothing.
+/// The identity of an operation.
 fn identity(op: BinaryOp, elem: Elem) -> Option<Value> {
     let reduction = Reduction::ALL.into_iter().find(|r| r.op() == op)?;
     Some(Value::constant(reduction.identity(elem)))
 }
 
-/// What is mixed: no two kinds have the same bits.
+/// The kinds of expressions. Each kind seeds the hash differently.
 #[derive(Clone, Copy)]
 enum Kind {
     Initial,
@@ -151,12 +150,12 @@ enum Kind {
     Operand,
 }
 
-/// Mixes words, in order, into 128 bits.
+/// Hashes words, in order, into 128 bits.
 #[derive(Clone, Copy)]
 struct Mixer(u128);
 
-/// Odd numbers without pattern, the fraction of the golden ratio and that of a generator of
-/// random numbers (O'Neill, PCG, 2014).
+/// Odd numbers without pattern: the fraction of the golden ratio, and the multiplier of a random
+/// number generator (O'Neill, PCG, 2014).
 const ODD: [u128; 2] = [
     0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835,
     0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645,
@@ -242,7 +241,7 @@ mod tests {
             let Value::Plain(bits) = Initial::of("A").element(k) else {
                 panic!("an initial value is plain")
             };
-            // Either half alone is enough to tell all of them apart.
+            // Either half alone distinguishes all of them.
             assert!(seen.insert(bits as u64) && seen.insert((bits >> 64) as u64));
         }
     }

@@ -1,4 +1,4 @@
-//! A place in a line, and what can be read from there.
+//! A cursor in a line, and the tokens that it reads.
 
 use super::wrong::Wrong;
 use crate::ir::affine::Affine;
@@ -12,20 +12,19 @@ use crate::ir::statement::{Fill, Stmt};
 use crate::ir::tensor::{Shape, Tensor};
 use std::ops::Range as Bytes;
 
-/// A place in a line.
 pub(super) struct Cursor<'a> {
     pub(super) rest: &'a str,
     pub(super) tensors: &'a [Tensor],
-    /// How many parentheses are open.
+    /// The number of open parentheses.
     pub(super) depth: u32,
-    /// The type of numbers: that of the value that they are part of.
+    /// The type of numbers, given by the value around them.
     pub(super) elem: Elem,
-    /// Where the word begins that was read last, or what was not there.
+    /// The start of the last word read, or of a missing token.
     pub(super) at: &'a str,
 }
 
 impl<'a> Cursor<'a> {
-    /// At the start of `text`, whose tensors are declared.
+    /// A cursor at the start of `text`, with the declared tensors.
     pub(super) fn new(text: &'a str, tensors: &'a [Tensor]) -> Cursor<'a> {
         Cursor {
             rest: text,
@@ -36,7 +35,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The bytes of `text`, in which the cursor is, that are at fault.
+    /// The bytes of `text` at fault. The cursor is in `text`.
     pub(super) fn at_fault(&self, text: &str) -> Bytes<usize> {
         let start = text.len().saturating_sub(self.at.len());
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -45,7 +44,7 @@ impl<'a> Cursor<'a> {
         start..start + word.max(first)
     }
 
-    /// Whether this comes next.
+    /// Whether `token` comes next.
     pub(super) fn is_next(&self, token: &str) -> bool {
         self.rest.trim_start().starts_with(token)
     }
@@ -69,7 +68,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// That this should be here.
+    /// The error that `what` is missing here.
     pub(super) fn expected(&mut self, what: &str) -> Wrong {
         self.at = self.rest.trim_start();
         match self.rest.trim() {
@@ -111,7 +110,7 @@ impl<'a> Cursor<'a> {
         Ok(if negative { -value } else { value })
     }
 
-    /// A number of the type of what it is part of.
+    /// A number of the current element type.
     pub(super) fn number(&mut self) -> Result<Constant, Wrong> {
         let rest = self.rest.trim_start();
         let mut before = ' ';
@@ -172,7 +171,7 @@ impl<'a> Cursor<'a> {
         Ok(Name::new(&self.word()?).map_err(|e| e.to_string())?)
     }
 
-    /// An iterator, which may be a generated one.
+    /// An iterator, possibly a generated one.
     pub(super) fn iterator(&mut self) -> Result<Name, Wrong> {
         let word = self.word()?;
         match word.strip_prefix('_').and_then(|n| n.parse().ok()) {
@@ -259,7 +258,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// `0..n step 2`, with `max(…)` and `min(…)` for several bounds.
+    /// Reads `0..n step 2`, with `max(…)` and `min(…)` for several bounds.
     pub(super) fn range(&mut self) -> Result<Range, Wrong> {
         let lower = self.bounds("max")?;
         self.expect("..")?;
@@ -294,7 +293,7 @@ impl<'a> Cursor<'a> {
         Ok(sharing)
     }
 
-    /// `keyword(n) `, with n at least 1, if it is there.
+    /// Reads `keyword(n) `, with n at least 1, if present.
     fn count(&mut self, keyword: &str) -> Result<Option<i64>, Wrong> {
         if !self.eat(&format!("{keyword}(")) {
             return Ok(None);
@@ -361,7 +360,7 @@ impl<'a> Cursor<'a> {
         Ok(bounds)
     }
 
-    /// The indices of a tensor, whose name was read last.
+    /// The indices of a tensor whose name was read last.
     pub(super) fn index(&mut self, tensor: &Tensor) -> Result<Vec<Affine>, Wrong> {
         let (name, mut index) = (self.at, Vec::new());
         while self.eat("[") {

@@ -1,4 +1,4 @@
-//! A line of a text, and what is wrong with it.
+//! A line of a text, and its errors.
 
 use super::cursor::Cursor;
 use super::wrong::Wrong;
@@ -6,17 +6,17 @@ use crate::ir::expr::MAX_DEPTH;
 use crate::ir::tensor::Tensor;
 use std::ops::Range;
 
-/// Where a text stops being a nest, and why.
+/// An error of a text: its place and its reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct ParseError {
     /// Counted from 1.
     pub line: usize,
-    /// Which bytes of the line are at fault, counted from its indentation on.
+    /// The bytes of the line at fault, counted from the end of its indentation.
     pub columns: Range<usize>,
-    /// What was expected or found.
+    /// The error: what was expected or found.
     pub what: String,
-    /// What to write instead.
+    /// The text to write instead.
     pub help: Option<String>,
 }
 
@@ -25,13 +25,13 @@ pub struct ParseError {
 pub(super) struct Line<'a> {
     /// Counted from 1.
     pub(super) number: usize,
-    /// How many spaces come before the text.
+    /// The number of leading spaces.
     pub(super) indent: usize,
     pub(super) text: &'a str,
 }
 
 impl<'a> Line<'a> {
-    /// What `parse` makes of the whole line.
+    /// Parses the whole line with `parse`.
     pub(super) fn read<T>(
         self,
         tensors: &'a [Tensor],
@@ -50,7 +50,7 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// An error that all of the line is.
+    /// An error that blames the whole line.
     pub(super) fn wrong(self, what: impl Into<String>) -> ParseError {
         ParseError {
             line: self.number,
@@ -61,12 +61,12 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The limit of depth, in words.
+/// The message that an expression is too deep.
 pub(super) fn too_deep() -> String {
     format!("deeper than {MAX_DEPTH} levels")
 }
 
-/// What `parse` makes of the whole text.
+/// Parses the whole text with `parse`.
 pub(super) fn whole<'a, T>(
     text: &'a str,
     parse: fn(&mut Cursor<'a>) -> Result<T, Wrong>,

@@ -21,8 +21,8 @@ use std::sync::Arc;
 
 pub use line::ParseError;
 
-/// The nest that `text`, as `Display` writes it, stands for. The text tells nothing of the
-/// definition, so that of the result is empty.
+/// Parses the text of a nest, as `Display` writes it. The text has no definition, so that of the
+/// result is empty.
 ///
 /// # Errors
 /// [`ParseError`] names the first line that does not fit.
@@ -33,19 +33,18 @@ pub fn parse_nest(text: &str) -> Result<Nest, ParseError> {
     })
 }
 
-/// A nest, and where its trees are in the text.
+/// A nest with the places of its trees in the text.
 #[derive(Clone, Debug)]
 pub struct Read {
-    /// The nest.
     pub nest: Nest,
     /// The line of each tree, counted from 1, in the order of the text.
     pub lines: Vec<usize>,
 }
 
-/// The same with the places of trees, or everything that is wrong.
+/// Parses a nest with the places of its trees, or returns all errors.
 ///
 /// # Errors
-/// Each line that does not fit.
+/// One error per line that does not fit.
 pub fn read_nest(text: &str) -> Result<Read, Vec<ParseError>> {
     let (tensors, lines, errors) = split(text);
     let mut reader = Reader {
@@ -64,7 +63,7 @@ pub fn read_nest(text: &str) -> Result<Read, Vec<ParseError>> {
         rest = reader.block(&rest[count..], 0).1;
     }
     let mut errors = reader.errors;
-    // A tensor whose declaration cannot be read is not known, and that is said once.
+    // A tensor whose declaration is malformed is unknown, which is reported once.
     let unread: Vec<&str> = text
         .lines()
         .enumerate()
@@ -92,16 +91,16 @@ pub fn read_nest(text: &str) -> Result<Read, Vec<ParseError>> {
     Err(errors)
 }
 
-/// The index expression that `text`, as `Display` writes it, stands for.
+/// Parses an index expression, as `Display` writes it.
 ///
 /// # Errors
-/// What was expected or found.
+/// The text names the token that was expected or found.
 pub fn parse_affine(text: &str) -> Result<Affine, String> {
     whole(text, Cursor::affine)
 }
 
-/// The expression that `text`, as `Display` writes it, stands for. The shapes of operations are
-/// not in the text and stay empty; `transform::tensor::with_shapes` infers them.
+/// Parses an expression, as `Display` writes it. The text has no shapes of operations, so these
+/// stay empty. `transform::tensor::with_shapes` infers them.
 ///
 /// # Errors
 /// [`ParseError`] names the first line that does not fit.
@@ -133,8 +132,8 @@ fn line(number: usize, text: &str) -> Line<'_> {
 /// The keyword of a local tensor's declaration.
 const LOCAL: &str = "local";
 
-/// The tensors that the text declares, the lines after the declarations at its start, and what is
-/// wrong with declarations.
+/// The declared tensors, the lines after the declarations at the start, and the errors in
+/// declarations.
 fn split(text: &str) -> (Vec<Tensor>, Vec<Line<'_>>, Vec<ParseError>) {
     let mut tensors = Vec::new();
     let mut lines = Vec::new();
@@ -163,7 +162,8 @@ fn split(text: &str) -> (Vec<Tensor>, Vec<Line<'_>>, Vec<ParseError>) {
     (tensors, lines, errors)
 }
 
-/// A line without the comment at its end. That of a loop, behind one space, is its remark.
+/// A line without its trailing comment. The comment of a loop is its remark, separated by one
+/// space.
 fn without_comment(line: &str) -> &str {
     let own = line.trim_start();
     let is_loop = ["for", "parallel", "vector"]
@@ -178,8 +178,8 @@ fn without_comment(line: &str) -> &str {
     comment.map_or(line, |at| line[..at].trim_end())
 }
 
-/// Whether `text` is a line of this kind. The keyword alone does not tell: tensors may be named
-/// like it, but after such a name comes no other name, only an update such as `min=`.
+/// Whether `text` is a line of this kind. The keyword alone does not decide, since tensors may have
+/// the same name. But such a name is followed by no other name, only by an update such as `min=`.
 fn starts_with(text: &str, keyword: &str) -> bool {
     let rest = text.strip_prefix(keyword).and_then(|t| t.strip_prefix(' '));
     let updates = |t: &str| {
@@ -193,14 +193,14 @@ fn starts_with(text: &str, keyword: &str) -> bool {
     })
 }
 
-/// Reads lines, and keeps what is wrong with them.
+/// Reads lines and collects errors.
 struct Reader<'t> {
     tensors: &'t [Tensor],
     errors: Vec<ParseError>,
 }
 
 impl<'t> Reader<'t> {
-    /// The trees of the lines that are `depth` levels deep, up to one that is less so.
+    /// The trees of the lines at level `depth`, up to the first shallower line.
     fn block<'l>(
         &mut self,
         mut lines: &'l [Line<'t>],
@@ -221,21 +221,21 @@ impl<'t> Reader<'t> {
                     trees.push(Tree::of_loop(*l));
                 }
                 Some(Head::Tree(tree)) => trees.push(tree),
-                // What is in it is read all the same.
+                // Read the body all the same, for its errors.
                 None => lines = self.block(lines, depth + 1).1,
             }
         }
         (trees, lines)
     }
 
-    /// What a line says; `None` if it cannot be read.
+    /// Parses a line. `None` if it is malformed.
     fn tree(&mut self, line: Line<'t>) -> Option<Head> {
         let is = |keyword: &&str| starts_with(line.text, keyword);
         let read = if is(&"fill") {
             let fill = line.read(self.tensors, Cursor::fill);
             fill.map(|fill| Head::Tree(Tree::Fill(Arc::new(fill))))
         } else if is(&LOCAL) {
-            // It was read before, with what is wrong with it.
+            // The declaration was read before, and its errors reported.
             let local = line.read(&[], Cursor::local).ok()?;
             Ok(Head::Tree(Tree::Local(local)))
         } else if ["for", "parallel", "vector"].iter().any(is) {
@@ -249,13 +249,13 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// What a line says: a loop, whose body follows, or a whole tree.
+/// A parsed line: a loop, whose body follows, or a whole tree.
 enum Head {
     Loop(Box<Loop>),
     Tree(Tree),
 }
 
-/// Adds the local tensor that a line declares. Parts of a loop may each declare the same one.
+/// Adds the local tensor that a line declares. Parts of a loop may each declare the same tensor.
 fn local(line: Line<'_>, tensors: &mut Vec<Tensor>) -> Option<ParseError> {
     match line.read(&[], Cursor::local) {
         Ok(tensor) => match tensors.iter().find(|t| t.name() == tensor.name()) {

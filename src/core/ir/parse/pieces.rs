@@ -7,10 +7,10 @@ use crate::ir::expr::{Expr, Index, Node};
 use crate::ir::range::Range;
 use crate::ir::tensor::Tensor;
 
-/// What follows the assignment to all elements that no piece assigns.
+/// Marks the assignment to all elements that no piece assigns.
 const OTHERWISE: &str = " otherwise";
 
-/// Assignments, one in each line, which are the pieces of one.
+/// Reads assignments, one per line, as the pieces of one assignment.
 pub(super) fn pieces<'a>(lines: &[Line<'a>], tensors: &'a [Tensor]) -> Result<Expr, ParseError> {
     let mut pieces = Vec::with_capacity(lines.len());
     let mut otherwise = None;
@@ -41,7 +41,7 @@ pub(super) fn pieces<'a>(lines: &[Line<'a>], tensors: &'a [Tensor]) -> Result<Ex
     }
 }
 
-/// An assignment to all elements of its target, each by an iterator of its own per dimension.
+/// Reads an assignment to all elements of its target, with one iterator per dimension.
 fn everywhere(assignment: &Expr) -> Result<Expr, String> {
     let wrong = || "expected one iterator per dimension".to_owned();
     let Node::Assign { target, value, .. } = assignment.node() else {

@@ -1,17 +1,18 @@
-//! The element type of a text that is not read yet: the text gives numbers no types, and what
-//! converts or compares has operands of another type than its own.
+//! The element type of a text before it is parsed. The text gives numbers no types, so these come
+//! from the other operands. Operands of conversions and comparisons can have another type than the
+//! result.
 
 use crate::ir::elem::Elem;
 use crate::ir::function::Reduction;
 use crate::ir::tensor::Tensor;
 
-/// The element type of the value at the start of `text`, up to the comma or parenthesis after it;
-/// `None` where it holds nothing but numbers.
+/// The element type of the value at the start of `text`, up to the comma or parenthesis after it.
+/// `None` if it contains only numbers.
 pub(super) fn of_value(text: &str, tensors: &[Tensor]) -> Option<Elem> {
     let mut rest = first(text);
     while let Some(start) = rest.find(is_part) {
         let (before, word) = rest.split_at(start);
-        // An index has no elements.
+        // Skip indices, which have no element type.
         if let Some(open) = before.find('[') {
             rest = after(&rest[open + 1..], ']');
             continue;
@@ -54,7 +55,7 @@ fn is_part(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Whether arguments begin with iterators.
+/// Whether arguments begin with iterators, as in a reduction.
 fn reduces(args: &str) -> bool {
     !after(args, ':').is_empty()
 }
@@ -64,7 +65,7 @@ fn first(text: &str) -> &str {
     &text[..end(text, &|c| c == ',').unwrap_or(text.len())]
 }
 
-/// The text after the first `stop` that is not in parentheses; nothing where there is none.
+/// The text after the first `stop` outside of parentheses. Empty if there is none.
 fn after(text: &str, stop: char) -> &str {
     match end(text, &|c| c == stop) {
         Some(k) if text[k..].starts_with(stop) => &text[k + stop.len_utf8()..],
@@ -72,7 +73,7 @@ fn after(text: &str, stop: char) -> &str {
     }
 }
 
-/// Where parentheses of `text` end that it did not open, or where `stop` is outside of its own.
+/// The position of the first unmatched closing parenthesis, or of `stop` outside of parentheses.
 fn end(text: &str, stop: &dyn Fn(char) -> bool) -> Option<usize> {
     let mut depth = 0;
     for (k, c) in text.char_indices() {

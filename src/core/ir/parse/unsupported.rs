@@ -1,4 +1,4 @@
-//! What people write in texts that nests do not have, and what they can write instead.
+//! Constructs of other languages that texts of nests do not have, with replacements.
 
 use super::wrong::Wrong;
 use crate::ir::elem::Elem;
@@ -6,8 +6,7 @@ use crate::ir::function::{BinaryOp, Function};
 use crate::ir::name::Name;
 use crate::ir::tensor::Tensor;
 
-/// What is wrong with a word that names no tensor, if it is one of another language; `rest` comes
-/// after it.
+/// The error for a word that names no tensor, if another language has it. `rest` comes after it.
 pub(super) fn word(word: &str, rest: &str) -> Option<Wrong> {
     let calls = rest.trim_start().starts_with('(');
     let help = match word {
@@ -67,7 +66,7 @@ pub(super) fn word(word: &str, rest: &str) -> Option<Wrong> {
     Some(Wrong::unsupported(format!("`{word}`"), help))
 }
 
-/// That a tensor is written like a function.
+/// The error for a tensor that is written like a function.
 pub(super) fn called(tensor: &Tensor) -> Wrong {
     let name = tensor.label();
     Wrong::unsupported(
@@ -76,7 +75,7 @@ pub(super) fn called(tensor: &Tensor) -> Wrong {
     )
 }
 
-/// That indices are in one bracket.
+/// The error for several indices in one bracket.
 pub(super) fn comma(tensor: &Tensor) -> Wrong {
     Wrong::unsupported(
         "a list of indices in one bracket",
@@ -84,7 +83,7 @@ pub(super) fn comma(tensor: &Tensor) -> Wrong {
     )
 }
 
-/// An element of a tensor, with letters for indices.
+/// An element of a tensor, with letters as indices.
 fn element(tensor: &Tensor) -> String {
     let letters = ["i", "j", "k", "l", "m", "n"].into_iter();
     let letters = letters.take(tensor.shape().rank());
@@ -92,7 +91,7 @@ fn element(tensor: &Tensor) -> String {
     format!("{}{index}", tensor.label())
 }
 
-/// What is wrong with an index, if this follows an iterator in it.
+/// The error for an index in which `rest` follows an iterator, if another language has this form.
 pub(super) fn after_iterator(iterator: &Name, rest: &str) -> Option<Wrong> {
     let rest = rest.trim_start();
     if rest.starts_with("//") {
@@ -128,13 +127,13 @@ pub(super) fn after_iterator(iterator: &Name, rest: &str) -> Option<Wrong> {
     Some(wrong)
 }
 
-/// The bracket at the start of a text, as far as it goes.
+/// The text up to the closing bracket, or all of it.
 fn bracket(rest: &str) -> &str {
     let end = rest.find([']', ')']).map_or(rest.len(), |end| end + 1);
     &rest[..end]
 }
 
-/// What is wrong with a statement whose target is followed by this.
+/// The error for a statement in which `rest` follows the target, if another language has this form.
 pub(super) fn update(rest: &str) -> Option<Wrong> {
     let rest = rest.trim_start();
     let instead = |sign: &str, help: &str| Wrong::unsupported(format!("`{sign}`"), help.to_owned());
@@ -151,7 +150,7 @@ pub(super) fn update(rest: &str) -> Option<Wrong> {
     Some(wrong)
 }
 
-/// What is wrong with a line, if this is left of it.
+/// The error for a line with this remainder, if another language has this form.
 pub(super) fn left_over(rest: &str) -> Option<Wrong> {
     let sign = [
         "&&", "||", "**", "<=", ">=", "==", "!=", "<", ">", "%", "^", "?", "and ", "or ", "if ",
@@ -179,7 +178,7 @@ const fn both(all: bool) -> &'static str {
     }
 }
 
-/// What is wrong with a condition, if this follows it.
+/// The error for a condition that continues with `rest`, if another language has this form.
 pub(super) fn after_condition(rest: &str) -> Option<Wrong> {
     let rest = rest.trim_start();
     let sign = ["&&", "||", "and ", "or ", "&", "|", "<", ">", "=="];
@@ -195,7 +194,7 @@ pub(super) fn after_condition(rest: &str) -> Option<Wrong> {
     ))
 }
 
-/// What is wrong with the start of a condition.
+/// The error for a condition that starts with `rest`, if another language has this form.
 pub(super) fn before_condition(rest: &str) -> Option<Wrong> {
     let rest = rest.trim_start();
     let sign = ["not ", "!"]
@@ -207,7 +206,7 @@ pub(super) fn before_condition(rest: &str) -> Option<Wrong> {
     ))
 }
 
-/// That a function of two values gets more.
+/// The error for a function of two values with more arguments.
 pub(super) fn third_argument(op: BinaryOp) -> Wrong {
     let name = op.symbol();
     Wrong::unsupported(

@@ -11,17 +11,18 @@ use crate::ir::function::{BinaryOp, Comparison, Function, Reduction};
 use crate::ir::name::Name;
 use crate::ir::tensor::Shape;
 
-/// What is written like a function.
+/// An operation in function notation.
 enum Call {
     Reduce(Reduction, Vec<Name>, Domain),
     Binary(BinaryOp),
     Apply(Function),
-    /// Its comparison comes after the first argument.
+    /// The comparison comes after the first argument.
     Select,
     Index,
 }
 
-// Texts nest deeply: what recurses has a small frame, and what has a large one returns before.
+// Texts nest deeply, so recursive functions have small frames. Functions with large frames return
+// before the recursion.
 impl Cursor<'_> {
     /// An expression of operators that bind at least as tightly as `level`.
     pub(super) fn value(&mut self, level: u8) -> Result<Expr, Wrong> {
@@ -42,7 +43,7 @@ impl Cursor<'_> {
 
     fn operator(&mut self, level: u8) -> Option<BinaryOp> {
         if self.is_next("**") {
-            // Not a product: what is left is said to be no operator here.
+            // Not a product. The caller reports the unexpected operator.
             return None;
         }
         let mut ops = BinaryOp::ALL
@@ -115,13 +116,13 @@ impl Cursor<'_> {
         Ok(Expr::element(&tensor, index))
     }
 
-    /// The start of a reduction or a function, up to its arguments. Tensors may be named like it,
-    /// but no parenthesis follows them.
+    /// The start of a reduction or a function, up to its arguments. Tensors may have the same
+    /// names, but without a parenthesis after them.
     fn call(&mut self) -> Option<Call> {
         let start = self.rest;
         for reduction in Reduction::ALL {
             if self.eat(&format!("{}(", reduction.name())) {
-                // `min` and `max` are functions, too, of which no colon is a part.
+                // `min` and `max` are also functions, without a colon.
                 if let Ok((over, within)) = self.ranged(":") {
                     return Some(Call::Reduce(reduction, over, within));
                 }
@@ -140,7 +141,7 @@ impl Cursor<'_> {
             .map(|(_, call)| call)
     }
 
-    /// The arguments of `call`, and the parenthesis that closes it.
+    /// The arguments of `call`, and its closing parenthesis.
     fn called(&mut self, mut call: Call) -> Result<Expr, Wrong> {
         let count = match &call {
             Call::Reduce(..) => 1,
@@ -180,7 +181,7 @@ impl Cursor<'_> {
         applied(call, args)
     }
 
-    /// The element type of the value that comes next; `otherwise` if it has no tensors.
+    /// The element type of the next value, or `otherwise` if it contains no tensors.
     fn upcoming(&self, otherwise: Elem) -> Elem {
         types::of_value(self.rest, self.tensors).unwrap_or(otherwise)
     }
@@ -193,7 +194,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// A value one level further down.
+    /// A value one level deeper.
     fn argument(&mut self) -> Result<Expr, Wrong> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -214,7 +215,7 @@ impl Cursor<'_> {
         Ok(names)
     }
 
-    /// Names up to `end`, and the ranges that are given to some of them.
+    /// Names up to `end`, with given ranges.
     fn ranged(&mut self, end: &str) -> Result<(Vec<Name>, Domain), Wrong> {
         let (mut names, mut ranges) = (Vec::new(), Vec::new());
         loop {
@@ -231,7 +232,7 @@ impl Cursor<'_> {
         Ok((names, Domain::new(ranges)))
     }
 
-    /// An expression that is no part of another one: virtual, an assignment, or a value.
+    /// A top-level expression: virtual, an assignment, or a value.
     pub(super) fn root(&mut self) -> Result<Expr, Wrong> {
         if self.eat("[") {
             let formals = if self.eat("]") {

@@ -1,22 +1,22 @@
-//! What is wrong with a part of a line, before it is known where that is.
+//! An error in a line, before its position is known.
 
-/// What is wrong at the place where a cursor is.
+/// An error at the cursor.
 #[derive(Debug)]
 pub(super) struct Wrong(Box<(String, Option<String>)>);
 
 impl Wrong {
-    /// What texts do not say in this way, and how they do.
+    /// A construct that texts do not support, and its replacement.
     pub(super) fn unsupported(what: impl Into<String>, help: impl Into<String>) -> Wrong {
         let what = format!("{} is not supported", what.into());
         Wrong(Box::new((what, Some(help.into()))))
     }
 
-    /// What is wrong, in words.
+    /// The message.
     pub(super) fn into_text(self) -> String {
         self.0.0
     }
 
-    /// What is wrong, in words, and what helps.
+    /// The message and the help.
     pub(super) fn into_parts(self) -> (String, Option<String>) {
         *self.0
     }

@@ -1,4 +1,4 @@
-//! Engines: other programs that start workers on other machines.
+//! Engines: external programs that start workers on other machines.
 
 use crate::runtime::{Control, Group, RuntimeError, answer};
 use std::ffi::OsString;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// What starts workers.
+/// The programs that can start workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// `mpirun`, of Open MPI or MPICH.
@@ -17,16 +17,15 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// All of them, with their names on the command line.
+    /// All engines, with their names on the command line.
     pub const NAMES: [(&str, Engine); 2] = [("mpi", Engine::Mpi), ("slurm", Engine::Slurm)];
 
-    /// The engine of this name.
     pub fn from_name(name: &str) -> Option<Engine> {
         let found = Engine::NAMES.iter().find(|(n, _)| *n == name);
         found.map(|(_, engine)| *engine)
     }
 
-    /// Its program.
+    /// The program of the engine.
     pub fn program(self) -> &'static str {
         match self {
             Engine::Mpi => "mpirun",
@@ -35,41 +34,39 @@ impl Engine {
     }
 }
 
-/// How workers are started.
+/// How to start workers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
-    /// By whom.
     pub engine: Engine,
-    /// How many.
     pub workers: usize,
     /// Further arguments of the engine's program.
     pub arguments: Vec<String>,
-    /// What is started: a program and its arguments, to which the shared directory is added.
+    /// The program to start and its arguments; the path of the shared directory is appended.
     pub worker: Vec<OsString>,
-    /// A directory that all machines see. The shared directory is made in it, and removed.
+    /// A directory that all machines see; the shared directory is created in it and removed later.
     pub place: PathBuf,
-    /// A worker without a heartbeat for this time is lost.
+    /// A worker without a heartbeat for this long is lost.
     pub patience: Duration,
 }
 
-/// Where workers say what is wrong.
+/// The log of the workers' errors.
 const LOG: &str = "log";
 
 /// How many of its last lines are shown.
 const LINES: usize = 12;
 
-/// How often a queue is asked.
+/// How often the queue is polled.
 const ASKING: Duration = Duration::from_secs(5);
 
-/// How long workers that were told to leave may take.
+/// How long workers may take to exit after the end of the search.
 const LEAVING: Duration = Duration::from_secs(5);
 
 /// Workers that were started.
 pub(super) struct Started {
     engine: Engine,
-    /// `mpirun`, which runs as long as they do.
+    /// The process group of `mpirun`, which lives as long as the workers.
     group: Option<Group>,
-    /// The number of the job of `sbatch`.
+    /// The job number of `sbatch`.
     job: Option<String>,
     log: PathBuf,
     asked: Option<(Instant, bool)>,
@@ -101,7 +98,8 @@ impl Started {
         match launch.engine {
             Engine::Mpi => {
                 let version = answer(program, &["--version"], control).unwrap_or_default();
-                // One that is lost must not end the others. Kernels have threads of their own.
+                // A lost worker must not end the others. Binding is off because kernels have their
+                // own threads.
                 if version.contains("Open MPI") {
                     command.args(["--enable-recovery", "--bind-to", "none"])
                 } else {
@@ -136,7 +134,7 @@ impl Started {
                 if !ended.status.success() {
                     return Err(refused(text(&ended.stderr)));
                 }
-                // `NUMBER` or `NUMBER;CLUSTER`.
+                // `sbatch` prints `NUMBER` or `NUMBER;CLUSTER`.
                 let said = text(&ended.stdout);
                 started.job = said.split(';').next().map(str::to_owned);
             }
@@ -144,7 +142,7 @@ impl Started {
         Ok(started)
     }
 
-    /// Whether no worker is there any more, and none will come.
+    /// Whether all workers have ended, and no more will start.
     pub(super) fn is_over(&mut self, control: &Control) -> bool {
         match (self.engine, &self.group, &self.job) {
             (Engine::Mpi, Some(group), _) => group.has_ended(),
@@ -166,7 +164,7 @@ impl Started {
         }
     }
 
-    /// The last lines of what workers and the engine said.
+    /// The last lines that workers and the engine logged.
     pub(super) fn log(&self) -> String {
         let text = std::fs::read(&self.log).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
@@ -177,7 +175,7 @@ impl Started {
         lines[lines.len().saturating_sub(LINES)..].join("\n")
     }
 
-    /// Waits for workers that were told to leave. Those that stay are stopped when this is dropped.
+    /// Waits until the workers have exited; the rest are stopped when this is dropped.
     pub(super) fn wait(&self) {
         let begun = Instant::now();
         while self.group.as_ref().is_some_and(|group| !group.has_ended())
@@ -191,13 +189,13 @@ impl Started {
 impl Drop for Started {
     fn drop(&mut self) {
         if let Some(job) = &self.job {
-            // Tasks that still wait in the queue have nothing to do. Those that run leave anyway.
+            // Cancels tasks that still wait in the queue. Running ones exit on their own.
             let _ = Command::new("scancel").arg(job).output();
         }
     }
 }
 
-/// A word as a shell reads it.
+/// Quotes a word for a shell.
 fn quote(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }

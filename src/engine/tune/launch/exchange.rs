@@ -1,7 +1,7 @@
 //! The directory that workers share with the search.
 //!
-//! Files appear whole, since they are written elsewhere in the directory and then renamed. Renaming
-//! also decides who gets a task: only one of several workers succeeds.
+//! Files appear atomically: they are written under another name and then renamed. A rename also
+//! claims a task, since only one of several workers succeeds.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -14,33 +14,33 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[derive(Clone, Debug)]
 pub(super) struct Exchange {
     root: PathBuf,
-    /// Who writes: part of the names of files that are being written.
+    /// The writer, part of the names of temporary files.
     who: String,
 }
 
-/// What there is to do: `12`.
+/// Open tasks, named `12`.
 const TASKS: &str = "tasks";
 
-/// What someone does: `12.WHO`.
+/// Claimed tasks, named `12.WHO`.
 const TAKEN: &str = "taken";
 
-/// What was done: `12`.
+/// Answers, named `12`.
 const DONE: &str = "done";
 
-/// Who is there, and the number of their last heartbeat.
+/// The last heartbeat count of each side.
 const HEARTBEATS: &str = "pulses";
 
 /// Workers that are ready.
 const READY: &str = "ready";
 
-/// Files that are being written.
+/// Temporary files.
 const WRITING: &str = "writing";
 
-/// There when workers are to leave.
+/// A file that tells workers to exit.
 const END: &str = "end";
 
 impl Exchange {
-    /// The directory, empty.
+    /// Creates an empty exchange.
     pub(super) fn create(root: &Path, who: &str) -> io::Result<Exchange> {
         for part in [TASKS, TAKEN, DONE, HEARTBEATS, READY, WRITING] {
             fs::create_dir_all(root.join(part))?;
@@ -48,7 +48,7 @@ impl Exchange {
         Ok(Exchange::open(root, who))
     }
 
-    /// A directory that someone else has made.
+    /// Opens an exchange that another process created.
     pub(super) fn open(root: &Path, who: &str) -> Exchange {
         Exchange {
             root: root.to_owned(),
@@ -56,12 +56,11 @@ impl Exchange {
         }
     }
 
-    /// Where it is.
     pub(super) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Writes a file that appears whole.
+    /// Writes a file that appears atomically.
     pub(super) fn put<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -73,13 +72,13 @@ impl Exchange {
         fs::rename(&new, self.root.join(name))
     }
 
-    /// What a file holds, if there is one.
+    /// The contents of a file, if it exists.
     pub(super) fn get<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         let bytes = fs::read(self.root.join(name)).ok()?;
         serde_json::from_slice(&bytes).ok()
     }
 
-    /// The names of the files in a part, sorted.
+    /// The sorted names of the files in a subdirectory.
     fn names(&self, part: &str) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.root.join(part)) else {
             return Vec::new();
@@ -90,12 +89,11 @@ impl Exchange {
         names
     }
 
-    /// Adds a task.
     pub(super) fn add_task<T: Serialize>(&self, number: usize, task: &T) -> io::Result<()> {
         self.put(&task_name(TASKS, number), task)
     }
 
-    /// Takes the first task that nobody else takes, and its number.
+    /// Claims the first task that no other worker claims, and returns its number.
     pub(super) fn take<T: DeserializeOwned>(&self) -> Option<(usize, T)> {
         let names = self.names(TASKS);
         names.iter().find_map(|name| {
@@ -106,7 +104,7 @@ impl Exchange {
         })
     }
 
-    /// The tasks that someone does, with who that is.
+    /// The claimed tasks with their workers.
     pub(super) fn all_taken(&self) -> Vec<(usize, String)> {
         let names = self.names(TAKEN);
         let parts = names.iter().filter_map(|name| name.split_once('.'));
@@ -115,16 +113,16 @@ impl Exchange {
             .collect()
     }
 
-    /// Makes a task that someone has taken one for anyone again; whether it was still theirs.
+    /// Reopens a task that a worker has claimed; returns whether it was still claimed.
     pub(super) fn give_back(&self, number: usize, who: &str) -> bool {
         let from = self.root.join(self.taken(number, who));
         fs::rename(from, self.root.join(task_name(TASKS, number))).is_ok()
     }
 
-    /// Answers a task that was taken.
+    /// Answers a claimed task.
     pub(super) fn answer<T: Serialize>(&self, number: usize, answer: &T) -> io::Result<()> {
         self.put(&task_name(DONE, number), answer)?;
-        // It may have been given to someone else meanwhile.
+        // The task may have been given to another worker by then.
         let _ = fs::remove_file(self.root.join(self.taken(number, &self.who)));
         Ok(())
     }
@@ -134,17 +132,17 @@ impl Exchange {
         self.get(&task_name(DONE, number))
     }
 
-    /// Drops a task that is answered, in case it was given to someone else before.
+    /// Removes the open copy of an answered task, in case it was reopened before.
     pub(super) fn drop_task(&self, number: usize) {
         let _ = fs::remove_file(self.root.join(task_name(TASKS, number)));
     }
 
-    /// Says that this side is ready.
+    /// Announces that this side is ready.
     pub(super) fn be_ready<T: Serialize>(&self, value: &T) -> io::Result<()> {
         self.put(&format!("{READY}/{}", self.who), value)
     }
 
-    /// What those who are ready say, by name.
+    /// The announcements of all ready sides, by name.
     pub(super) fn ready<T: DeserializeOwned>(&self) -> Vec<(String, T)> {
         let names = self.names(READY);
         let said = |name: String| {
@@ -154,22 +152,20 @@ impl Exchange {
         names.into_iter().filter_map(said).collect()
     }
 
-    /// Writes the heartbeat of this side.
     pub(super) fn beat(&self, count: u64) -> io::Result<()> {
         self.put(&format!("{HEARTBEATS}/{}", self.who), &count)
     }
 
-    /// The last heartbeat of someone.
     pub(super) fn heartbeat(&self, who: &str) -> Option<u64> {
         self.get(&format!("{HEARTBEATS}/{who}"))
     }
 
-    /// Tells workers to leave.
+    /// Tells workers to exit.
     pub(super) fn end(&self) -> io::Result<()> {
         fs::write(self.root.join(END), "")
     }
 
-    /// Whether workers are to leave.
+    /// Whether workers should exit.
     pub(super) fn has_ended(&self) -> bool {
         !self.root.exists() || self.root.join(END).exists()
     }
@@ -179,7 +175,7 @@ impl Exchange {
     }
 }
 
-/// Names sort as numbers do.
+/// Zero-padded, so that names sort by number.
 fn task_name(part: &str, number: usize) -> String {
     format!("{part}/{number:08}")
 }

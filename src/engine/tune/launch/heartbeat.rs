@@ -1,5 +1,5 @@
-//! Pulses: each side of an exchange counts up while it lives. Others compare counts, and time by
-//! their own clocks, since those of two machines differ.
+//! Heartbeats: each side of an exchange counts up while it lives. Others compare the counts and
+//! time them by their own clocks, since the clocks of two machines differ.
 
 use super::exchange::Exchange;
 use std::collections::HashMap;
@@ -7,17 +7,17 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// So many pulses come in the time after which a side is lost.
+/// Heartbeats within the time after which a side is lost.
 const HEARTBEATS: u32 = 10;
 
-/// Writes pulses until it is dropped.
+/// Writes heartbeats until it is dropped.
 pub(super) struct Heartbeat {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Heartbeat {
-    /// Starts. Who sees no heartbeat for `patience` gives this side up.
+    /// Starts the heartbeats. Other sides give this one up after `patience` without a change.
     pub(super) fn start(exchange: &Exchange, patience: Duration) -> Heartbeat {
         let (stop, stopped) = channel();
         let exchange = exchange.clone();
@@ -25,7 +25,7 @@ impl Heartbeat {
         let thread = std::thread::spawn(move || {
             let mut count = 0u64;
             loop {
-                // A heartbeat that cannot be written is a heartbeat that others miss.
+                // If the write fails, the others miss a heartbeat.
                 let _ = exchange.beat(count);
                 count += 1;
                 match stopped.recv_timeout(pause) {
@@ -45,21 +45,21 @@ impl Drop for Heartbeat {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // It has nothing to say if it panicked.
+            // A panic of the thread carries no result to report.
             let _ = thread.join();
         }
     }
 }
 
-/// Watches the pulses of others.
+/// Watches the heartbeats of others.
 pub(super) struct Liveness {
     patience: Duration,
-    /// The last count of each, and when it changed.
+    /// The last count of each side, and when it changed.
     seen: HashMap<String, (Option<u64>, Instant)>,
 }
 
 impl Liveness {
-    /// A side whose heartbeat does not change for `patience` is lost.
+    /// Treats a side as lost if its heartbeat does not change for `patience`.
     pub(super) fn new(patience: Duration) -> Liveness {
         Liveness {
             patience,
@@ -67,7 +67,7 @@ impl Liveness {
         }
     }
 
-    /// Whether someone lives, as far as is known.
+    /// Whether a side is alive, as far as is known.
     pub(super) fn lives(&mut self, exchange: &Exchange, who: &str) -> bool {
         let heartbeat = exchange.heartbeat(who);
         let now = Instant::now();

@@ -1,4 +1,4 @@
-//! A job: what workers need to know to try variants of a computation as this machine would.
+//! A job: the data that workers need to try variants of a computation like this machine.
 
 use super::exchange::Exchange;
 use super::task::Written;
@@ -11,37 +11,37 @@ use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
-/// Where it is in an exchange.
+/// The file name of the job in an exchange.
 const FILE: &str = "job";
 
-/// What workers need to know.
+/// The data that workers need.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Job {
-    /// The version of the program that made it.
+    /// The version of the program that wrote the job.
     teml: String,
-    /// A variant with the definition that is tuned.
+    /// A variant with the definition to tune.
     reference: Written,
     inputs: BTreeMap<String, Input>,
-    /// Whether sums may be computed in any order.
+    /// Whether sums may be reassociated.
     reassociates: bool,
     threads: usize,
     run_limit: Duration,
-    /// After this time without a heartbeat, the other side is lost.
+    /// A side without a heartbeat for this long is lost.
     pub(super) patience: Duration,
 }
 
-/// What a tensor holds.
+/// The initial contents of a tensor.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Input {
     Pattern(u64),
     Random(u64, Option<(Number, Number)>),
     Constant(Number),
-    /// In this file of the exchange.
+    /// In a file of the exchange with this name.
     File(String),
     Unset,
 }
 
-/// A number, or the bits of one with a fraction, so that it is the same on both sides.
+/// A number; floats are stored as bits, so that both sides see the same value.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum Number {
     Float(u64),
@@ -70,7 +70,7 @@ impl Job {
     /// Writes the job of a comparison into an exchange.
     ///
     /// # Errors
-    /// What the system says, or that the nests of the comparison cannot be written.
+    /// The exchange cannot be written, or the nests of the comparison cannot be serialized.
     pub(super) fn put(
         comparison: &Comparison,
         control: &Control,
@@ -98,10 +98,10 @@ impl Job {
         exchange.put(FILE, &job)
     }
 
-    /// The job in an exchange.
+    /// Reads the job of an exchange.
     ///
     /// # Errors
-    /// There is none, or it is that of another version of this program.
+    /// There is no job, or another version of this program wrote it.
     pub(super) fn get(exchange: &Exchange) -> Result<Job, String> {
         let job: Option<Job> = exchange.get(FILE);
         let job = job.ok_or_else(|| format!("there is no job in {}", exchange.root().display()))?;
@@ -116,10 +116,10 @@ impl Job {
         }
     }
 
-    /// The comparison that it describes.
+    /// The comparison of the job.
     ///
     /// # Errors
-    /// A path does not replay, or a file with an input cannot be read.
+    /// A path does not replay, or an input file cannot be read.
     pub(super) fn comparison(&self, exchange: &Exchange) -> Result<Comparison, String> {
         let reference = self.reference.variant();
         let mut inputs = Inputs::default();
@@ -142,7 +142,7 @@ impl Job {
         })
     }
 
-    /// Limits and threads as the search has them, and places as `control` has them.
+    /// A control with the limits and threads of the search, and the paths of `control`.
     pub(super) fn control(&self, control: &Control) -> Control {
         Control {
             threads: self.threads,

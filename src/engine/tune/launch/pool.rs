@@ -1,4 +1,4 @@
-//! The workers as a evaluator: what is announced is tried by all of them at the same time.
+//! The workers as an evaluator, which try announced variants at the same time.
 
 use super::engine::{Launch, Started};
 use super::exchange::Exchange;
@@ -17,14 +17,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How often answers are looked for.
+/// How often the pool polls for answers.
 const GLANCE: Duration = Duration::from_millis(10);
 
-/// A task that so many workers were lost with is not given to another one.
+/// A task is not reassigned after this many workers were lost with it.
 const LOSSES: usize = 3;
 
-/// Workers that all ended are started again so often: one that is killed can take the others with
-/// it, as MPICH has it.
+/// How often workers are started again after all ended: with MPICH, a killed worker can take the
+/// others with it.
 const STARTS: usize = 3;
 
 /// Workers that try variants of a computation.
@@ -43,10 +43,10 @@ struct State {
     started: Started,
     starts: usize,
     liveness: Liveness,
-    /// The numbers of tasks, by the labels of their variants.
+    /// Task numbers by the labels of variants.
     numbers: HashMap<String, usize>,
     next: usize,
-    /// How often a task was lost.
+    /// How often each task was lost.
     losses: HashMap<usize, usize>,
     lost: BTreeSet<String>,
     looked: Instant,
@@ -54,11 +54,11 @@ struct State {
 }
 
 impl<'a> WorkerPool<'a> {
-    /// Starts workers for a comparison and waits until the first one is ready. Its machine is that of
-    /// the records; workers on others leave.
+    /// Starts workers for a comparison and waits until the first one is ready. Its machine is the
+    /// one of the records; workers on different machines exit.
     ///
     /// # Errors
-    /// There is no shared directory, nobody can be started, or no worker gets ready.
+    /// There is no shared directory, the engine cannot start workers, or no worker gets ready.
     pub fn open(
         comparison: &Comparison,
         launch: &Launch,
@@ -120,12 +120,12 @@ impl<'a> WorkerPool<'a> {
         })
     }
 
-    /// What times depend on.
+    /// The machine and settings that times depend on.
     pub fn key(&self) -> &Key {
         &self.key
     }
 
-    /// How many workers were lost with something that another one had to do.
+    /// Number of workers that were lost with a task.
     pub fn lost(&self) -> usize {
         self.state().lost.len()
     }
@@ -144,7 +144,7 @@ impl<'a> WorkerPool<'a> {
         Ok(number)
     }
 
-    /// The number of the task that screens a variant, which is added if there is none.
+    /// The number of the task that screens a variant; adds the task if there is none.
     fn number(&self, variant: &Variant, best: Option<Duration>) -> Result<usize, TrialError> {
         let mut state = self.state();
         if let Some(number) = state.numbers.get(&variant.label) {
@@ -177,7 +177,7 @@ impl<'a> WorkerPool<'a> {
         }
     }
 
-    /// Gives what lost workers have taken to others.
+    /// Reopens the tasks of lost workers.
     fn rescue(&self) -> Result<(), TrialError> {
         let mut state = self.state();
         if state.looked.elapsed() < state.patience / 20 {
@@ -205,7 +205,7 @@ impl<'a> WorkerPool<'a> {
 
 impl Drop for WorkerPool<'_> {
     fn drop(&mut self) {
-        // Who does not see it misses the heartbeat.
+        // Workers that do not see it miss the heartbeat.
         let _ = self.exchange.end();
         self.state().started.wait();
     }
@@ -218,7 +218,7 @@ impl Evaluator for WorkerPool<'_> {
             .try_for_each(|variant| self.number(variant, best).map(|_| ()))
     }
 
-    /// Workers compile.
+    /// The workers compile, so there is nothing to prepare here.
     fn prepare(&self, variant: &Variant) -> Result<Prepared, TrialError> {
         Ok(Prepared::from(variant.clone()))
     }
@@ -261,7 +261,7 @@ fn written(variant: &Variant) -> Result<Written, TrialError> {
     })
 }
 
-/// What a worker found wrong with a variant.
+/// Converts a defect that a worker found in a variant to an error.
 fn unexpected(answer: Answer) -> TrialError {
     match answer {
         Answer::Defect(word, why) => TrialError::Elsewhere {

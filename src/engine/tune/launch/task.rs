@@ -1,4 +1,4 @@
-//! What the search asks of workers, and what they answer.
+//! Tasks of the search for workers, and their answers.
 
 use crate::ir::{Name, Nest};
 use crate::transform::trace::{self, NoTrace};
@@ -6,7 +6,7 @@ use crate::trial::Variant;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// A variant: how it is built and its path.
+/// A serialized variant: how it is built, and its path.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Written {
     label: String,
@@ -24,7 +24,7 @@ impl Written {
         })
     }
 
-    /// The variant, replayed.
+    /// Replays the variant.
     ///
     /// # Errors
     /// A step does not apply.
@@ -41,32 +41,33 @@ impl Written {
     }
 }
 
-/// What there is to do.
+/// Tasks for workers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Task {
-    /// Compile, check and time a variant; the best time so far in nanoseconds.
+    /// Compile, check and time a variant; with the best time so far, in nanoseconds.
     Screen(Written, Option<u64>),
     /// Time variants against each other: one round of the finals.
     Finals(Vec<Written>),
 }
 
-/// What came of it.
+/// Answers of workers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Answer {
-    /// Times in nanoseconds, what it takes at best, and the bits of the largest relative error.
+    /// Times and the estimated time on an idle machine, in nanoseconds, and the bits of the largest
+    /// relative error.
     Screened(Vec<u64>, u64, u64),
-    /// The times of each variant, and what it takes at best.
+    /// For each variant: its times, and the estimated time on an idle machine.
     Finals(Vec<(Vec<u64>, u64)>),
-    /// What is wrong with a variant: the word for it, and why.
+    /// A defect of a variant: its class, and the message.
     Defect(String, String),
 }
 
-/// A time as files have it: whole, so that it is the same on both sides.
+/// A time in whole nanoseconds, so that both sides see the same value.
 pub(super) fn nanoseconds(time: &Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// The times of a file.
+/// Times of a file.
 pub(super) fn durations(times: &[u64]) -> Vec<Duration> {
     times.iter().copied().map(Duration::from_nanos).collect()
 }

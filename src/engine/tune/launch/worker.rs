@@ -1,4 +1,4 @@
-//! A worker: takes tasks from a shared directory until it is told to leave.
+//! A worker: takes tasks from a shared directory until it is told to exit.
 
 use super::exchange::Exchange;
 use super::heartbeat::{Heartbeat, Liveness};
@@ -11,23 +11,23 @@ use crate::tune::record::Key;
 use std::path::Path;
 use std::time::Duration;
 
-/// The name of the side that searches.
+/// The name of the searching side.
 pub(super) const SEARCH: &str = "search";
 
-/// Where the search says on which machines its times are valid.
+/// The file with the key of the machine on which the times are valid.
 pub(super) const KEY: &str = "key";
 
-/// How often a worker looks for tasks.
+/// How often a worker polls for tasks.
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// A search without a heartbeat for so many times the patience of a job is gone. Workers have more
-/// patience than the search: to leave is for good.
+/// A worker waits this many times longer than the search before it gives up, since it cannot come
+/// back.
 const LONGER: u32 = 6;
 
-/// Tries what there is to try in a shared directory, with the evaluator of `runner`.
+/// Tries the tasks of a shared directory, with the evaluator of `runner`.
 ///
 /// # Errors
-/// Why this worker left before it was told to. What it had taken goes to others.
+/// The reason why this worker exits early. Its task goes to another worker.
 pub fn work(directory: &Path, runner: &dyn Runner, control: &Control) -> Result<(), String> {
     let who = name();
     let exchange = Exchange::open(directory, &who);
@@ -86,7 +86,7 @@ pub fn work(directory: &Path, runner: &dyn Runner, control: &Control) -> Result<
     Ok(())
 }
 
-/// A name that no other worker has.
+/// A unique name for the worker.
 fn name() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let host: String = host
@@ -96,7 +96,7 @@ fn name() -> String {
     format!("{host}-{}", std::process::id())
 }
 
-/// What times depend on, but for what is computed.
+/// The parts of a key that concern the machine, as text.
 fn place(key: &Key) -> String {
     format!(
         "{}, {} threads, {} {}",
@@ -104,10 +104,10 @@ fn place(key: &Key) -> String {
     )
 }
 
-/// What comes of a task.
+/// Executes a task.
 ///
 /// # Errors
-/// What is wrong with this worker rather than with a variant.
+/// An error of this worker rather than of a variant.
 fn tried(task: &Task, evaluator: &dyn Evaluator) -> Result<Answer, String> {
     let done = match task {
         Task::Screen(written, best) => screened(written, *best, evaluator).map(|screened| {
@@ -153,7 +153,7 @@ fn timed(written: &[Written], evaluator: &dyn Evaluator) -> Result<Vec<Timing>, 
     evaluator.finals(&prepared.collect::<Result<Vec<_>, _>>()?)
 }
 
-/// The times of an answer.
+/// The result of a screening from its serialized form.
 pub(super) fn screened_of(runs: &[u64], at_best: u64, error: u64) -> Screened {
     Screened {
         runs: durations(runs),

@@ -1,28 +1,28 @@
-//! What kernels take: of each, the slowest resource, and a part of the others, which overlap with it.
+//! The time of a kernel: its slowest resource, plus a share of the others, which overlap with it.
 
 use super::shape::Shape;
 use super::{Level, Model, Prediction};
 use super::{traffic, work};
 use std::collections::BTreeMap;
 
-/// How much of what does not bound a kernel adds to its time all the same.
+/// The share of the other resources' time that does not overlap with the slowest.
 const EXPOSED: f64 = 0.2;
 
-/// How many bytes in a row could come while the first ones of another row come. The level behind the
-/// first cache is near enough.
+/// The cost of a jump to another row, in bytes that a contiguous access transfers in the same time.
+/// Transfers from the level behind the first cache have no such cost.
 const JUMP: f64 = 64.0;
 
-/// What a resource takes in all, and where it takes the most.
+/// The total time of a resource, and where it is used most.
 #[derive(Clone, Debug, Default)]
 struct Use {
     seconds: f64,
-    /// The seconds that it adds where it bounds a kernel.
+    /// The seconds of the kernels that it bounds.
     bound: f64,
     most: f64,
     why: String,
 }
 
-/// What shapes that run in order should take.
+/// Predicts the time of shapes that run in order.
 pub(super) fn cost(model: &Model, shapes: &[Shape]) -> Option<Prediction> {
     let mut uses: BTreeMap<String, Use> = BTreeMap::new();
     let mut seconds = 0.0;

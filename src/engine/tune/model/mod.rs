@@ -1,13 +1,13 @@
-//! A cost model: what a nest should take, before anything is compiled, and what bounds it.
+//! A cost model: predicts the time of a nest before anything is compiled, and what bounds it.
 //!
-//! The plan of a nest, which says which loops are vectors and which tensors registers hold, is read
-//! (`read.rs`) as loops with trip counts and accesses with strides (`shape.rs`). From that follow the
-//! bytes that have to come to each level of cache (`traffic.rs`), and the instructions of a thread
-//! (`work.rs`), for each innermost loop. The slowest of these bounds the loop; the others overlap
+//! The plan of a nest says which loops are vectorized and which tensors are in registers. The model
+//! reads it (`read.rs`) as loops with trip counts and accesses with strides (`shape.rs`). For each
+//! innermost loop, it derives the bytes that come to each level of cache (`traffic.rs`), and the
+//! instructions of a thread (`work.rs`). The slowest of these bounds the loop; the others overlap
 //! with it in part (`cost.rs`).
 //!
-//! It knows nothing of lines that share a set of a cache, of pages, and of what compilers make of a
-//! loop beyond copies and vectors. A search corrects it by what it measures.
+//! The model ignores conflict misses, pages, and the compiler's choices beyond unrolling and
+//! vectors. A search corrects it by measured times.
 //!
 //! Source: Mullapudi et al., Automatically Scheduling Halide Image Processing Pipelines, SIGGRAPH
 //! 2016 (footprints of loop levels); Williams et al., Roofline, CACM 2009.
@@ -26,23 +26,23 @@ use crate::target::Target;
 use rayon::prelude::*;
 use shape::Shape;
 
-/// What a machine can do, in the units of the model.
+/// The capabilities of a machine, in the units of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     target: Target,
     threads: f64,
-    /// Bytes of a vector register, and how many there are.
+    /// Bytes of a vector register, and number of registers.
     vector: (f64, f64),
-    /// Cycles per second of one thread, as if it issued two vector operations in each.
+    /// Cycles per second of one thread, if it issued two vector operations per cycle.
     clock: f64,
-    /// The caches, the nearest first: bytes that one thread has, and bytes per second of one thread
-    /// and of all threads from the level behind it.
+    /// The caches, nearest first. Each has its bytes per thread, and the bytes per second that one
+    /// thread and all threads get from the level behind it.
     levels: Vec<Level>,
-    /// What a parallel loop costs, in seconds.
+    /// The cost of a parallel region, in seconds.
     region: f64,
 }
 
-/// A cache, and what brings data to it.
+/// A cache and the bandwidth to it.
 #[derive(Clone, Debug, PartialEq)]
 struct Level {
     name: String,
@@ -51,33 +51,33 @@ struct Level {
     all: f64,
 }
 
-/// What a nest should take.
+/// The predicted time of a nest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
-    /// Seconds.
+    /// In seconds.
     pub seconds: f64,
-    /// What bounds it: `arithmetic`, `loads and stores`, `latency`, `loop overhead`, `parallel
-    /// loops`, or the level that data comes from.
+    /// The bottleneck: `arithmetic`, `loads and stores`, `latency`, `loop overhead`,
+    /// `parallel loops`, or the level that data comes from.
     pub bound: String,
-    /// Why, in a sentence.
+    /// The reason, in a sentence.
     pub why: String,
-    /// The seconds of each resource, the slowest first.
+    /// The seconds of each resource, slowest first.
     pub parts: Vec<(String, f64)>,
 }
 
-/// Where nothing was measured: cycles per second, and bytes per second from memory.
+/// Defaults for an unmeasured machine: cycles per second, and bytes per second from memory.
 const CLOCK: f64 = 3e9;
 const MEMORY: f64 = 1e10;
 
-/// From one level to the next, a cycle brings a fraction of a vector register.
+/// Default transfers between levels, as fractions of a vector register per cycle.
 const FROM_L2: f64 = 0.5;
 const FROM_L3: f64 = 0.25;
 
-/// What a parallel loop costs where that was not measured, in seconds for each thread.
+/// Default cost of a parallel region, in seconds per thread.
 const REGION: f64 = 2e-6;
 
 impl Model {
-    /// The model of this machine, with the rates that are known.
+    /// The model of this machine, with the known rates.
     pub fn known(control: &Control) -> Model {
         let speed = |threads| machine::known_speed(threads, control).map(|speed| speed.rates);
         let rates = speed(1).zip(speed(control.threads));
@@ -85,13 +85,13 @@ impl Model {
         Model::new(&Machine::known(control), control.threads, rates)
     }
 
-    /// The model of a machine whose parallel loops have `threads` threads, with the rates of one
-    /// thread and of all if they were measured.
+    /// The model of a machine with `threads` threads in parallel loops. `rates` are the rates of
+    /// one thread and of all, if they were measured.
     pub fn new(machine: &Machine, threads: usize, rates: Option<[Rates; 2]>) -> Model {
         let count = threads.max(1) as f64;
         let vector = machine.vector.as_ref();
         let vector = vector.map_or((16.0, 16.0), |v| (v.bytes as f64, v.registers as f64));
-        // Two fused multiply-adds of a register in each cycle.
+        // Two fused multiply-adds of a register per cycle.
         let per_cycle = 4.0 * vector.0 / 8.0;
         let clock = rates.map_or(CLOCK, |[one, _]| one.gflops_f64 * 1e9 / per_cycle);
         let [one, all] = rates.map_or([MEMORY, MEMORY], |r| r.map(|r| 1e9 * r.bandwidth()));
@@ -111,7 +111,7 @@ impl Model {
                 1 => ("L2".to_owned(), FROM_L2 * cycle, FROM_L2 * cycle * count),
                 level => {
                     let usual = FROM_L3 * cycle;
-                    // It was measured with all threads of the machine.
+                    // The bandwidth was measured with all threads of the machine.
                     let measured = machine.threads.max(1) as f64;
                     let one = within.map_or(usual, |within| within / measured);
                     (format!("L{}", level + 1), one, one * count)
@@ -138,12 +138,12 @@ impl Model {
         }
     }
 
-    /// What nests that run in order should take; `None` where their loops are beyond the model.
+    /// Predicts the time of nests that run in order; `None` if their loops are beyond the model.
     pub fn predict(&self, nests: &[Nest]) -> Option<Prediction> {
         cost::cost(self, &self.shapes(nests)?)
     }
 
-    /// What each of `variants` should take, of which `nest` makes the nest; all cores work on it.
+    /// Predicts the time of each of `variants`, whose nests `nest` makes, on all cores.
     pub fn predict_each<T: Sync>(
         &self,
         variants: &[T],
@@ -163,7 +163,7 @@ impl Model {
 }
 
 impl Prediction {
-    /// What people read of it.
+    /// The prediction as text lines.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![format!(
             "{}, bound by {}: {}",

@@ -1,7 +1,7 @@
 //! Reads the plan of a nest as a shape.
 //!
-//! Bounds that depend on outer iterators are taken in the middle of their ranges. Iterators count
-//! from 0 here, so that an index is a constant and a stride for each loop around it.
+//! Bounds that depend on outer iterators are evaluated in the middle of their ranges. Iterators
+//! count from 0 here, so that an index is a constant plus a stride for each surrounding loop.
 
 use super::shape::{Access, Array, Item, Lanes, Leaf, Level, Linear, Place, Shape};
 use crate::codegen::planned::{Entry, Local, Loop, Mode, Node, Part, Space, Statement};
@@ -10,8 +10,8 @@ use crate::ir::{
 };
 use std::collections::HashMap;
 
-/// The shape of one nest, where parallel loops have at most `threads` threads and vector registers
-/// have `vector` bytes; `None` where a bound or an index is beyond the model.
+/// The shape of one nest, with at most `threads` threads in parallel loops and vector registers of
+/// `vector` bytes. `None` if a bound or an index is beyond the model.
 pub(super) fn read(part: &Part, threads: f64, vector: f64) -> Option<Shape> {
     let mut reader = Reader {
         shape: Shape {
@@ -37,12 +37,12 @@ struct Reader {
     shape: Shape,
     numbers: HashMap<String, usize>,
     places: HashMap<Name, Place>,
-    /// Iterators: their values in terms of loops that count from 0, and in the middle.
+    /// Iterators, as linear functions of loops that count from 0, with their middle values.
     known: HashMap<Name, (Linear, f64)>,
     trips: Vec<f64>,
     threads: f64,
     vector: f64,
-    /// Whether threads share the iterations of a loop around.
+    /// Whether threads share a surrounding loop.
     shared: bool,
 }
 
@@ -80,7 +80,8 @@ impl Reader {
         }
     }
 
-    /// The least upper bound or the greatest lower one in the middle, and its index.
+    /// The tightest bound in the middle of the outer ranges, with its index: the least upper bound,
+    /// or the greatest lower one.
     fn bound(&self, bounds: &[Affine], least: bool) -> Option<(f64, Affine)> {
         let valued = bounds.iter().map(|b| Some((self.middle(b)?, b.clone())));
         let valued: Vec<(f64, Affine)> = valued.collect::<Option<_>>()?;
@@ -140,7 +141,7 @@ impl Reader {
         })?;
         self.shared = shared;
         Some(Item::Loop(Box::new(Level {
-            // Compilers do not copy loops over vectors whose end varies.
+            // Compilers do not unroll vector loops with a varying bound.
             most: most.filter(|_| !is_first && !is_rolled && (constant || lanes == Lanes::One)),
             constant,
             copies: l.is_unrolled(),
@@ -149,7 +150,7 @@ impl Reader {
         })))
     }
 
-    /// A loop whose iterator has values that are known.
+    /// Reads the body of a loop whose iterator has known values.
     fn within(
         &mut self,
         name: &Name,
@@ -213,7 +214,7 @@ impl Reader {
             )
         };
         match of.update {
-            // An update of a product is one fused operation.
+            // An update with a product is one fused multiply-add.
             Some(BinaryOp::Add | BinaryOp::Sub) if is_product(&of.value) => {}
             Some(BinaryOp::Div) => leaf.divisions += 1.0,
             Some(_) => leaf.simple += 1.0,
@@ -222,7 +223,7 @@ impl Reader {
         Some(leaf)
     }
 
-    /// An initialization, as loops over what it sets.
+    /// An initialization, as loops over its region.
     fn fill(&mut self, fill: &Fill) -> Option<Item> {
         self.box_of(&fill.target, &fill.region, Vec::new())
     }
@@ -275,7 +276,7 @@ impl Reader {
         })))
     }
 
-    /// A block that is copied, as a loop over vectors.
+    /// A block copy, as a loop over vectors.
     fn copy(&mut self, block: &crate::codegen::planned::Block) -> Option<Item> {
         let element = block.to.0.elem().size() as f64;
         let count = block.bytes as f64 / element;
@@ -374,17 +375,17 @@ impl Reader {
     }
 }
 
-/// Adds the operations of a value.
+/// Counts the operations of a value.
 fn count(expr: &Expr, leaf: &mut Leaf) {
     match expr.node() {
         Value::Binary {
             op, left, right, ..
         } => match op {
-            // Compilers make products of these.
+            // Compilers replace these by products.
             BinaryOp::Div if is_power_of_two(right) => leaf.simple += 1.0,
             BinaryOp::Div | BinaryOp::Mod => leaf.divisions += 1.0,
             BinaryOp::Pow => leaf.functions += 1.0,
-            // A sum with a product is one fused operation.
+            // A sum with a product is one fused multiply-add.
             BinaryOp::Add | BinaryOp::Sub if is_product(left) || is_product(right) => {}
             BinaryOp::Max | BinaryOp::Min => {
                 leaf.simple += 1.0;

@@ -1,88 +1,81 @@
 //! A nest as the model sees it: loops with trip counts, and accesses with strides.
 
-/// A constant, and a coefficient for each loop around, outermost first.
+/// A constant, and a coefficient for each surrounding loop, outermost first.
 pub(super) type Linear = Vec<f64>;
 
 /// A node: a loop, or a statement.
 #[derive(Clone, Debug)]
 pub(super) enum Item {
     Loop(Box<Level>),
-    /// The accesses and the operations of a statement.
     Leaf(Leaf),
 }
 
 /// How the iterations of a loop become instructions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Lanes {
-    /// One by one.
+    /// One at a time.
     One,
-    /// So many at a time.
+    /// This many at a time.
     Vector(f64),
-    /// As many at a time as a compiler finds, which may reorder sums.
+    /// As many at a time as the compiler's vectorizer finds, which may reorder sums.
     Compiler,
 }
 
-/// A loop.
 #[derive(Clone, Debug)]
 pub(super) struct Level {
     pub name: String,
     /// Iterations of one thread.
     pub trips: f64,
-    /// The most iterations that it has, if the compiler knows a number, and whether it always has
-    /// so many.
+    /// The maximum trip count, if the compiler knows it. `constant` says whether it is always
+    /// reached.
     pub most: Option<f64>,
     pub constant: bool,
-    /// Whether all of them are copies in the code, so that registers can hold what they index.
+    /// Whether it is unrolled completely, so that registers can hold the tensors that it indexes.
     pub copies: bool,
     pub lanes: Lanes,
     pub body: Vec<Item>,
-    /// Its accesses in [`Shape::accesses`].
+    /// The range of its accesses in [`Shape::accesses`].
     pub range: std::ops::Range<usize>,
-    /// How many loops are around it.
+    /// Number of surrounding loops.
     pub depth: usize,
 }
 
-/// A statement.
 #[derive(Clone, Debug)]
 pub(super) struct Leaf {
     pub range: std::ops::Range<usize>,
-    /// Additions, products and the like, for one element.
+    /// Additions, products and other cheap operations, per element.
     pub simple: f64,
-    /// Divisions and roots.
     pub divisions: f64,
     /// Calls of functions.
     pub functions: f64,
     /// Whether it is `+=` or another update.
     pub updates: bool,
-    /// Whether it stores past the caches.
+    /// Whether it stores with streaming stores, past the caches.
     pub past: bool,
-    /// Whether it takes the greater or the smaller of two values, which compilers do one by one unless
-    /// they are told to use vectors.
+    /// Whether it takes a minimum or maximum, which compilers do not vectorize on their own.
     pub chooses: bool,
 }
 
-/// An access to a tensor.
 #[derive(Clone, Debug)]
 pub(super) struct Access {
     /// The number of the tensor.
     pub tensor: usize,
     pub index: Vec<Linear>,
-    /// The trip counts of the loops around, outermost first.
+    /// The trip counts of the surrounding loops, outermost first.
     pub trips: Vec<f64>,
     pub writes: bool,
 }
 
-/// Where a tensor is.
+/// The memory space of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Place {
     Memory,
-    /// In registers, as far as all loops that index it are copies.
+    /// In registers, if all loops that index it are unrolled.
     Registers,
-    /// Near, on the stack or in one place for each thread.
+    /// On the stack, or in a buffer per thread.
     Thread,
 }
 
-/// A tensor.
 #[derive(Clone, Debug)]
 pub(super) struct Array {
     pub name: String,
@@ -92,25 +85,24 @@ pub(super) struct Array {
     pub place: Place,
 }
 
-/// A nest.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shape {
     pub items: Vec<Item>,
     pub accesses: Vec<Access>,
     pub arrays: Vec<Array>,
-    /// How many threads have work.
+    /// Number of threads with work.
     pub threads: f64,
-    /// How often threads are called, and how often they wait for each other.
+    /// Number of parallel regions, and number of barriers.
     pub calls: f64,
     pub waits: f64,
 }
 
-/// How many rows processors follow at a time.
+/// Number of address streams that a hardware prefetcher follows.
 const STREAMS: f64 = 64.0;
 
 impl Access {
-    /// The first and the last value of an index in the loops from `depth` on, without what outer
-    /// loops add.
+    /// The range of an index over the loops from `depth` on, without the contribution of outer
+    /// loops.
     pub fn hull(&self, dimension: usize, depth: usize) -> (f64, f64) {
         let linear = &self.index[dimension];
         let (mut low, mut high) = (linear[0], linear[0]);
@@ -122,15 +114,15 @@ impl Access {
         (low, high)
     }
 
-    /// How much each iteration of a loop moves it: the coefficients of the loop.
+    /// The strides of the access in a loop: its coefficients in each dimension.
     pub fn strides(&self, depth: usize) -> impl Iterator<Item = f64> {
         self.index
             .iter()
             .map(move |linear| linear.get(depth + 1).copied().unwrap_or(0.0))
     }
 
-    /// How many bytes in a row are touched before it jumps, where several rows count as one: they are
-    /// streams side by side.
+    /// Length of a contiguous run in bytes. Several rows that are read side by side count as one
+    /// run, as prefetchers follow several streams.
     pub fn run(&self, array: &Array) -> f64 {
         let mut scale = array.element;
         let mut scales: Vec<f64> = Vec::new();
@@ -159,7 +151,7 @@ impl Access {
         run
     }
 
-    /// Whether a loop moves it.
+    /// Whether the access varies with a loop.
     pub fn moves(&self, depth: usize) -> bool {
         self.strides(depth).any(|stride| stride != 0.0)
     }

@@ -1,30 +1,31 @@
-//! Bytes that have to come to a cache.
+//! Cache traffic in bytes.
 //!
-//! If what one iteration of a loop touches fits in the cache, the next iteration finds it there: the
-//! loop brings every byte that it touches once. Otherwise each iteration brings what it needs.
+//! If the footprint of one iteration of a loop fits in the cache, the next iteration hits it: the
+//! loop loads every byte of its footprint once. Otherwise each iteration loads its footprint again.
 
 use super::shape::{Item, Level, Place, Shape};
 use std::collections::BTreeMap;
 
-/// What comes to a cache for a statement.
+/// The traffic of a statement.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     /// The first access of the statement.
     pub leaf: usize,
     pub tensor: usize,
-    /// In bytes.
+    /// Bytes.
     pub bytes: f64,
-    /// The loop outside of which it does not stay in the cache.
+    /// The loop whose footprint does not fit in the cache.
     pub at: Option<String>,
 }
 
-/// Nothing stays of what is larger by this.
+/// If a footprint exceeds the cache by this share, nothing of it stays.
 const MORE: f64 = 0.5;
 
-/// A part of a cache is taken by what is just passing through.
+/// The usable share of a cache, since streamed data takes some of it.
 const USABLE: f64 = 0.8;
 
-/// What comes to a cache of so many bytes, in lines of so many.
+/// The traffic to a cache of `cache` bytes with lines of `line` bytes; `jump` is the extra cost of
+/// each run in bytes.
 pub(super) fn of(shape: &Shape, cache: f64, line: f64, jump: f64) -> Vec<Part> {
     let reader = Reader {
         shape,
@@ -33,7 +34,7 @@ pub(super) fn of(shape: &Shape, cache: f64, line: f64, jump: f64) -> Vec<Part> {
         cache: USABLE * cache,
     };
     let all = 0..shape.accesses.len();
-    // What fits in the cache is there from the run before.
+    // A footprint that fits in the cache is there from the previous run.
     if reader.size(&reader.footprint(all.clone(), 0)) <= reader.cache {
         Vec::new()
     } else {
@@ -48,7 +49,6 @@ struct Reader<'a> {
     jump: f64,
 }
 
-/// The bytes of each tensor.
 type Bytes = BTreeMap<usize, f64>;
 
 impl Reader<'_> {
@@ -56,7 +56,7 @@ impl Reader<'_> {
         bytes.values().sum()
     }
 
-    /// What a sequence below `depth` loops brings.
+    /// The traffic of a sequence below `depth` loops.
     fn sequence(&self, items: &[Item], depth: usize, range: std::ops::Range<usize>) -> Vec<Part> {
         let together = self.footprint(range, depth);
         if self.size(&together) <= self.cache {
@@ -98,13 +98,13 @@ impl Reader<'_> {
         body
     }
 
-    /// The part of what an iteration touches that the next one does not find: of a little more than
-    /// fits, some stays.
+    /// The share of an iteration's footprint that misses in the next one: if it barely exceeds the
+    /// cache, some of it stays.
     fn lost(&self, bytes: &Bytes) -> f64 {
         ((self.size(bytes) / self.cache - 1.0) / MORE).clamp(0.0, 1.0)
     }
 
-    /// Gives each tensor to the statement that touches it first.
+    /// Attributes the bytes of each tensor to the statement that touches it first.
     fn first_touches(&self, items: &[Item], bytes: Bytes) -> Vec<Part> {
         let mut leaves = Vec::new();
         collect(items, &mut leaves);
@@ -121,7 +121,7 @@ impl Reader<'_> {
             let past = leaves
                 .iter()
                 .any(|(range, past)| *past && touches(range, tensor));
-            // Lines that are written come, and leave again.
+            // Written lines are loaded and written back.
             let times = if written && !past { 2.0 } else { 1.0 };
             let array = &self.shape.arrays[tensor];
             let own = leaves.iter().flat_map(|(range, _)| range.clone());
@@ -139,7 +139,8 @@ impl Reader<'_> {
         bytes.into_iter().filter_map(part).collect()
     }
 
-    /// The bytes of each tensor that accesses touch in the loops from `depth` on, in whole lines.
+    /// The bytes of each tensor in the footprint of accesses in the loops from `depth` on, in whole
+    /// lines.
     fn footprint(&self, range: std::ops::Range<usize>, depth: usize) -> Bytes {
         let mut boxes: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
         for access in &self.shape.accesses[range] {
@@ -188,7 +189,7 @@ fn collect(items: &[Item], leaves: &mut Vec<(std::ops::Range<usize>, bool)>) {
     }
 }
 
-/// What comes from a level for a kernel, and why.
+/// Describes the traffic from a level for a kernel, and its cause.
 pub(super) fn why(shape: &Shape, parts: &[&Part], level: &str) -> String {
     let Some(most) = parts.iter().max_by(|a, b| a.bytes.total_cmp(&b.bytes)) else {
         return format!("nothing comes from {level}");

@@ -1,34 +1,34 @@
-//! The instructions of one thread, in cycles: arithmetic, loads and stores, the latency of sums, and
-//! the overhead of loops.
+//! The instructions of one thread, in cycles: arithmetic, loads and stores, the latency of sums,
+//! and the overhead of loops.
 //!
-//! Loops whose iterations are copies in the code, and those that compilers copy because they are
-//! short, make straight code. The loop around straight code is a kernel: what it does not move is
-//! loaded once before it, sums that it does not move stay in registers, and each of those waits for
-//! its last term.
+//! Unrolled loops, and short loops that compilers unroll, make straight-line code. The loop around
+//! it is a kernel. Accesses that are invariant in that loop are loaded once before it, and
+//! invariant sums stay in registers. Each sum is a dependence chain: a term waits for the one
+//! before it.
 
 use super::shape::{Access, Item, Lanes, Leaf, Level, Place, Shape};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// The cycles of a kernel, in all of its executions.
+/// The cycles of a kernel over all its executions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Kernel {
     /// The first accesses of its statements.
     pub leaves: Vec<usize>,
-    /// Its loop.
+    /// The name of its loop.
     pub name: String,
-    /// How many elements an instruction treats.
+    /// Elements per instruction.
     pub lanes: f64,
     pub arithmetic: f64,
     pub moves: f64,
     pub latency: f64,
-    /// Instructions that begin and end loops, and calls.
+    /// Instructions at the start and end of loops, and calls.
     pub overhead: f64,
-    /// Values that do not fit into the registers.
+    /// Values that are spilled.
     pub spilled: f64,
 }
 
 impl Kernel {
-    /// The resources, with a reason each.
+    /// The resources with their cycles, and a reason each.
     pub fn parts(&self) -> [(&'static str, f64, String); 4] {
         let name = &self.name;
         let vectors = if self.lanes > 1.0 {
@@ -55,38 +55,39 @@ impl Kernel {
     }
 }
 
-/// Operations, loads and stores in each cycle, and all instructions.
+/// Operations, loads and stores per cycle.
 const UNITS: f64 = 2.0;
 const LOADS: f64 = 2.0;
 const STORES: f64 = 1.0;
 const ISSUE: f64 = 6.0;
 
-/// Cycles until the next term can be added to a sum, and until what was stored can be loaded.
+/// Latency in cycles of an addition, and of a store forwarded to a load.
 const ADD: f64 = 3.5;
 const FORWARD: f64 = 8.0;
 
-/// Instructions that a processor looks ahead.
+/// Size of the reorder buffer, in instructions.
 const AHEAD: f64 = 400.0;
 
-/// Instructions that ask whether a copy is executed, as far as they slow others down.
+/// Issue slots of the guard around an unrolled copy.
 const GUARD: f64 = 4.0;
 
-/// Cycles of one unit for other operations on a vector.
+/// Cycles of other operations on a vector.
 const DIVISION: f64 = 8.0;
 const FUNCTION: f64 = 40.0;
 
-/// The same where one of two values is taken without vectors.
+/// Cycles of a scalar minimum or maximum.
 const CHOICE: f64 = 8.0;
 
-/// Instructions of an iteration beside what it computes, and cycles of a loop.
+/// Overhead instructions of an iteration, and cycles to enter a loop.
 const ITERATION: f64 = 2.0;
 const ENTRY: f64 = 2.0;
 
-/// Compilers copy the iterations of shorter loops, if there is not more in all.
+/// Compilers unroll loops with at most this many iterations, and this many copies of statements in
+/// all.
 const SHORT: f64 = 16.0;
 const COPIES: f64 = 48.0;
 
-/// The kernels of a shape, with vector registers of so many bytes and so many of them.
+/// The kernels of a shape; `vector` is the size of vector registers in bytes, and their number.
 pub(super) fn of(shape: &Shape, vector: (f64, f64)) -> Vec<Kernel> {
     let mut registers = vec![true; shape.arrays.len()];
     mark(shape, &shape.items, &mut Vec::new(), &mut registers);
@@ -100,7 +101,7 @@ pub(super) fn of(shape: &Shape, vector: (f64, f64)) -> Vec<Kernel> {
     reader.kernels
 }
 
-/// Finds out which tensors registers hold: those that only copies index.
+/// Finds the tensors that can be in registers: only unrolled loops index them.
 fn mark<'s>(
     shape: &'s Shape,
     items: &'s [Item],
@@ -127,13 +128,13 @@ fn mark<'s>(
     }
 }
 
-/// How many times the body of a loop is executed for an instruction that has its lanes.
+/// How many times the body of a loop is executed if an instruction has that many lanes.
 fn vectors(level: &Level, lanes: f64) -> f64 {
     match level.lanes {
         Lanes::Vector(lanes) => {
             let whole = (level.trips / lanes).floor();
             let rest = level.trips - whole * lanes;
-            // The rest is cut into shorter vectors, or is done under a mask.
+            // The remainder is one shorter or masked vector.
             whole + if rest > 0.0 { 1.0 } else { 0.0 }
         }
         _ => (level.trips / lanes).max(1.0),
@@ -151,7 +152,7 @@ fn is_vector(chain: &[&Level]) -> bool {
     chain.iter().any(|l| matches!(l.lanes, Lanes::Vector(_)))
 }
 
-/// How many copies of its statements a body makes, if it is straight code.
+/// The number of statement copies of a body, if it is straight-line code.
 fn straight(items: &[Item]) -> Option<f64> {
     let each = items.iter().map(|item| match item {
         Item::Leaf(_) => Some(1.0),
@@ -160,7 +161,7 @@ fn straight(items: &[Item]) -> Option<f64> {
     each.sum()
 }
 
-/// The same for a loop whose iterations are copies.
+/// The same for an unrolled loop.
 fn straight_loop(level: &Level) -> Option<f64> {
     let inner = straight(&level.body)?;
     let copies = vectors(level, 1.0) * inner;
@@ -174,12 +175,12 @@ fn straight_loop(level: &Level) -> Option<f64> {
 struct Reader<'a> {
     shape: &'a Shape,
     vector: (f64, f64),
-    /// Which tensors registers hold.
+    /// Which tensors are in registers.
     registers: Vec<bool>,
     kernels: Vec<Kernel>,
 }
 
-/// A statement in straight code, with the loops around it there.
+/// A statement in straight-line code, with the loops around it there.
 struct Copied<'a> {
     leaf: &'a Leaf,
     chain: Vec<&'a Level>,
@@ -238,7 +239,7 @@ impl Reader<'_> {
         around.pop();
     }
 
-    /// Straight code, in a loop or alone, that is executed `times` times.
+    /// Straight-line code, in a loop or alone, that is executed `times` times.
     fn kernel(&mut self, level: Option<&Level>, all: &[Copied<'_>], times: f64, around: &[&Level]) {
         let own = level.map_or(1.0, |level| self.lanes(level, all));
         let turns = level.map_or(1.0, |level| vectors(level, own));
@@ -247,7 +248,7 @@ impl Reader<'_> {
         let (mut arithmetic, mut loads, mut stores, mut once) = (0.0, 0.0, 0.0, 0.0);
         let (mut sums, mut held) = (0.0, 0.0);
         let mut chains: HashMap<String, f64> = HashMap::new();
-        // Sums that begin anew in each iteration do not wait for the one before.
+        // Sums that start anew in each iteration do not wait for the previous iteration.
         let leaves = all.iter().map(|c| c.leaf).filter(|leaf| !leaf.updates);
         let set = leaves.filter_map(|leaf| self.shape.accesses[leaf.range.clone()].last());
         let set: HashSet<usize> = set.map(|target| target.tensor).collect();
@@ -264,7 +265,7 @@ impl Reader<'_> {
             });
             lanes = f64::max(lanes, lane.unwrap_or(1.0));
             let count: f64 = chain.iter().map(|l| vectors(l, 1.0)).product();
-            // Each copy of a loop whose number of iterations varies asks whether it is executed.
+            // Each copy of a loop with a varying trip count has a guard.
             let guarded = chain.iter().rposition(|l| !l.constant);
             let guarded = guarded.map(|k| chain[..=k].iter().map(|l| vectors(l, 1.0)).product());
             guards += guarded.unwrap_or(0.0);
@@ -321,29 +322,29 @@ impl Reader<'_> {
                 if is_sum {
                     loads += amount;
                 }
-                // What several copies use is held.
+                // A value that several copies use is held in a register.
                 if !access.writes && places < count {
                     held += if lane.is_some() { places.min(4.0) } else { 1.0 };
                 }
             }
         }
-        // What is added to again in the same code stays in registers as long as there are some.
+        // Sums that several copies update stay in registers while there are enough of them.
         let live = if again > 0.0 { live } else { 0.0 };
         let needed = sums + live + held.min(8.0);
         let mut spilled = (needed - self.vector.1).max(0.0);
         if spilled > 0.0 && again > 0.0 {
             spilled = again;
         }
-        // What copies share is stored, and loaded again, where registers have no place for it.
+        // Values that several copies read are spilled if there are too few registers.
         let shared = (read.shared() - (self.vector.1 - needed).max(0.0)).max(0.0);
         spilled += shared;
-        // What does not change is loaded again where registers have no place for it.
+        // Loop-invariant values are reloaded if there are too few registers.
         loads += spilled + (kept - (self.vector.1 - needed).max(0.0)).max(0.0);
         stores += spilled;
         instructions += loads + stores + ITERATION + GUARD * guards;
         let longest = chains.values().copied().fold(0.0, f64::max);
         let mut latency = turns * longest * ADD;
-        // Executions of short kernels overlap, as far as the processor looks ahead.
+        // Executions of short kernels overlap within the reorder buffer.
         if level.is_some() {
             let executed = if begins_anew { 1.0 } else { turns };
             latency /= (AHEAD / (executed * instructions)).clamp(1.0, 8.0);
@@ -364,7 +365,7 @@ impl Reader<'_> {
         });
     }
 
-    /// How many iterations of a kernel's loop an instruction executes.
+    /// Iterations of a kernel's loop per instruction.
     fn lanes(&self, level: &Level, all: &[Copied<'_>]) -> f64 {
         let accesses = all
             .iter()
@@ -382,13 +383,13 @@ impl Reader<'_> {
             Lanes::Vector(lanes) => lanes,
             Lanes::Compiler | Lanes::One if chooses => 1.0,
             Lanes::Compiler => most,
-            // Compilers find such loops themselves, unless that would reorder a sum.
+            // The compiler vectorizes such loops, unless that reorders a sum.
             Lanes::One if is_alone && !sums && accesses.iter().all(|a| near(a, level)) => most,
             Lanes::One => 1.0,
         }
     }
 
-    /// How many instructions an access of all lanes takes.
+    /// The number of instructions of an access in all lanes.
     fn gathers(&self, access: &Access, level: Option<&Level>, chain: &[&Level], own: f64) -> f64 {
         let lane = chain.iter().rev().find_map(|l| match l.lanes {
             Lanes::Vector(n) => Some((*l, n)),
@@ -402,20 +403,20 @@ impl Reader<'_> {
     }
 }
 
-/// More elements than these are not followed.
+/// Larger footprints are not tracked.
 const FOLLOWED: f64 = 1024.0;
 
-/// What straight code reads: what several accesses read is loaded once.
+/// The reads of straight-line code: a value that several accesses read is loaded once.
 #[derive(Default)]
 struct Read {
-    /// How many accesses read a vector or an element: of a tensor, with the same strides in the loops
-    /// around, at this place.
+    /// Number of accesses that read each vector or element. The key is a tensor, the strides in the
+    /// surrounding loops, and the offset.
     accesses: HashMap<(usize, String, Vec<i64>), usize>,
 }
 
 impl Read {
-    /// Adds an access in copies of the loops of `chain`, and returns how many loads are new; `None`
-    /// if these are too many to follow.
+    /// Adds an access in the unrolled loops of `chain`, and returns the number of new loads; `None`
+    /// if there are too many to track.
     fn add(&mut self, access: &Access, chain: &[&Level]) -> Option<f64> {
         let moving = || chain.iter().filter(|l| access.moves(l.depth));
         let copies: f64 = moving().map(|l| vectors(l, 1.0)).product();
@@ -456,14 +457,14 @@ impl Read {
         Some(new)
     }
 
-    /// How many are read by several accesses.
+    /// Number of values that several accesses read.
     fn shared(&self) -> f64 {
         self.accesses.values().filter(|count| **count > 1).count() as f64
     }
 }
 
-/// The part of executions of a kernel that wait for what the one before stored: the next iteration of
-/// a loop that does not move a sum finds it in memory.
+/// The share of a kernel's executions that wait for store forwarding: the next iteration of a loop
+/// in which a sum is invariant reads it from memory.
 fn waits(access: &Access, around: &[&Level]) -> f64 {
     let moving = around.iter().rev().take_while(|l| access.moves(l.depth));
     let count = moving.clone().count();
@@ -474,7 +475,7 @@ fn waits(access: &Access, around: &[&Level]) -> f64 {
     }
 }
 
-/// Whether all iterations of a loop touch one element, or neighbors.
+/// Whether the access is invariant or unit-stride in a loop.
 fn near(access: &Access, level: &Level) -> bool {
     let strides: Vec<f64> = access.strides(level.depth).collect();
     match strides.split_last() {

@@ -1,4 +1,4 @@
-//! Evolution: the best points are crossed parameter by parameter, and mutate.
+//! Evolution: crosses the best points parameter by parameter and mutates them.
 //!
 //! Source: Ansel et al., OpenTuner, PACT 2014; Zheng et al., Ansor, OSDI 2020 (§5.1).
 
@@ -7,35 +7,34 @@ use super::random::Random;
 use crate::tune::rng::Rng;
 use crate::tune::space::{ConfigIndex, Halt};
 
-/// Breeds the best points.
 pub struct Evolution {
     rng: Rng,
     random: Random,
 }
 
-/// How many points breed.
+/// Number of parents.
 const PARENTS: usize = 12;
 
-/// How many random points there are first.
+/// Number of random points at the start.
 const FIRST: usize = 16;
 
-/// After so many children in a row that are nothing new, random points follow.
+/// After this many known children in a row, random points follow.
 const CHILDREN: usize = 200;
 
 impl Evolution {
-    /// Breeding that follows from the seed of `rng`.
     pub fn new(mut rng: Rng) -> Evolution {
         let random = Random::new(Rng::new(rng.bits()));
         Evolution { rng, random }
     }
 
-    /// A child of the best points: each digit from one of two parents, with about one mutation.
+    /// A child of the best points: each digit comes from one of two parents, with about one
+    /// mutation.
     pub(super) fn child(
         rng: &mut Rng,
         outlook: &Outlook<'_, '_>,
         parents: &[ConfigIndex],
     ) -> Result<ConfigIndex, Halt> {
-        // Of two drawn at random, the better one: parents are in order.
+        // The better of two random parents: parents are sorted.
         let mut parent = || {
             let (a, b) = (rng.below(parents.len()), rng.below(parents.len()));
             parents[a.min(b)].clone()

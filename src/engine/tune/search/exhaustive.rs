@@ -3,10 +3,9 @@
 use super::outlook::{Outlook, Proposed, Search};
 use crate::tune::space::{ConfigIndex, Halt};
 
-/// Proposes all points.
 #[derive(Default)]
 pub struct Exhaustive {
-    /// The digits that come next; `None` before the first.
+    /// The next digits; `None` before the first.
     next: Option<ConfigIndex>,
     is_done: bool,
 }

@@ -1,22 +1,20 @@
-//! Hill climbing: the neighbors of the best point, then those of the next best one, with random
-//! points among them so that the climb does not end on the first hill.
+//! Hill climbing: tries the neighbors of the best point, then those of the next best ones. Random
+//! points among them keep the climb from ending in a local optimum.
 
 use super::outlook::{Outlook, Proposed, Search};
 use super::random::Random;
 use crate::tune::rng::Rng;
 use crate::tune::space::{ConfigIndex, Halt};
 
-/// Climbs from the best points.
 pub struct Hill {
     rng: Rng,
     random: Random,
 }
 
-/// From how many of the best points it climbs.
+/// Number of the best points to climb from.
 const HILLS: usize = 3;
 
 impl Hill {
-    /// A climb that follows from the seed of `rng`.
     pub fn new(mut rng: Rng) -> Hill {
         let random = Random::new(Rng::new(rng.bits()));
         Hill { rng, random }

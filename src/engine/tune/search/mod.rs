@@ -1,7 +1,7 @@
-//! Searches: which points of a space to try next.
+//! Searches: choose the points of a space to try next.
 //!
-//! A search sees what was tried and proposes points that were not. It decides by its seed and by
-//! the history alone, so that the same seed and the same times give the same points.
+//! A search sees the trials so far and proposes new points. It depends only on its seed and the
+//! history, so that the same seed and the same times give the same points.
 
 mod evolution;
 mod exhaustive;
@@ -14,23 +14,23 @@ pub use outlook::{History, Outlook, Predict, Search};
 
 use super::rng::Rng;
 
-/// The ways to search.
+/// The search strategies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
     /// All points, in order.
     Exhaustive,
     /// Random points.
     Random,
-    /// The neighbors of the best point, and random ones where there are no more.
+    /// The neighbors of the best point; random points if there are none left.
     Hill,
     /// Crossings and mutations of the best points.
     Evolution,
-    /// What a cost model expects to be fast, corrected by what was measured.
+    /// The points that a cost model predicts to be fast, corrected by measured times.
     Model,
 }
 
 impl Strategy {
-    /// All of them, with their names in scripts.
+    /// All strategies, with their names in scripts.
     pub const NAMES: [(&str, Strategy); 5] = [
         ("exhaustive", Strategy::Exhaustive),
         ("random", Strategy::Random),
@@ -39,19 +39,16 @@ impl Strategy {
         ("model", Strategy::Model),
     ];
 
-    /// The strategy of this name.
     pub fn from_name(name: &str) -> Option<Strategy> {
         let found = Strategy::NAMES.iter().find(|(n, _)| *n == name);
         found.map(|(_, strategy)| *strategy)
     }
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         let found = Strategy::NAMES.iter().find(|(_, s)| *s == self);
         found.map_or("", |(name, _)| name)
     }
 
-    /// A search that starts with `seed`.
     pub fn search(self, seed: u64) -> Box<dyn Search> {
         let rng = Rng::new(seed);
         match self {

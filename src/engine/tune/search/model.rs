@@ -1,7 +1,7 @@
-//! Model-guided search: of many random points and children of the best ones, those that should be
-//! fastest. What a cost model expects decides at first. Then a random forest predicts, from the
-//! parameters and what the model says, by which factor the model errs, or, where the model tells
-//! nothing, the time itself: whichever would have foretold better what was measured.
+//! Model-guided search: ranks many random points and children of the best ones, and proposes the
+//! fastest. At first, the cost model predicts their times. Once enough trials have times, a random
+//! forest predicts from the parameters and the model's value. It predicts either the factor by
+//! which the model errs, or the time itself: whichever fits the measured times better.
 //!
 //! Source: Chen et al., Learning to Optimize Tensor Programs, NeurIPS 2018; Adams et al., Learning
 //! to Optimize Halide with Tree Search and Random Programs, SIGGRAPH 2019.
@@ -16,33 +16,32 @@ use smartcore::ensemble::random_forest_regressor::{
 };
 use smartcore::linalg::basic::matrix::DenseMatrix;
 
-/// Follows a model.
 pub struct Model {
     rng: Rng,
     seed: u64,
     random: Random,
 }
 
-/// How many points are looked at for each one that is proposed: the model takes milliseconds for a
-/// point, a compiler a tenth of a second.
+/// Number of candidates per proposed point: the model takes milliseconds for a point, a compiler a
+/// tenth of a second.
 const POOL: usize = 24;
 
-/// How many points have to have times before the model is corrected.
+/// Number of times from which on the model is corrected.
 const ENOUGH: usize = 8;
 
-/// How many of the best points have children.
+/// Number of the best points that have children.
 const PARENTS: usize = 8;
 
 const TREES: usize = 40;
 
 impl Model {
-    /// A search that follows from the seed of `rng`, whose forest grows from `seed`.
+    /// A search with random choices from `rng`, whose forest grows from `seed`.
     pub fn new(mut rng: Rng, seed: u64) -> Model {
         let random = Random::new(Rng::new(rng.bits()));
         Model { rng, seed, random }
     }
 
-    /// Points that may be proposed.
+    /// Candidates: neighbors and children of the best points, and random points.
     fn pool(
         &mut self,
         outlook: &mut Outlook<'_, '_>,
@@ -76,7 +75,7 @@ impl Model {
         Ok(pool.digits)
     }
 
-    /// What is known of a point: its parameters, and the logarithm of what the model expects.
+    /// The features of a point, and the logarithm of the model's prediction.
     fn known(
         outlook: &mut Outlook<'_, '_>,
         digits: &ConfigIndex,
@@ -93,7 +92,7 @@ impl Model {
         Ok(Some((features, expected)))
     }
 
-    /// What foretells times from what was measured; `None` where that is too little.
+    /// A predictor that was trained on the measured times; `None` if there are too few.
     fn learned(&self, outlook: &mut Outlook<'_, '_>) -> Result<Option<Learned>, Halt> {
         let (mut rows, mut expected, mut times) = (Vec::new(), Vec::new(), Vec::new());
         for (digits, seconds) in &outlook.history.tried {
@@ -118,18 +117,18 @@ impl Model {
 
 type Forest = RandomForestRegressor<f64, f64, DenseMatrix<f64>, Vec<f64>>;
 
-/// A forest that was grown from what was measured.
+/// A forest that was trained on the measured times.
 struct Learned {
     forest: Forest,
-    /// How many features a point has.
+    /// Number of features of a point.
     width: usize,
-    /// Whether it says by which factor, as a logarithm, the model errs. Otherwise it says the
+    /// Whether it predicts the logarithm of the model's error factor. Otherwise it predicts the
     /// logarithm of seconds.
     corrects: bool,
 }
 
 impl Learned {
-    /// A forest that says `targets`, and how wrong it is about points that its trees have not seen.
+    /// A forest that predicts `targets`, with its out-of-bag error.
     fn of(rows: &[Vec<f64>], targets: Vec<f64>, corrects: bool, seed: u64) -> Option<(Self, f64)> {
         let width = rows.iter().map(Vec::len).max()?;
         let parameters = RandomForestRegressorParameters::default()
@@ -141,7 +140,7 @@ impl Learned {
         let rows = matrix(rows, width)?;
         let forest = RandomForestRegressor::fit(&rows, &targets, parameters).ok()?;
         let unseen = forest.predict_oob(&rows).ok()?;
-        // A point that all trees have seen tells nothing.
+        // A point that all trees have seen has no out-of-bag prediction.
         let wrong = unseen.iter().zip(&targets).map(|(a, b)| (a - b).powi(2));
         let wrong = wrong.filter(|error| error.is_finite()).sum();
         let learned = Learned {
@@ -152,7 +151,7 @@ impl Learned {
         Some((learned, wrong))
     }
 
-    /// The logarithms of the seconds of points, of which the model expects something.
+    /// Predicts the logarithms of the seconds of points, with the model's prediction `expected`.
     fn foretold(&self, rows: &[Vec<f64>], expected: &[f64]) -> Option<Vec<f64>> {
         let said = self.forest.predict(&matrix(rows, self.width)?).ok()?;
         Some(if self.corrects {
@@ -163,7 +162,7 @@ impl Learned {
     }
 }
 
-/// Features of points, of which some have fewer: lists may have several lengths.
+/// The features of points, padded: lists may have several lengths.
 fn matrix(rows: &[Vec<f64>], width: usize) -> Option<DenseMatrix<f64>> {
     let same = |row: &Vec<f64>| {
         let mut row = row.clone();
@@ -182,7 +181,8 @@ impl Search for Model {
         for digits in pool {
             match Model::known(outlook, &digits)? {
                 Some((features, expected)) => known.push((digits, features, expected)),
-                // Refused, which costs nothing to try and is then counted; or beyond the model.
+                // Refused points, which are counted and cost nothing to try, or points beyond the
+                // model.
                 None => unknown.push(digits),
             }
         }
@@ -194,7 +194,7 @@ impl Search for Model {
         let points = known.into_iter().map(|(digits, _, _)| digits);
         let mut ranked: Vec<(f64, ConfigIndex)> = times.zip(points).collect();
         ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
-        // One point in eight is any other, since the model may be wrong where nothing was tried.
+        // One point in eight is random, since the model may be wrong in unexplored regions.
         let surprises = count / 8;
         let mut ranked: Vec<ConfigIndex> = ranked.into_iter().map(|(_, digits)| digits).collect();
         let rest = ranked.split_off(ranked.len().min(count - surprises));

@@ -1,18 +1,17 @@
-//! What searches see, and what they propose.
+//! The input and the output of searches.
 
 use crate::tune::space::{ConfigIndex, Halt, Space};
 use crate::tune::value::Point;
 use std::collections::HashSet;
 
-/// Proposes points.
 pub trait Search {
-    /// Adds points that were not tried, until there are enough or no more.
+    /// Adds new points until there are enough or none are left.
     ///
     /// # Errors
     /// A function of the space failed.
     fn fill(&mut self, outlook: &mut Outlook<'_, '_>, proposed: &mut Proposed) -> Result<(), Halt>;
 
-    /// At most `count` points that were not tried; none if there are no more.
+    /// At most `count` new points; an empty list if none are left.
     ///
     /// # Errors
     /// As [`fill`](Search::fill).
@@ -27,38 +26,34 @@ pub trait Search {
     }
 }
 
-/// Says how many seconds a point should take.
+/// Predicts the seconds of a point.
 pub type Predict<'a> = dyn FnMut(&ConfigIndex, &Point) -> Result<Option<f64>, Halt> + 'a;
 
-/// What a search sees.
+/// The input of a search.
 pub struct Outlook<'a, 's> {
-    /// Where it searches.
     pub space: &'a Space<'s>,
-    /// What was tried.
     pub history: &'a History,
-    /// The seconds that a cost model expects of a point; `None` if it is refused or nothing is
-    /// known of it.
+    /// The prediction of a cost model; `None` if the point is refused or beyond the model.
     pub predict: &'a mut Predict<'a>,
-    /// Whether proposing has taken the time that it may: the points that were found have to do.
+    /// Whether the time for proposing is over; the search then stops with the points it has.
     pub hurry: &'a dyn Fn() -> bool,
 }
 
-/// What was tried.
+/// The trials so far.
 #[derive(Debug, Default)]
 pub struct History {
-    /// The digits of each point, and the seconds that it takes; `None` where it has no time.
+    /// The digits of each point with its seconds; `None` if it has no time.
     pub tried: Vec<(ConfigIndex, Option<f64>)>,
     seen: HashSet<ConfigIndex>,
 }
 
 impl History {
-    /// Adds a point.
     pub fn add(&mut self, digits: ConfigIndex, seconds: Option<f64>) {
         self.seen.insert(digits.clone());
         self.tried.push((digits, seconds));
     }
 
-    /// The points that have times, the fastest first.
+    /// The points with times, fastest first.
     pub fn fastest(&self) -> Vec<(&ConfigIndex, f64)> {
         let timed = self.tried.iter();
         let mut timed: Vec<(&ConfigIndex, f64)> =
@@ -68,7 +63,7 @@ impl History {
     }
 }
 
-/// Points to be proposed: in the space, not tried, and each once.
+/// New points to propose, without duplicates.
 pub struct Proposed {
     pub(super) most: usize,
     pub(super) digits: Vec<ConfigIndex>,
@@ -76,7 +71,7 @@ pub struct Proposed {
 }
 
 impl Proposed {
-    /// Nothing yet, and room for `most` points.
+    /// An empty list with room for `most` points.
     pub(super) fn new(most: usize) -> Proposed {
         Proposed {
             most,
@@ -89,7 +84,7 @@ impl Proposed {
         self.digits.len() >= self.most
     }
 
-    /// Adds a point, if there is room and it can be proposed.
+    /// Adds a point if there is room and the point is new and valid.
     pub(super) fn add(&mut self, outlook: &Outlook<'_, '_>, digits: &[u32]) -> Result<bool, Halt> {
         if self.is_full() {
             return Ok(false);

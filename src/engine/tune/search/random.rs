@@ -5,18 +5,16 @@ use super::outlook::{Outlook, Proposed, Search};
 use crate::tune::rng::Rng;
 use crate::tune::space::Halt;
 
-/// Proposes random points.
 pub struct Random {
     rng: Rng,
-    /// Whether draws give nothing new any longer.
+    /// Whether random draws hardly find new points.
     is_nearly_done: bool,
 }
 
-/// After so many draws in a row that give nothing new, the points that are left are taken in order.
+/// After this many draws in a row without a new point, the remaining points are taken in order.
 const DRAWS: usize = 400;
 
 impl Random {
-    /// Random points that follow from the seed of `rng`.
     pub fn new(rng: Rng) -> Random {
         Random {
             rng,

@@ -1,4 +1,4 @@
-//! `teml check`: each variant is proved, and told in a line.
+//! `teml check`: proves each variant, and reports it in one line.
 
 use super::{RunContext, Runner};
 use crate::codegen::{self, NoCode};
@@ -11,7 +11,7 @@ use crate::trial::{Comparison, Equality, Ranking, TrialError, Variant, equality}
 /// Proves that variants compute what their definitions say.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Check {
-    /// Whether their instances are executed, too, one by one.
+    /// Whether to execute their instances as well, one by one.
     pub exhaustive: bool,
 }
 
@@ -72,7 +72,7 @@ impl Runner for Check {
     fn generates(&self, variant: &Variant, reductions: Reductions, context: &mut RunContext<'_>) {
         let nests = &variant.nests;
         let proof = codegen::check(nests, reductions);
-        // What is not proved is not known to be right.
+        // An unproved variant counts as not known to be right.
         let mut is_wrong = matches!(&proof, Err(_) | Ok(Proof::Unproved(_)));
         let mut text = match &proof {
             Ok(Proof::Proved) => "legal".to_owned(),

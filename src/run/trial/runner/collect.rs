@@ -1,11 +1,11 @@
-//! Comparisons are kept for whoever holds them with more than the script has, as `teml bench` does.
+//! Keeps comparisons for callers that add to them, such as `teml bench`.
 
 use super::{RunContext, Runner};
 use crate::ir::Tensor;
 use crate::runtime::Values;
 use crate::trial::{Comparison, Ranking, TrialError};
 
-/// Keeps what is compared. Nothing runs.
+/// Keeps the comparisons. Nothing runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Collect;
 

@@ -1,4 +1,4 @@
-//! `teml emit`: C is generated and kept, and nothing is timed.
+//! `teml emit`: generates C and keeps it; times nothing.
 
 use super::{RunContext, Runner};
 use crate::ir::Tensor;

@@ -1,5 +1,5 @@
-//! Runners: what becomes of the variants that a script gives to `compare`, `measure`, `run` and
-//! `codegen`. A session has one; whatever measures goes through it.
+//! Runners: execute the variants that a script passes to `compare`, `measure`, `run` and `codegen`.
+//! A session has one, and all measurements go through it.
 
 mod check;
 mod collect;
@@ -17,7 +17,7 @@ use crate::ir::{Nest, Tensor};
 use crate::legality::Reductions;
 use crate::runtime::{Compiler, Control, Values};
 
-/// What becomes of variants.
+/// Executes variants.
 pub trait Runner: std::fmt::Debug + Send + Sync {
     /// Tries variants against each other, for `compare`. `None` if nothing is timed.
     ///
@@ -29,18 +29,19 @@ pub trait Runner: std::fmt::Debug + Send + Sync {
         context: &mut RunContext<'_>,
     ) -> Result<Option<Ranking>, TrialError>;
 
-    /// Tries each variant by itself, for `measure`: those that fail are out, and the others go on.
+    /// Tries each variant by itself, for `measure`: failing ones are dropped, and the others go on.
     /// `None` if nothing is timed.
     ///
     /// # Errors
-    /// What is wrong with all variants, or with the system.
+    /// All variants, or the system, are at fault.
     fn measure(
         &self,
         comparison: Comparison,
         context: &mut RunContext<'_>,
     ) -> Result<Option<Ranking>, TrialError>;
 
-    /// What the one variant of `comparison` writes, for `run`. Tensors are empty if nothing runs.
+    /// The outputs of the one variant of `comparison`, for `run`. Tensors are empty if nothing
+    /// runs.
     ///
     /// # Errors
     /// There is no code, it fails, or its results are wrong.
@@ -50,8 +51,8 @@ pub trait Runner: std::fmt::Debug + Send + Sync {
         context: &mut RunContext<'_>,
     ) -> Result<Vec<(Tensor, Values)>, TrialError>;
 
-    /// Where a tuner tries variants of what the first variant of `comparison` computes; `None` if
-    /// nothing is timed.
+    /// The evaluator with which a tuner tries variants of the computation of `comparison`'s first
+    /// variant. `None` if nothing is timed.
     ///
     /// # Errors
     /// There is no reference.
@@ -64,7 +65,7 @@ pub trait Runner: std::fmt::Debug + Send + Sync {
         Ok(None)
     }
 
-    /// What compiles, and its flags.
+    /// The compiler, and its flags.
     ///
     /// # Errors
     /// There is no compiler.
@@ -79,12 +80,12 @@ pub trait Runner: std::fmt::Debug + Send + Sync {
         Ok((compiler.version().to_owned(), flags))
     }
 
-    /// How many points of a space are looked at where nothing is timed.
+    /// How many points of a space are visited if nothing is timed.
     fn sample(&self) -> usize {
         1
     }
 
-    /// Gets to know that `codegen` makes C of a variant.
+    /// Receives each variant that `codegen` generates.
     fn generates(
         &self,
         _variant: &Variant,
@@ -93,32 +94,32 @@ pub trait Runner: std::fmt::Debug + Send + Sync {
     ) {
     }
 
-    /// Whether anything reads what tensors hold.
+    /// Whether anything reads the initial contents of tensors.
     fn needs_inputs(&self) -> bool {
         false
     }
 
-    /// Whether kernels run, so that results are there to be written to files.
+    /// Whether kernels run, so that results can be written to files.
     fn runs(&self) -> bool {
         false
     }
 }
 
-/// With what a runner works, and who gets to know how far it is.
+/// The environment of a runner, and the receivers of its progress.
 pub struct RunContext<'a> {
     /// Limits, threads, and where to stop.
     pub control: &'a Control,
-    /// Is told what is being done.
+    /// Is told the current step.
     pub progress: &'a (dyn Fn(Progress) + Sync),
     /// Gets each variant of a comparison as soon as its times are known.
     pub show: &'a mut dyn FnMut(&Measured),
     /// Prints a line.
     pub say: &'a mut dyn FnMut(&str),
-    /// What is left behind.
+    /// The output of the run.
     pub kept: &'a mut Kept,
 }
 
-/// What runners leave behind.
+/// The output of runners.
 #[derive(Debug, Default)]
 pub struct Kept {
     /// The C of the variants that [`Emit`] got, in order.
@@ -127,20 +128,20 @@ pub struct Kept {
     pub nests: Vec<Nest>,
     /// The variants of `compared`.
     pub emitted: Vec<Variant>,
-    /// What [`Emit`] knows of `codegen`: each kernel's name, and what it computes.
+    /// The variants that [`Emit`] got from `codegen`, with each kernel's name.
     pub generated: Vec<Variant>,
-    /// What [`Collect`] was to compare, in order.
+    /// The comparisons that [`Collect`] got, in order.
     pub comparisons: Vec<Comparison>,
     /// How many variants [`Check`] got.
     pub checked: usize,
     /// How many of those are not known to be right.
     pub wrong: usize,
-    /// How many of those are not, since there is nothing to prove it by.
+    /// How many of those have no definition to prove them by.
     pub unproved: usize,
 }
 
 impl Kept {
-    /// Generates the C of a variant, under a name that no other one has.
+    /// Generates the C of a variant, under a unique name.
     fn emit(&mut self, variant: &Variant, settings: &Settings) -> Result<Kernel, NoCode> {
         let same = |v: &Variant| (&v.label, &v.nests) == (&variant.label, &variant.nests);
         if let Some(known) = self.emitted.iter().position(same) {
@@ -156,7 +157,7 @@ impl Kept {
         Ok(kernel)
     }
 
-    /// What a variant would write: tensors without elements.
+    /// The outputs that a variant would write, as tensors without elements.
     fn unwritten(&mut self, comparison: &Comparison) -> Result<Vec<(Tensor, Values)>, TrialError> {
         let variant = comparison.variants.first().ok_or(TrialError::Nothing)?;
         let kernel = self.emit(variant, &comparison.settings);
@@ -170,7 +171,7 @@ impl Kept {
     }
 }
 
-/// `symbol`, with a number where a kernel has that name: all of them may end up in one file.
+/// `symbol`, with a number appended if a kernel has that name: all of them may end up in one file.
 pub fn free_symbol(symbol: String, kernels: &[Kernel]) -> String {
     let taken = |name: &str| kernels.iter().any(|k| k.symbol == name);
     let numbered = (2..).map(|number| format!("{symbol}_{number}"));

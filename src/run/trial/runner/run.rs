@@ -1,4 +1,4 @@
-//! `teml run` and `teml tune`: variants are compiled, checked and timed.
+//! `teml run` and `teml tune`: compiles, checks and times variants.
 
 use super::{Collect, RunContext, Runner};
 use crate::ir::Tensor;
@@ -11,7 +11,7 @@ use crate::trial::{
 /// Compiles, checks and times.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Run {
-    /// Whether what a script compares is kept, as [`Collect`] does, for a tuner that tries it.
+    /// Whether to keep the script's comparisons, as [`Collect`] does, for a tuner.
     pub collects: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Bounds of partitions: those that are given, and those that selections imply.
+//! Bounds of partitions, given or implied by selections.
 //!
 //! Source: Scholz and Šinkarovs, Tensor Comprehensions in SaC, 2019: §5.2.
 
@@ -6,17 +6,17 @@ use super::eval::{Evaluator, integers};
 use super::syntax::{Bound, Kind, Limit, Node, Partition, Pattern};
 use crate::lang::problem::Problem;
 
-/// What is called with the index and the shape of a selection.
+/// Visits the index and the shape of a selection.
 type Visit<'v> = dyn FnMut(&[Node], &[i64]) -> Option<()> + 'v;
 
-/// Bounds as far as a partition gives them; a missing one is the edge of the result.
+/// The bounds that a partition gives; a missing one is the edge of the result.
 pub(super) struct Open {
     pub lower: Option<Vec<i64>>,
     pub upper: Option<Vec<i64>>,
 }
 
 impl Evaluator {
-    /// The bounds that a partition gives, or that its body implies (§5.2).
+    /// The bounds that a partition gives or that its body implies (§5.2).
     pub(super) fn open_bounds(&mut self, partition: &Partition) -> Result<Open, Problem> {
         let [lower, upper] = partition.bounds()?;
         let named = partition.pattern.names().map(|names| names.len());
@@ -42,7 +42,7 @@ impl Evaluator {
                 }
             },
         };
-        // `<` begins one later, and `<=` ends one later.
+        // `l < iv` begins one later, and `iv <= u` ends one later.
         let (mut lower_values, _) = known(&lower, [1, 0])?;
         let (mut upper_values, is_dot) = known(&upper, [0, 1])?;
         if let (Some(l), Some(u)) = (&lower_values, &upper_values)
@@ -71,8 +71,8 @@ impl Evaluator {
         })
     }
 
-    /// The extents that selections in the body allow the index variables (`find-shapes`), if they
-    /// say one for each.
+    /// The extents that selections in the body allow the index variables (`find-shapes`); `None`
+    /// unless there is one for each variable.
     fn found_shapes(&mut self, partition: &Partition, length: Option<usize>) -> Option<Vec<i64>> {
         let bound = match &partition.pattern {
             Pattern::Vector(name, _) => {
@@ -177,7 +177,8 @@ impl Evaluator {
 }
 
 impl Evaluator {
-    /// Nothing says how far the last partition goes, perhaps since what it selects from is no array.
+    /// The problem of a last partition without an upper bound. A selection in its body from a name
+    /// that has no value may be the cause.
     pub(super) fn no_bounds(&self, partition: &Partition) -> Problem {
         let mut hidden: Vec<String> = match &partition.pattern {
             Pattern::Vector(name, _) => vec![name.clone()],
@@ -211,7 +212,7 @@ impl Evaluator {
                 }
                 _ => self.unknown_array(of, hidden).or_else(|| all(index)),
             },
-            // Their own bounds say what is missing in them.
+            // Their own bounds report missing values.
             Kind::Comprehension(_) | Kind::With(..) => None,
         }
     }

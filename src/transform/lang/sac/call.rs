@@ -1,4 +1,4 @@
-//! Functions of arrays, as SaC's library has them.
+//! Functions of arrays in SaC's library.
 
 use super::eval::{Evaluator, integers, shifted, shown};
 use super::syntax::Node;
@@ -6,7 +6,7 @@ use super::value::{Array, Piece, Scalar, whole};
 use crate::ir::{Affine, BinaryOp, Elem, Expr, Function, Node as Tree, Reduction, Shape};
 use crate::lang::problem::{Problem, Span};
 
-/// Every function, how many arguments it takes, and what it does.
+/// Every function, with its number of arguments and its meaning.
 const FUNCTIONS: &[(&str, usize, Meaning)] = &[
     ("shape", 1, Meaning::Shape),
     ("dim", 1, Meaning::Rank),
@@ -166,7 +166,7 @@ impl Evaluator {
         }
     }
 
-    /// `take` and `drop`: a count for each of the first dimensions, from the end if it is negative.
+    /// `take` and `drop`: a count for each leading dimension, from the end if it is negative.
     fn slice(&mut self, count: &Node, of: &Node, takes: bool) -> Result<Array, Problem> {
         let counts = self.value(count)?;
         let counts = integers(&counts, &count.span)?;
@@ -206,7 +206,7 @@ impl Evaluator {
     }
 }
 
-/// A value of another type.
+/// A value converted to another type.
 fn converted(value: &Scalar, elem: Elem) -> Option<Expr> {
     let tree = value.tree(value.elem())?;
     match tree.elem() == elem {

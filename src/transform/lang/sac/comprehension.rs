@@ -1,7 +1,7 @@
-//! Comprehensions and with-loops: dots are eliminated, pieces are made.
+//! Comprehensions and with-loops: eliminates dots and makes pieces.
 //!
 //! Source: Scholz and Šinkarovs, Tensor Comprehensions in SaC, 2019: §5.3 dots, §5.4 with-loops, §6
-//! default elements. Shapes are known, so that a default element needs no value.
+//! default elements. Shapes are numbers, so that a default element needs no value.
 
 use super::eval::{Evaluator, integers, limited, shown};
 use super::syntax::{Node, Operator, Part, Partition, Pattern};
@@ -9,22 +9,22 @@ use super::value::{Array, Piece, Scalar, whole};
 use crate::ir::{Affine, BinaryOp, Name, Reduction};
 use crate::lang::problem::{Problem, Span};
 
-/// A partition whose bounds are known.
+/// A partition with known bounds.
 struct Bounded<'p> {
     partition: &'p Partition,
     lower: Vec<i64>,
     upper: Vec<i64>,
 }
 
-/// A partition that was worked out.
+/// An evaluated partition.
 struct Made {
-    /// The shape of the result, as this partition has it.
+    /// The shape of the result according to this partition.
     shape: Vec<u64>,
     pieces: Vec<Piece>,
 }
 
 impl Evaluator {
-    /// `{ iv -> e | l <= iv < u; … }`: the last partition says the shape.
+    /// `{ iv -> e | l <= iv < u; … }`: the last partition determines the shape.
     pub(super) fn comprehension(
         &mut self,
         partitions: &[Partition],
@@ -137,7 +137,7 @@ impl Evaluator {
             shape = made.shape;
             pieces.extend(made.pieces);
         }
-        // The shape matters for nothing: no piece is to be taken for all of it.
+        // A shape without bounds, so that no piece appears to cover the whole array.
         let boundless = shape.iter().map(|_| u64::MAX).collect();
         let array = Array {
             shape: boundless,
@@ -165,7 +165,7 @@ impl Evaluator {
         }
     }
 
-    /// The result: other elements are the default, which is 0 unless it is given.
+    /// The result: its other elements are the default, which is 0 unless given.
     fn completed(
         &mut self,
         shape: Vec<u64>,
@@ -182,7 +182,7 @@ impl Evaluator {
         limited(Array { shape, pieces }.tidy(), span)
     }
 
-    /// The pieces of a partition that does not say the shape.
+    /// The pieces of a partition that does not determine the shape.
     fn earlier(&mut self, partition: &Partition, shape: &[u64]) -> Result<Vec<Piece>, Problem> {
         let open = self.open_bounds(partition)?;
         let named = partition.pattern.names().map(|names| names.len());
@@ -250,7 +250,7 @@ impl Evaluator {
             .to_vec())
     }
 
-    /// The pieces of a partition whose bounds are known.
+    /// The pieces of a partition with known bounds.
     fn made(&mut self, bounded: &Bounded) -> Result<Made, Problem> {
         let partition = bounded.partition;
         let ranges: Vec<(i64, i64)> = bounded
@@ -288,7 +288,7 @@ impl Evaluator {
                 let mut names = Vec::new();
                 for (text, _) in &parts {
                     let name = self.named(text);
-                    // Taken from here on.
+                    // Reserves the name from here on.
                     self.ranges.insert(name.clone(), (0, 1));
                     names.push(name);
                 }
@@ -375,8 +375,8 @@ fn twice(pattern: &Pattern) -> Option<Problem> {
     })
 }
 
-/// Where the index variables of a pattern are among the dimensions of the result; `None` if it has
-/// more dots than there are other dimensions.
+/// The positions of a pattern's index variables among the dimensions of the result; `None` if the
+/// pattern has more dots than there are other dimensions.
 fn places(pattern: &Pattern, variables: usize, rank: usize) -> Option<Vec<usize>> {
     let others = rank.checked_sub(variables)?;
     let Pattern::Parts(parts, _) = pattern else {
@@ -398,7 +398,7 @@ fn places(pattern: &Pattern, variables: usize, rank: usize) -> Option<Vec<usize>
     Some(found)
 }
 
-/// Integers as extents.
+/// Converts integers to extents.
 fn extents(values: &[i64], span: &Span) -> Result<Vec<u64>, Problem> {
     let each = values.iter().map(|value| {
         let negative = || Problem::new(span, format!("an extent of {value}"));

@@ -1,4 +1,4 @@
-//! What array expressions are: shapes as numbers, elements as trees.
+//! Evaluates array expressions: shapes are numbers, elements are trees.
 
 use super::syntax::{Infix, Kind, Node};
 use super::value::{Array, MAX_PIECES, MAX_VECTOR, Piece, Scalar, shared, whole};
@@ -8,21 +8,20 @@ use crate::ir::{
 use crate::lang::problem::{Problem, Span};
 use std::collections::BTreeMap;
 
-/// Works out expressions.
 #[derive(Default)]
 pub(super) struct Evaluator {
     /// Variables, the innermost last.
     pub scope: Vec<(String, Array)>,
     /// The ranges of index variables.
     pub ranges: BTreeMap<Name, (i64, i64)>,
-    /// Variables of a script that are no arrays, and what they are.
+    /// Variables of a script that are not arrays, with descriptions of their values.
     pub unfit: BTreeMap<String, String>,
-    /// How many iterators without a name there are.
+    /// The number of iterators that have no name in the text.
     unnamed: usize,
 }
 
 impl Evaluator {
-    /// A new iterator that no text names.
+    /// A new iterator without a name in the text.
     pub fn fresh(&mut self) -> Name {
         self.unnamed += 1;
         Name::generated(self.unnamed)
@@ -32,7 +31,7 @@ impl Evaluator {
         (0..rank).map(|_| self.fresh()).collect()
     }
 
-    /// A new iterator called as in the text, with a number if there is one of that name.
+    /// A new iterator with a name of the text; a number is added if the name is taken.
     pub fn named(&mut self, name: &str) -> Name {
         let is_free = |n: &Name| {
             !self.ranges.contains_key(n) && self.scope.iter().all(|(v, _)| v != n.as_str())
@@ -54,7 +53,7 @@ impl Evaluator {
     /// The value of an expression.
     ///
     /// # Errors
-    /// Why it has none.
+    /// The reason why it has none.
     pub fn value(&mut self, node: &Node) -> Result<Array, Problem> {
         match &node.kind {
             Kind::Integer(value) => Ok(Array::scalar(Scalar::integer(*value))),
@@ -166,7 +165,7 @@ impl Evaluator {
         self.combined(op, left, right, span)
     }
 
-    /// Two arrays of one shape, or an array and a scalar.
+    /// Combines two arrays of one shape, or an array and a scalar.
     pub fn combined(
         &mut self,
         op: BinaryOp,
@@ -249,7 +248,7 @@ impl Evaluator {
         self.element(of, &at, span)
     }
 
-    /// That an index stays inside of its dimension.
+    /// Checks that an index stays inside of its dimension.
     fn check_inside(&self, index: &Affine, extent: u64, span: &Span) -> Result<(), Problem> {
         let interval = index.interval(&|name| {
             let (low, high) = *self.ranges.get(name)?;
@@ -273,7 +272,7 @@ impl Evaluator {
         }
     }
 
-    /// Whether an index has a variable that takes no value.
+    /// Whether an index has a variable with an empty range.
     fn is_never(&self, index: &Affine) -> bool {
         let is_empty = |name: &Name| {
             let range = self.ranges.get(name);
@@ -320,7 +319,7 @@ impl Evaluator {
         }
         let shape = of.shape[at.len().min(of.shape.len())..].to_vec();
         if pieces.is_empty() {
-            // Nothing reads it: the array is empty, or the index takes no value.
+            // The value is never read: the array is empty, or the range of the index is.
             let domain = whole(&shape, self.fresh_for(shape.len()));
             let value = Scalar::integer(0);
             pieces.push(Piece { domain, value });
@@ -400,7 +399,7 @@ fn outside(piece: &Piece, of: &Piece) -> Vec<Piece> {
     parts.into_iter().skip(1).collect()
 }
 
-/// A shape as SaC writes it.
+/// A shape in SaC's notation.
 pub(super) fn shown(shape: &[u64]) -> String {
     let texts: Vec<String> = shape.iter().map(u64::to_string).collect();
     format!("[{}]", texts.join(","))
@@ -411,7 +410,7 @@ pub(super) fn too_many(span: &Span) -> Problem {
     Problem::new(span, message).help("assign parts of the expression to variables of their own")
 }
 
-/// The array, unless it has too many pieces.
+/// The array, or a problem if it has too many pieces.
 pub(super) fn limited(array: Array, span: &Span) -> Result<Array, Problem> {
     if array.pieces.len() > MAX_PIECES {
         Err(too_many(span))
@@ -420,7 +419,7 @@ pub(super) fn limited(array: Array, span: &Span) -> Result<Array, Problem> {
     }
 }
 
-/// Two arrays along their first dimension.
+/// Concatenates two arrays along their first dimension.
 fn concatenated(left: Array, right: Array, span: &Span) -> Result<Array, Problem> {
     let fits = left.rank() == right.rank() && left.shape.get(1..) == right.shape.get(1..);
     let (Some(first), Some(second)) = (left.shape.first(), right.shape.first()) else {
@@ -447,7 +446,7 @@ fn concatenated(left: Array, right: Array, span: &Span) -> Result<Array, Problem
     limited(Array { shape, pieces }, span)
 }
 
-/// A piece that begins later in a dimension.
+/// The piece, shifted along a dimension.
 pub(super) fn shifted(piece: Piece, dimension: usize, by: i64) -> Option<Piece> {
     let mut domain = piece.domain;
     let (name, low, high) = domain.get_mut(dimension)?;
@@ -460,7 +459,7 @@ pub(super) fn shifted(piece: Piece, dimension: usize, by: i64) -> Option<Piece> 
     Some(Piece { domain, value })
 }
 
-/// A vector of integers.
+/// The integers of a vector.
 pub(super) fn integers(array: &Array, span: &Span) -> Result<Vec<i64>, Problem> {
     if array.rank() == 1 && array.shape[0] > MAX_VECTOR {
         return Err(too_many(span));

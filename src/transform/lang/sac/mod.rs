@@ -6,16 +6,17 @@
 //! C = { [i,j] -> sum({ [k] -> A[i,k] * B[k,j] }) };
 //! ```
 //!
-//! - `double[3,4] A;` declares an array that is given; `float`, `int` and `long` alike; extents may be
-//!   names. `C = e;` assigns
-//! - `{ iv -> e | l <= iv < u; … }`: partitions, of which the first that holds an index counts, and the
-//!   last says the shape; bounds may be missing, and elements that no partition holds are 0
+//! - `double[3,4] A;` declares an input array. `float`, `int` and `long` work alike, and extents
+//!   may be names. `C = e;` assigns
+//! - `{ iv -> e | l <= iv < u; … }` has partitions: the first one that contains an index applies.
+//!   The last one determines the shape. Bounds may be missing, and elements in no partition are 0
 //! - index patterns: `iv`, `[i,j]`, `[i,.,j]`, `[...,i]`
-//! - with-loops: `with { (l <= iv < u) : e; } : genarray(shape, default)`, `modarray(a)`, `fold(+, 0)`
+//! - with-loops: `with { (l <= iv < u) : e; } : genarray(shape, default)`, `modarray(a)`, `fold(+,
+//!   0)`
 //! - `a[i,j]`, `a[iv]`, `a[i]` for a row, `[1, 2]`, `+ - * / %`, `++`, and the functions of `call`
 //!
-//! Integers beside floating-point numbers are converted. Where bounds are inferred from arrays of
-//! different extents, the least one counts (§5.2).
+//! Integers combined with floating-point numbers are converted. If bounds are inferred from arrays
+//! of different extents, the least extent is taken (§5.2).
 //!
 //! Source: Scholz and Šinkarovs, Tensor Comprehensions in SaC, 2019.
 
@@ -39,7 +40,7 @@ use crate::tensor::partition::retargeted;
 use crate::tensor::with_shapes;
 use std::collections::BTreeMap;
 
-/// The program that a text of declarations and assignments stands for.
+/// The program of a text of declarations and assignments.
 pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> Result<Program, Vec<Problem>> {
     let (items, mut problems) = parse::file(text);
     let mut evaluator = Evaluator::default();
@@ -123,7 +124,8 @@ pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> Result<Program,
                 match made {
                     Err(problem) => {
                         problems.push(problem);
-                        // What reads it is not to blame.
+                        // A value in place of the faulty one, so that its readers report no
+                        // problem.
                         let unknown = Array::scalar(Scalar::integer(0));
                         evaluator.scope.push((name.clone(), unknown));
                         break;
@@ -147,8 +149,8 @@ pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> Result<Program,
     }
 }
 
-/// The assignment of an array expression to a tensor named □; `variables` are those of the
-/// expression, the innermost last.
+/// The assignment of an array expression to a tensor named □. The expression may use `variables`,
+/// the innermost last.
 pub(super) fn expression(
     text: &str,
     variables: Vec<(String, Variable)>,
@@ -165,7 +167,7 @@ pub(super) fn expression(
                 given(&mut evaluator, Some(&tensor), tensor.shape().extents())
             }
             Variable::Other(what) => {
-                // It hides others of its name.
+                // It hides earlier variables of its name.
                 evaluator.scope.retain(|(known, _)| *known != name);
                 evaluator.unfit.insert(name, what);
                 continue;
@@ -188,7 +190,7 @@ pub(super) fn expression(
     made.map_err(|problem| vec![problem])
 }
 
-/// The array of a variable; one without elements has no tensor.
+/// The array of a variable; an array without elements has no tensor.
 fn given(evaluator: &mut Evaluator, tensor: Option<&Tensor>, extents: &[u64]) -> Array {
     let names = evaluator.fresh_for(extents.len());
     match tensor {
@@ -217,7 +219,7 @@ fn declared(
     each.collect()
 }
 
-/// The tensor of a variable; nothing if it has no elements.
+/// The tensor of a variable; `None` if it has no elements.
 fn tensor(name: &str, span: &Span, extents: &[u64], elem: Elem) -> Result<Option<Tensor>, Problem> {
     let name = Name::new(name).map_err(|error| Problem::new(span, error.to_string()))?;
     Ok(unnamed(span, extents, elem)?.map(|tensor| tensor.named(name)))
@@ -239,7 +241,7 @@ fn unnamed(span: &Span, extents: &[u64], elem: Elem) -> Result<Option<Tensor>, P
     Ok(Some(Tensor::new(shape, elem)))
 }
 
-/// The assignment of all elements of a value.
+/// Assigns all elements of a value.
 fn assignment(
     tensor: &Tensor,
     value: &Array,
@@ -280,7 +282,7 @@ fn assignment(
     }
 }
 
-/// The assignment of a piece, with all ranges given, and without them if they follow from the
+/// Assigns a piece: once with all ranges given, and once without them if they follow from the
 /// tensors.
 fn plain(tensor: &Tensor, piece: &Piece, tree: Expr) -> (Expr, Option<Expr>) {
     let (piece, tree) = readable(piece, tree);
@@ -317,7 +319,7 @@ fn plain(tensor: &Tensor, piece: &Piece, tree: Expr) -> (Expr, Option<Expr>) {
     (given, same.then_some(without))
 }
 
-/// An expression whose operations have the shapes that known ranges of iterators say.
+/// Infers the shapes of an expression's operations from the ranges of iterators known so far.
 fn with_known_shapes(expr: &Expr, ranges: &mut BTreeMap<Name, (i64, i64)>) -> Expr {
     let shape = |expr: &Expr, ranges: &BTreeMap<Name, (i64, i64)>| {
         let names = expr.iterators();
@@ -381,7 +383,7 @@ fn with_known_shapes(expr: &Expr, ranges: &mut BTreeMap<Name, (i64, i64)>) -> Ex
     }
 }
 
-/// A value whose reductions take the ranges that are inferred.
+/// The value with the ranges of its reductions left out, to be inferred.
 fn without_ranges(tree: &Expr) -> Expr {
     tree.replace(&|expr| match expr.node() {
         Node::Reduce {
@@ -401,7 +403,7 @@ fn without_ranges(tree: &Expr) -> Expr {
     })
 }
 
-/// Names for iterators that the text names none of: `i1`, `i2` … by dimension.
+/// Names iterators that have no name in the text: `i1`, `i2` … by dimension.
 fn readable(piece: &Piece, tree: Expr) -> (Piece, Expr) {
     let mut taken = tree.all_names();
     taken.extend(piece.domain.iter().map(|(name, ..)| name.clone()));

@@ -1,4 +1,4 @@
-//! From text to syntax: declarations, and assignments of array expressions.
+//! Parses declarations and assignments of array expressions.
 
 use super::syntax::{
     Bound, Declaration, Infix, Item, Kind, Limit, Node, Operator, Part, Partition, Pattern, Range,
@@ -13,7 +13,7 @@ use chumsky::prelude::*;
 
 const WORDS: &[&str] = &["with", "double", "float", "int", "long"];
 
-/// The items of a text, and what is wrong with it.
+/// The items of a text, and the mistakes in it.
 pub(super) fn file(text: &str) -> (Vec<Item>, Vec<Problem>) {
     let (tokens, mut problems) = tokens(text);
     let end = (text.len()..text.len()).into();
@@ -23,7 +23,7 @@ pub(super) fn file(text: &str) -> (Vec<Item>, Vec<Problem>) {
     (items.unwrap_or_default(), problems)
 }
 
-/// The only expression of a text, and what is wrong with it.
+/// The only expression of a text, and the mistakes in it.
 pub(super) fn expression_alone(text: &str) -> (Option<Node>, Vec<Problem>) {
     let (tokens, mut problems) = tokens(text);
     let last = (text.len()..text.len()).into();
@@ -195,7 +195,7 @@ fn pattern<'t, I: Input<'t>>() -> impl Parser<'t, I, Pattern, Errors<'t>> + Clon
     choice((parts, vector)).labelled("an index pattern")
 }
 
-/// `l <= iv < u`, where each bound may be missing.
+/// `l <= iv < u`; either bound may be missing.
 fn range<'t, I: Input<'t>>(
     node: impl Parser<'t, I, Node, Errors<'t>> + Clone + 't,
 ) -> impl Parser<'t, I, Range, Errors<'t>> + Clone {
@@ -291,7 +291,7 @@ fn with_loop<'t, I: Input<'t>>(
 }
 
 impl Range {
-    /// What a generator of a with-loop binds: what stands between its bounds.
+    /// The pattern that a generator of a with-loop binds: the middle one of its limits.
     fn pattern(&self) -> Pattern {
         let Some(Limit::Value(node)) = self.limits.get(1) else {
             return Pattern::Parts(Vec::new(), self.span.clone());

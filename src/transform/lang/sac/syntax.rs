@@ -4,7 +4,7 @@ use crate::ir::{Elem, Reduction};
 use crate::lang::problem::Span;
 use crate::lang::term::Extent;
 
-/// An expression, with the place where it is written.
+/// An expression and its place in the text.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub kind: Kind,
@@ -17,7 +17,7 @@ impl Node {
     }
 }
 
-/// What an expression is.
+/// The kind of an expression, with its operands.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
     Integer(i64),
@@ -47,7 +47,7 @@ pub(super) enum Infix {
     Concat,
 }
 
-/// One generator with its body.
+/// A generator with its body.
 #[derive(Clone, Debug)]
 pub(super) struct Partition {
     pub pattern: Pattern,
@@ -56,12 +56,11 @@ pub(super) struct Partition {
     pub span: Span,
 }
 
-/// What a generator binds.
+/// The pattern that a generator binds.
 #[derive(Clone, Debug)]
 pub(super) enum Pattern {
-    /// An index vector.
     Vector(String, Span),
-    /// Its components.
+    /// The components of an index vector.
     Parts(Vec<Part>, Span),
 }
 
@@ -71,19 +70,19 @@ pub(super) enum Part {
     Name(String, Span),
     /// `.`: a component without a name.
     Dot,
-    /// `...`: any number of them.
+    /// `...`: any number of such components.
     Dots,
 }
 
 impl Pattern {
-    /// Where it is written.
+    /// Its place in the text.
     pub fn span(&self) -> &Span {
         match self {
             Pattern::Vector(_, span) | Pattern::Parts(_, span) => span,
         }
     }
 
-    /// The names of the components, without dots; nothing for an index vector.
+    /// The names of the components, without dots; `None` for an index vector.
     pub fn names(&self) -> Option<Vec<(&str, &Span)>> {
         match self {
             Pattern::Vector(..) => None,
@@ -99,7 +98,7 @@ impl Pattern {
         }
     }
 
-    /// The pattern without dots, as bounds mention it (§5.2, `strip-dots`).
+    /// The pattern without dots, as bounds spell it (§5.2, `strip-dots`).
     pub fn stripped(&self) -> String {
         match (self, self.names()) {
             (Pattern::Parts(..), Some(names)) => {
@@ -124,7 +123,7 @@ impl Pattern {
     }
 }
 
-/// What stands behind `|`: two or three limits, with `<` or `<=` between them.
+/// The range after `|`: two or three limits, separated by `<` or `<=`.
 #[derive(Clone, Debug)]
 pub(super) struct Range {
     pub limits: Vec<Limit>,
@@ -148,14 +147,14 @@ pub(super) struct Bound {
     pub or_equal: bool,
 }
 
-/// What a with-loop makes of its generators.
+/// The operation of a with-loop.
 #[derive(Clone, Debug)]
 pub(super) enum Operator {
-    /// An array of a shape, and what the other elements are.
+    /// An array of a given shape, with a default for the other elements.
     Genarray(Box<Node>, Option<Box<Node>>),
-    /// A changed array.
+    /// An array with some elements replaced.
     Modarray(Box<Node>),
-    /// One value, from a neutral one on.
+    /// A reduction to one value, with its neutral element.
     Fold(Reduction, Option<Box<Node>>),
 }
 
@@ -164,7 +163,7 @@ pub(super) enum Operator {
 pub(super) enum Item {
     Declaration(Declaration),
     Statement(Statement),
-    /// What could not be read.
+    /// A part with a syntax error.
     Unread,
 }
 

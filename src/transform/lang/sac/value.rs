@@ -1,8 +1,10 @@
-//! Array values while an expression is worked out: shapes are known, elements are trees.
+//! Array values during evaluation: shapes are numbers, elements are trees.
+//!
+//! An array consists of pieces in boxes of indices. The first box that contains an index applies.
 
 use crate::ir::{Affine, BinaryOp, Constant, Elem, Expr, Function, Name, Node, Shape, Tensor};
 
-/// One element.
+/// The value of an element.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Scalar {
     /// An integer that is affine in index variables.
@@ -15,15 +17,15 @@ pub(super) enum Scalar {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Array {
     pub shape: Vec<u64>,
-    /// What the elements are, each in a box of indices; the first box that holds an index counts,
-    /// and together they hold all.
+    /// The elements, by boxes of indices. The first box that contains an index applies, and
+    /// together they contain every index.
     pub pieces: Vec<Piece>,
 }
 
 /// The elements in a box.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Piece {
-    /// For each dimension, the iterator that the value has for it, and its range.
+    /// For each dimension, the iterator that the value uses, and its range.
     pub domain: Vec<(Name, i64, i64)>,
     pub value: Scalar,
 }
@@ -40,7 +42,7 @@ impl Scalar {
         }
     }
 
-    /// The number, if it is one.
+    /// The value, if it is a constant integer.
     pub fn as_integer(&self) -> Option<i64> {
         match self {
             Scalar::Integer(affine) => affine.as_constant(),
@@ -48,7 +50,7 @@ impl Scalar {
         }
     }
 
-    /// The value as a tree of an element type; integers become floating-point numbers.
+    /// The value as a tree of an element type; integers are converted to floating point.
     pub fn tree(&self, elem: Elem) -> Option<Expr> {
         let own = match self {
             Scalar::Integer(affine) => match affine.as_constant() {
@@ -86,7 +88,7 @@ impl Scalar {
         }
     }
 
-    /// `self op other`; `None` for what has no value, as a division by the integer 0.
+    /// `self op other`; `None` if it has no value, such as a division by the integer 0.
     pub fn combine(&self, op: BinaryOp, other: &Scalar) -> Option<Scalar> {
         if let (Scalar::Integer(a), Scalar::Integer(b)) = (self, other) {
             let constants = (a.as_constant(), b.as_constant());
@@ -119,7 +121,7 @@ impl Scalar {
         })))
     }
 
-    /// `function(self)`; `None` if there is no such function of its type.
+    /// `function(self)`; `None` if its type has no such function.
     pub fn apply(&self, function: Function) -> Option<Scalar> {
         if let (Function::Neg, Scalar::Integer(affine)) = (function, self) {
             return Some(Scalar::Integer(affine.times(-1)));
@@ -136,7 +138,7 @@ impl Scalar {
     }
 }
 
-/// The type of operands of two types: the one that holds more numbers.
+/// The common type of two operand types: the one that holds more numbers.
 pub(super) fn common(a: Elem, b: Elem) -> Elem {
     match (a.is_float(), b.is_float()) {
         (true, false) => a,
@@ -185,7 +187,7 @@ impl Array {
         }
     }
 
-    /// The elements of a vector, one by one, where each can be told.
+    /// The elements of a vector, one by one, if each is known.
     pub fn as_vector(&self) -> Option<Vec<Scalar>> {
         let [extent] = self.shape.as_slice() else {
             return None;
@@ -197,13 +199,13 @@ impl Array {
         (0..extent).map(|k| self.at(&[k])).collect()
     }
 
-    /// The integers of a vector, if all of them are numbers.
+    /// The integers of a vector, if all are constants.
     pub fn as_integers(&self) -> Option<Vec<i64>> {
         let items = self.as_vector()?;
         items.iter().map(Scalar::as_integer).collect()
     }
 
-    /// The element at an index of numbers.
+    /// The element at a constant index.
     pub fn at(&self, index: &[i64]) -> Option<Scalar> {
         let holds = |piece: &&Piece| {
             let mut pairs = piece.domain.iter().zip(index);
@@ -230,7 +232,7 @@ impl Array {
         })
     }
 
-    /// Pieces without those that hold nothing, or nothing that those before do not hold.
+    /// Drops empty pieces, and the pieces after one that contains every index.
     pub fn tidy(mut self) -> Array {
         self.pieces.retain(|piece| !piece.is_empty());
         if let Some(last) = self
@@ -243,8 +245,8 @@ impl Array {
         self
     }
 
-    /// The pieces in boxes of which no two share an index; a last piece that holds all indices is
-    /// returned apart, for what is left.
+    /// Makes the boxes of the pieces disjoint. A last piece that contains every index is returned
+    /// separately, for the remaining elements.
     pub fn disjoint(&self) -> Option<(Vec<Piece>, Option<Piece>)> {
         let (rest, pieces) = match self.pieces.split_last() {
             Some((last, before)) if last.is_all(&self.shape) => (Some(last.clone()), before),
@@ -276,9 +278,9 @@ impl Array {
     }
 }
 
-/// The longest vectors that are told element by element.
+/// The longest vectors that are evaluated element by element.
 pub(super) const MAX_VECTOR: u64 = 4096;
-/// How many pieces an array may have.
+/// The most pieces that an array may have.
 pub(super) const MAX_PIECES: usize = 4096;
 
 /// All indices of a shape.
@@ -318,7 +320,7 @@ impl Piece {
         }
     }
 
-    /// The piece with other iterators for its dimensions.
+    /// The value with other iterators for its dimensions.
     pub fn renamed(&self, names: &[Name]) -> Scalar {
         self.value.substitute(&|name| {
             let place = self.domain.iter().position(|(n, ..)| n == name)?;

@@ -1,7 +1,7 @@
-//! From trees to terms: what whole tensors an assignment works on.
+//! Translates trees back to terms: operations on whole tensors that compute an assignment.
 //!
 //! Every access becomes a tensor whose dimensions are named by iterators. Products put dimensions
-//! side by side; a sum over an iterator contracts the two dimensions that it names.
+//! side by side. A sum over an iterator contracts the two dimensions of that name.
 
 use super::is_plain;
 use crate::analysis::shape::all_ranges;
@@ -9,7 +9,7 @@ use crate::ir::{BinaryOp, Expr, Index, Name, Node, Reduction};
 use crate::lang::term::{Kind, Term};
 use std::collections::BTreeMap;
 
-/// A term whose dimensions are named; a name may occur several times.
+/// A term with named dimensions; a name may occur several times.
 struct Open {
     term: Term,
     dimensions: Vec<Name>,
@@ -25,7 +25,7 @@ fn number(value: usize) -> (u64, std::ops::Range<usize>) {
     (value as u64, 0..0)
 }
 
-/// The term of the value of an assignment, its dimensions in the order of the target's.
+/// The term of an assignment's value, with dimensions in the order of the target's.
 pub(super) fn term(assignment: &Expr) -> Said<Term> {
     let Node::Assign {
         target,
@@ -73,7 +73,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// `summed` are the iterators that a sum around it is over.
+    /// The term of a value; `summed` are the iterators of a sum around it.
     fn open(&self, value: &Expr, summed: &[Name]) -> Said<Open> {
         match value.node() {
             Node::Access { tensor, index } => {
@@ -83,7 +83,7 @@ impl Writer {
                 };
                 let mut term = new(Kind::Variable(tensor.label().to_owned()));
                 let mut dimensions = Vec::new();
-                // From the last one on, so that numbers stay.
+                // In descending order, so that the numbers of the other dimensions stay valid.
                 for (k, affine) in index.iter().enumerate().rev() {
                     match (affine.as_constant(), affine.as_iterator()) {
                         (Some(at), _) => {
@@ -120,7 +120,7 @@ impl Writer {
                     BinaryOp::Mul if right.dimensions.is_empty() => {
                         Ok(elementwise(*op, right, left))
                     }
-                    // What is summed over is contracted.
+                    // Products over summed iterators become contractions instead.
                     BinaryOp::Mul
                         if left.dimensions == right.dimensions
                             && is_distinct(&left.dimensions)
@@ -214,7 +214,7 @@ impl Writer {
         Ok(open)
     }
 
-    /// The term with exactly these dimensions, in this order.
+    /// Rearranges the term to exactly these dimensions, in this order.
     fn aligned(&self, mut open: Open, to: &[Name]) -> Said<Open> {
         while let Some((second, name)) = open
             .dimensions
@@ -247,7 +247,7 @@ impl Writer {
         }
     }
 
-    /// The term with a new first dimension along which nothing changes.
+    /// The term with a new first dimension along which elements are equal.
     fn expanded(&self, open: Open, name: &Name) -> Said<Open> {
         let extent = self
             .extents

@@ -1,6 +1,6 @@
-//! Programs as text, in each of the notations.
+//! Writes programs in each of the notations.
 //!
-//! What a notation cannot say is an error with the operation that it lacks.
+//! If a notation cannot express an assignment, the error names the missing operation.
 
 mod collective;
 mod sac;
@@ -13,22 +13,22 @@ use super::Notation;
 use crate::ir::{Elem, Expr, Infix, Name, Program, Tensor};
 use thiserror::Error;
 
-/// Why a program has no text in a notation.
+/// Why a program cannot be written in a notation.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{assignment}`: {notation} has no {what}")]
 pub struct NotSaid {
-    /// The assignment, in teml's own text.
+    /// The assignment, in teml's own notation.
     pub assignment: String,
-    /// The notation, for people.
+    /// The title of the notation.
     pub notation: &'static str,
-    /// What it lacks.
+    /// The operation that it lacks.
     pub what: String,
 }
 
-/// The text of a program in a notation; [`super::read`] reads it.
+/// Writes a program in a notation; [`super::read`] reads it.
 ///
 /// # Errors
-/// An assignment that the notation cannot say.
+/// An assignment that the notation cannot express.
 pub fn written(program: &Program, notation: Notation) -> Result<String, NotSaid> {
     let mut lines = Vec::new();
     for variable in program.variables() {
@@ -92,7 +92,7 @@ pub fn written(program: &Program, notation: Notation) -> Result<String, NotSaid>
     Ok(lines.join("\n"))
 }
 
-/// `[3,4]`, and nothing for a scalar.
+/// `[3,4]`, or the empty text for a scalar.
 fn list(extents: &[String]) -> String {
     if extents.is_empty() {
         String::new()
@@ -107,7 +107,7 @@ fn joined(names: &[Name], separator: &str) -> String {
     texts.join(separator)
 }
 
-/// Whether numbers of a type are what a notation without types means.
+/// Whether numbers of a type have the meaning of a notation without types.
 fn is_plain(elem: Elem) -> bool {
     elem == Elem::F64
 }

@@ -1,4 +1,4 @@
-//! Assignments as SaC's comprehensions.
+//! Writes assignments as SaC's comprehensions.
 
 use super::{joined, list};
 use crate::analysis::shape::{all_ranges, ranges};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 type Said<T> = Result<T, String>;
 
-/// What SaC calls a type.
+/// SaC's name of a type.
 pub(super) fn elem(elem: Elem) -> &'static str {
     match elem {
         Elem::F64 => "double",
@@ -24,7 +24,7 @@ pub(super) fn value(assignment: &Expr) -> Said<String> {
         let mut texts: Vec<String> = pieces.iter().map(partition).collect::<Said<_>>()?;
         match otherwise {
             Some(rest) => texts.push(partition(rest)?),
-            // The last one says the shape, which the pieces together have.
+            // The last partition determines the shape, which the pieces only have together.
             None => texts.extend(assignment.tensor().map(zeros)),
         }
         return Ok(format!("{{ {} }}", texts.join("; ")));
@@ -68,7 +68,7 @@ fn zeros(tensor: &Tensor) -> String {
     format!("iv -> 0 | iv < {}", shape(tensor))
 }
 
-/// Whether an assignment reaches all elements.
+/// Whether an assignment sets all elements.
 fn is_all(assignment: &Expr, tensor: &Tensor) -> bool {
     let Ok(bounds) = bounds(assignment) else {
         return false;
@@ -81,8 +81,8 @@ fn is_all(assignment: &Expr, tensor: &Tensor) -> bool {
         .eq(high.map(|high| (0, high)))
 }
 
-/// The index variables of the target's dimensions, and their ranges, after indices such as `i + 1`
-/// became variables.
+/// The index variables of the target's dimensions, and their ranges. Indices such as `i + 1` are
+/// replaced by variables first.
 fn bounds(assignment: &Expr) -> Said<Vec<(Name, i64, i64)>> {
     let Node::Assign { target, within, .. } = assignment.node() else {
         return Err("such statements".into());
@@ -153,7 +153,7 @@ fn partition(assignment: &Expr) -> Said<String> {
     Ok(format!("{vector} -> {text}{generator}"))
 }
 
-/// The least extent of a dimension that an iterator indexes alone.
+/// The least extent among the dimensions that an iterator indexes alone.
 fn least_extent(value: &Expr, name: &Name) -> Option<i64> {
     let mut least: Option<i64> = None;
     value.for_each_access(&mut |tensor, index| {
@@ -183,7 +183,7 @@ impl Writer {
         })
     }
 
-    /// The text of a value below an operator that binds this tightly.
+    /// The text of a value below an operator of precedence `around`.
     fn text(&self, value: &Expr, around: u8) -> Said<String> {
         match value.node() {
             Node::Access { tensor, index } => {

@@ -1,4 +1,4 @@
-//! Assignments as TeML's calls: `C = eq(vcontract(…), [i1, i2])`.
+//! Writes assignments as TeML's calls: `C = eq(vcontract(…), [i1, i2])`.
 
 use super::joined;
 use crate::ir::{Affine, Arg, Constant, Domain, Expr, Function, Index, Node, Reduction, Tensor};
@@ -99,7 +99,7 @@ fn operand(value: &Expr) -> Said<(String, Option<String>)> {
     }
 }
 
-/// A value that has its iterators.
+/// A value that carries its iterators.
 fn virtual_text(value: &Expr) -> Said<String> {
     match value.node() {
         Node::Access { .. } => Ok(match operand(value)? {

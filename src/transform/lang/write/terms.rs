@@ -1,8 +1,8 @@
-//! Terms as text.
+//! Writes terms as text.
 
 use crate::lang::term::{Dimension, Kind, Term};
 
-/// Whether two terms are equal but for where they are written.
+/// Whether two terms are equal up to their places in the text.
 pub(in crate::lang) fn is_same(a: &Term, b: &Term) -> bool {
     let pairs = |a: &[Dimension], b: &[Dimension]| {
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0)
@@ -88,7 +88,7 @@ pub(super) fn teil(term: &Term) -> String {
             let mut text = operand(of);
             let mut gone: Vec<u64> = Vec::new();
             for pair in pairs {
-                // Dimensions are counted in what earlier contractions leave.
+                // Dimensions are counted without the dimensions that earlier contractions remove.
                 let left = |d: &Dimension| {
                     let before = gone.iter().filter(|g| **g < d.0).count();
                     d.0 - u64::try_from(before).unwrap_or(0)
@@ -105,7 +105,7 @@ pub(super) fn teil(term: &Term) -> String {
     }
 }
 
-/// What a term has that the model language does not say.
+/// An operation of a term that the model language lacks.
 pub(super) fn lacks(term: &Term) -> Option<String> {
     let own = match &term.kind {
         Kind::Reduce(..) => Some("reduction along one dimension, only contractions"),
