@@ -10,7 +10,7 @@ let C = contract(A, B, [2, 1]);
 let naive = build(C);
 let tile = |rows| naive
     .stripmine(\"i1\", rows).stripmine(\"i2\", 2 * machine().vector_bytes / 8)
-    .reorder([\"i1_o\", \"i2_o\", \"i3\", \"i1_i\", \"i2_i\"]).context(\"i2_o\", \"C\").vectorize(\"i2_i\");
+    .reorder([\"i1_o\", \"i2_o\", \"i3\", \"i1_i\", \"i2_i\"]).stage(\"i2_o\", \"C\").vectorize(\"i2_i\");
 ";
 
 fn prints(script: &str) -> String {
