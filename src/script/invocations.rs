@@ -52,7 +52,7 @@ impl Open<'_> {
             .rposition(|site| is_call(&site.invocation));
         state.invocations.truncate(at.unwrap_or(0));
         let has_text = call.args.iter().all(Given::has_text);
-        // What times decided is not decided again in the same way.
+        // A choice based on times may turn out differently in a replay.
         let is_same_again = has_text && state.runs == self.runs;
         if let Some(nest) = value.and_then(|v| v.read_lock::<Nest>())
             && is_same_again

@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub enum Handle {
     /// A loop.
     Loop {
-        /// What stays the same.
+        /// Identifies the loop across steps.
         birth: Arc<Birth>,
         /// Its name where the handle was taken.
         name: Name,
@@ -44,8 +44,8 @@ impl Handle {
         }
     }
 
-    /// What it is called in the first of `nests` that has it; otherwise why none has, which follows
-    /// \"is\".
+    /// Its name in the first of `nests` that has it. The error completes a sentence that begins
+    /// "the loop is".
     ///
     /// # Errors
     /// A step ended it, or it belongs to another nest.
@@ -126,7 +126,7 @@ impl Shown for Handle {
     }
 }
 
-/// What the last step made.
+/// The handles of everything that the last step made.
 #[derive(Clone, Debug)]
 pub struct Made {
     step: String,
@@ -337,7 +337,7 @@ print(build(B).interchange(1, 2).vectorize(2).loops().index_of(j.name));
     },
 };
 
-/// What steps make.
+/// The properties of [`Made`].
 pub const HANDLES: [&str; 14] = [
     "outer", "inner", "tail", "peeled", "fused", "buffer", "buffers", "loads", "stores", "copies",
     "parts", "guards", "placed", "loops",

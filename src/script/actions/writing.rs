@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 /// Argument `k`, the path of a file or directory to be written.
 ///
 /// # Errors
-/// It is no path, or one where the code that calls may not write.
+/// It is not a path, or the calling code may not write there.
 pub(super) fn target(call: &Call, k: usize) -> Result<PathBuf, Failure> {
     allowed(call, k, PathBuf::from(call.text(k)?))
 }
