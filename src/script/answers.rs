@@ -92,8 +92,8 @@ impl Session {
         bench.parameters.unused().map(str::to_owned)
     }
 
-    /// How many variants [`Check`](crate::trial::Check) checked, how many are not known to be right,
-    /// and how many of the latter have no definition to prove them by.
+    /// How many variants [`Check`](crate::trial::Check) checked, how many are not known to be
+    /// right, and how many of these lack a definition to prove them by.
     pub fn checked(&self) -> [usize; 3] {
         let kept = &self.bench.lock().kept;
         [kept.checked, kept.wrong, kept.unproved]

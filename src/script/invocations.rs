@@ -1,5 +1,5 @@
-//! Calls of the library that are under way: what it does is asked for where a script calls it, and
-//! its steps are recorded as those of the call.
+//! Calls of the library that are under way. Their steps are recorded as steps of the call, at the
+//! place where a script made it.
 
 use super::actions::Handle;
 use super::state::Shared;

@@ -2,7 +2,7 @@
 //! returns a new nest.
 //!
 //! Before a script is compiled, a keyword is put in front of each statement whose value is
-//! dropped. At run time it checks whether that value is a nest:
+//! dropped. At run time it checks whether that value is a nest, and warns once for each place:
 //!
 //! ```text
 //! c.unroll(1); d   becomes   teml_unused c.unroll(1); d

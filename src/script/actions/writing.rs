@@ -1,4 +1,7 @@
 //! Where scripts may write: the user's own anywhere, imported modules where the user says so.
+//!
+//! Rights belong to texts. A closure is a place in a text, and keeps the rights of that text
+//! wherever it is called.
 
 use crate::call::{Call, Rights};
 use crate::fail::Failure;
