@@ -1,4 +1,4 @@
-//! A dialog that is opened while its prompt is shown.
+//! A REPL that is opened while its prompt is already shown.
 
 use super::Repl;
 use crate::script::ScriptError;
@@ -6,7 +6,7 @@ use std::io::Error;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-/// A dialog that may be opened still.
+/// A REPL that may still be opening.
 pub(super) struct Later(Mutex<Opening>);
 
 enum Opening {
@@ -30,7 +30,8 @@ impl Later {
         Ok(Later(Mutex::new(Opening::Going(thread.spawn(open)?))))
     }
 
-    /// What `use_it` returns of the dialog, once it is open; nothing if it cannot be opened.
+    /// Waits until the REPL is open and returns the result of `use_it`; `None` if it cannot be
+    /// opened.
     pub(super) fn with<T>(&self, use_it: impl FnOnce(&mut Repl) -> T) -> Option<T> {
         let mut state = self.state();
         if let Opening::Going(_) = *state

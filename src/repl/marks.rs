@@ -1,5 +1,5 @@
-//! What is said behind the loops of a nest: how many iterations they have, whether they are
-//! unrolled, by a step or in the C, and why vector loops have no vectors.
+//! Remarks behind the loops of a nest: their trip counts, whether a step or the C unrolls them, and
+//! why vector loops have no vectors.
 
 use crate::analysis::levels::levels;
 use crate::codegen;
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 /// The steps that unroll blocks of iterations and leave a loop over blocks.
 const UNROLLING: [&str; 2] = ["unroll", "unroll_and_jam"];
 
-/// What is said behind each loop.
+/// The remark behind each loop.
 pub(super) fn marks(nest: &Nest, target: &Target) -> HashMap<Name, String> {
     let plan = codegen::unproved(std::slice::from_ref(nest), target).ok();
     let outer = plan

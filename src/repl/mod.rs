@@ -1,8 +1,8 @@
-//! The dialog: lines in, results out.
+//! The REPL: lines in, results out.
 //!
-//! [`Repl`] is the dialog without a terminal: it takes lines and says what happened. The
-//! terminal around it, with editing and history, is in [`run`]. `commands` has one table of all
-//! commands; `timeline` keeps the state behind each line; `complete` knows what can follow.
+//! [`Repl`] is the REPL without a terminal: it takes lines and returns outcomes. The terminal
+//! around it, with editing and history, is in [`run`]. `commands` has one table of all commands;
+//! `timeline` keeps the state behind each line; `complete` knows what can follow.
 
 mod asm;
 mod commands;
@@ -38,17 +38,17 @@ use std::path::Path;
 use std::sync::Arc;
 use timeline::{Moment, Subject, Timeline};
 
-/// A dialog.
+/// A REPL on a session, without a terminal.
 pub struct Repl {
     session: Session,
     timeline: Timeline,
-    /// What a line that begins with a dot continues.
+    /// The line that a line beginning with a dot continues.
     last: Option<Last>,
     /// The nest that was shown last, if that was after the last change.
     viewed: Option<Subject>,
     /// The lesson of the tutorial that is to be typed.
     lesson: Option<usize>,
-    /// What can be called, as of the last line.
+    /// The functions that can be called, as of the last line.
     catalog: Arc<Vec<Entry>>,
     paint: Paint,
     width: usize,
@@ -64,7 +64,7 @@ struct Last {
     is_kept: bool,
 }
 
-/// What a line led to.
+/// The outcome of a line.
 #[derive(Debug)]
 pub enum Outcome {
     /// There is nothing to show.
@@ -81,7 +81,7 @@ pub enum Outcome {
 const WIDTH: usize = 100;
 
 impl Repl {
-    /// A dialog on `session`.
+    /// A REPL on `session`.
     pub fn new(mut session: Session) -> Repl {
         let timeline = Timeline::new(session.checkpoint());
         let catalog = Arc::new(session.catalog());
@@ -98,7 +98,7 @@ impl Repl {
         }
     }
 
-    /// The session behind the dialog.
+    /// The session of the REPL.
     pub fn session(&self) -> &Session {
         &self.session
     }
@@ -178,7 +178,7 @@ impl Repl {
         reply
     }
 
-    /// What writes files.
+    /// The writer of the user's files.
     fn writer(&self) -> Writer {
         self.session.bench().lock().writer()
     }
@@ -211,8 +211,8 @@ impl Repl {
         self.session.bench().lock().control.clone()
     }
 
-    /// The nests that an argument of a command is about; without an argument, those that were made
-    /// or shown last.
+    /// The nests that an argument of a command is about. Without an argument, the nests made or
+    /// shown last.
     fn subject(&mut self, argument: &str) -> Result<Subject, Box<ScriptError>> {
         let argument = argument.trim();
         if argument.is_empty() {
@@ -256,7 +256,7 @@ impl Repl {
         }
     }
 
-    /// The subject as a variant of its name, which its last nest has, too.
+    /// The subject as a variant. Its last nest also gets the label of the variant.
     fn variant(subject: Subject) -> Variant {
         let Subject { name, mut nests } = subject;
         if let (Some(last), Ok(name)) = (nests.pop(), Name::new(&name)) {
@@ -265,7 +265,7 @@ impl Repl {
         Variant { label: name, nests }
     }
 
-    /// What a verb makes of the session's workbench.
+    /// Calls a verb on the session's workbench.
     fn verb<T: Send>(
         &mut self,
         verb: &str,

@@ -48,12 +48,12 @@ impl Paint {
         self.with(FAINT, text)
     }
 
-    /// What is right.
+    /// Text about something right.
     pub fn good(self, text: &str) -> String {
         self.with(GOOD, text)
     }
 
-    /// What is wrong.
+    /// Text about something wrong.
     pub fn bad(self, text: &str) -> String {
         self.with(BAD, text)
     }

@@ -43,7 +43,7 @@ pub fn line(
     )
 }
 
-/// What the cost model expects, such as `; predicted 5.90 ms, 81 % of the limit`.
+/// The prediction of the cost model, such as `; predicted 5.90 ms, 81 % of the limit`.
 fn expected(nests: &[Nest], forecast: &Forecast) -> String {
     let Some(seconds) = forecast.seconds(nests) else {
         return String::new();

@@ -1,4 +1,4 @@
-//! The terminal around the dialog: line editing, colors, hints, completion, history.
+//! The terminal around the REPL: line editing, colors, hints, completion, history.
 
 use super::history::History;
 use super::later::Later;
@@ -18,13 +18,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Runs a dialog on standard input until it ends; `file` is run first, without its comparisons if
-/// `is_quiet` is set. Returns whether no line failed, which counts where nobody sits at a terminal.
+/// Runs a REPL on standard input until it ends. `file` is run first, without its comparisons if
+/// `is_quiet` is set. Returns whether no line failed, which matters if standard input is not a
+/// terminal.
 ///
-/// The session is opened while the prompt is shown already, unless a file is run first.
+/// The prompt is shown while the session is still being opened, unless a file is run first.
 ///
-/// Whoever calls it sees to it that Ctrl-C during evaluation sets the session's interrupt flag;
-/// while a line is edited, Ctrl-C discards the line.
+/// Callers make sure that Ctrl-C during evaluation sets the session's interrupt flag. While a line
+/// is edited, Ctrl-C discards the line.
 ///
 /// # Errors
 /// The session cannot be opened, or the terminal or the pipe fails.
@@ -58,7 +59,7 @@ pub fn run(
     }
 }
 
-/// Why a dialog ends.
+/// Why a REPL ends with an error.
 #[derive(Debug)]
 pub enum Broken {
     /// There is no session.
@@ -197,13 +198,13 @@ fn piped(mut repl: Repl) -> std::io::Result<bool> {
     Ok(!repl.has_failed())
 }
 
-/// Handles a line and shows what happened; `false` if the dialog ends.
+/// Handles a line and shows its outcome; `false` if the REPL ends.
 fn handle(repl: &mut Repl, line: &str) -> std::io::Result<bool> {
     let outcome = repl.handle_line(line);
     shown(repl, outcome)
 }
 
-/// Shows what was printed and what happened; `false` if the dialog ends.
+/// Shows the printed text and the outcome; `false` if the REPL ends.
 fn shown(repl: &Repl, outcome: Outcome) -> std::io::Result<bool> {
     match repl.session().written().and_then(|()| show(outcome)) {
         // Whoever closes a pipe wants no more.

@@ -1,4 +1,4 @@
-//! The dialog without a terminal.
+//! Tests of the REPL without a terminal.
 
 use super::*;
 use crate::verbs::Workbench;

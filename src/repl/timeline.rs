@@ -1,4 +1,4 @@
-//! What was typed, and the states that it led to: undo, redo and branches.
+//! The lines typed so far and the states behind them: undo, redo and branches.
 
 use crate::ir::Nest;
 use crate::script::Checkpoint;
@@ -23,7 +23,7 @@ pub struct Moment {
     pub resets: bool,
     /// The state behind it.
     pub state: Checkpoint,
-    /// What commands are about then.
+    /// The default subject of commands in that state.
     pub subject: Option<Subject>,
     /// The median time of the subject, once it was measured.
     time: Mutex<Option<Duration>>,
@@ -114,7 +114,7 @@ impl Timeline {
         self.branch().moments[0].clone()
     }
 
-    /// Goes on with a moment. What was undone before is forgotten.
+    /// Appends a moment. Undone moments are forgotten.
     pub fn push(&mut self, moment: Moment) {
         let branch = self.branch();
         branch.moments.truncate(branch.at + 1);
@@ -153,8 +153,7 @@ impl Timeline {
         (branch.at, branch.moments.len() - branch.at - 1)
     }
 
-    /// Goes to a branch, which begins here if there is none of that name. Returns whether it is
-    /// new.
+    /// Switches to a branch; a new name begins a branch here. Returns whether it is new.
     pub fn switch(&mut self, name: &str) -> bool {
         let is_new = !self.branches.contains_key(name);
         if is_new {

@@ -6,7 +6,7 @@ use super::{Outcome, Repl};
 
 /// A lesson: what it is about, and the line to type.
 pub struct Lesson {
-    /// What the line does.
+    /// The effect of the line.
     pub text: &'static str,
     /// The line.
     pub line: &'static str,
@@ -83,7 +83,7 @@ pub fn command(repl: &mut Repl, rest: &str) -> Reply {
 }
 
 impl Repl {
-    /// What happened, and the next lesson if this was the line of the present one.
+    /// The outcome, followed by the next lesson if the line was that of the current one.
     pub(super) fn with_next_lesson(&mut self, line: &str, outcome: Outcome) -> Outcome {
         let expected = self
             .lesson

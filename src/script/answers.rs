@@ -1,4 +1,4 @@
-//! What a session tells about itself and its scripts.
+//! Answers of a session about itself and its scripts.
 
 use super::actions::ACTIONS;
 use super::library::{INTERNAL, documentation, script_functions};
@@ -56,12 +56,12 @@ impl Session {
         self.library.functions()
     }
 
-    /// What is known about a function of the library.
+    /// Help on a function of the library.
     pub(super) fn library_help(&self, name: &str) -> Option<String> {
         self.library.help(name)
     }
 
-    /// What scripts should have used and did not, for people, with colors if `color` is set.
+    /// The warnings about values that scripts drop, as text, with colors if `color` is set.
     pub fn warnings(&self, color: bool) -> Vec<String> {
         let state = self.shared.lock();
         let texts = state.places.texts();
@@ -92,8 +92,8 @@ impl Session {
         bench.parameters.unused().map(str::to_owned)
     }
 
-    /// How many variants were checked in [`Check`](crate::trial::Check), how many of those are not
-    /// known to be right, and for how many of these there was nothing to prove it by.
+    /// How many variants [`Check`](crate::trial::Check) checked, how many are not known to be
+    /// right, and how many of these lack a definition to prove them by.
     pub fn checked(&self) -> [usize; 3] {
         let kept = &self.bench.lock().kept;
         [kept.checked, kept.wrong, kept.unproved]
@@ -136,7 +136,7 @@ impl Session {
         (!plans.is_empty()).then(|| plans.join("\n"))
     }
 
-    /// What is known about the function `name`, for help.
+    /// Help on the function `name`.
     pub fn help(&self, name: &str) -> Option<String> {
         let mut operations = transform::OPS.iter().chain(transform::OPERATORS);
         if let Some(op) = operations.find(|op| op.name == name) {

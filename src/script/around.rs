@@ -1,4 +1,4 @@
-//! What stands around a position: calls and their arguments, statements, lists, declarations.
+//! The syntax around a position: calls and their arguments, statements, lists, declarations.
 
 use super::declarations::declaration;
 use super::lex::{self, Tokens};
@@ -98,7 +98,7 @@ impl Places {
         is_word.then(|| scanned.text(&source.text, k).to_owned())
     }
 
-    /// Whether what stands in brackets from a position on is assigned to.
+    /// Whether the brackets that begin at a position are assigned to, as in `A[i] = x`.
     pub fn is_assigned(&self, position: Position) -> bool {
         let Some((source, scanned, first)) = self.token(position) else {
             return false;
@@ -126,8 +126,8 @@ impl Places {
         Some(source.text[range].to_owned())
     }
 
-    /// Where the variable `name` that is used at `position` is declared, in the same text or, for
-    /// lines of a dialog, in one before.
+    /// Where the variable `name` that is used at `position` is declared: in the same text or, for
+    /// lines of the REPL, in an earlier one.
     pub fn declaration(&self, name: &str, position: Position) -> Option<Span> {
         let (own, _, at) = self.token(position)?;
         for source in self.up_to(own) {

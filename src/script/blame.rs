@@ -1,5 +1,5 @@
-//! Whose argument it is: what a function of the library hands on to an operation, and the
-//! operation refuses, is said of the argument that the script gives to the library.
+//! Finds the argument to blame. If an operation inside a library function refuses an argument that
+//! the function passed on, the message blames the argument of the script's own call.
 
 use super::frames::Frame;
 use super::lex::{TokenKind, Tokens};
@@ -9,8 +9,8 @@ use rhai::Position;
 /// A local variable is followed back to its value, in at most so many steps.
 const MAX_STEPS: usize = 8;
 
-/// The argument, counted from 0, of the outermost of the calls `frames`, the innermost first, that
-/// is handed on as argument `argument` of the call at `position`.
+/// Follows an argument outwards through the calls `frames`, innermost first: argument `argument` of
+/// the call at `position` comes from this argument, counted from 0, of the outermost call.
 pub fn argument(
     places: &Places,
     frames: &[Frame],
@@ -25,8 +25,8 @@ pub fn argument(
     Some(at.1)
 }
 
-/// Which parameter of `function`, in whose body the call at `position` stands, is what the call
-/// gets as its argument `k`, as it is or as a part of it.
+/// The parameter of `function` that a call in its body passes on. The call is at `position`, and
+/// its argument `k` is the parameter or a part of it.
 fn parameter(places: &Places, position: Position, k: usize, function: &str) -> Option<usize> {
     let span = places.call(position).arguments.get(k)?.clone()?;
     let source = places.source(position)?;
@@ -61,7 +61,7 @@ fn parameters<'t>(text: &'t str, scanned: &Tokens, open: usize) -> Vec<&'t str> 
         .collect()
 }
 
-/// The variable of which the tokens are all or an element: `sizes` of `sizes[k]`.
+/// The variable that the tokens denote, as a whole or by an element: `sizes` of `sizes[k]`.
 fn root<'t>(text: &'t str, scanned: &Tokens, range: (usize, usize)) -> Option<&'t str> {
     let name = scanned.text(text, range.0);
     let is_word = scanned.tokens[range.0].kind == TokenKind::Word;

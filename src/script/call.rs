@@ -15,32 +15,32 @@ use rhai::{
 use std::any::TypeId;
 use std::sync::{Arc, MutexGuard};
 
-/// A native function that is no operation on trees.
+/// A native function that is not an operation on trees.
 pub struct Function {
     /// The name in scripts.
     pub name: &'static str,
     /// The parameters; the first one is the receiver in method form.
     pub params: &'static [Parameter],
-    /// What it returns, for the signature; empty for nothing.
+    /// Its result, for the signature; empty for nothing.
     pub returns: &'static str,
     /// The topic of help.
     pub topic: &'static str,
     /// Whether somebody sees the effects of a call.
     pub effect: Effect,
-    /// What it does, for `:help`.
+    /// Its effect, for `:help`.
     pub doc: &'static str,
     /// The function.
     pub call: fn(&Call) -> Result<Dynamic, Failure>,
 }
 
-/// What a call leaves behind, beside its value.
+/// The effect of a call besides its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Nothing that somebody sees.
     None,
     /// Kernels run, and what came of them is shown.
     Runs,
-    /// Files, too. Values of such a function keep the rights of the code that made them.
+    /// Writes files as well. Values of such a function keep the rights of the code that made them.
     Writes,
 }
 
@@ -306,7 +306,7 @@ impl Call<'_> {
     /// A nest for each assignment that a tensor needs, in order.
     ///
     /// # Errors
-    /// What `build` says.
+    /// As `build`.
     pub fn nests_of(&self, tensor: &Expr) -> Result<Vec<Nest>, Failure> {
         let nests = verbs::nests(self.bench(), tensor, self.site().as_ref());
         nests.map_err(Failure::operation)
@@ -388,12 +388,12 @@ impl Call<'_> {
         self.state().places.variable(position, k)
     }
 
-    /// Where the call stands in a script.
+    /// The place of the call in a script.
     pub fn site(&self) -> Option<Site> {
         self.state().site(self.context.call_position())
     }
 
-    /// What the call may write: of a function value, what the code may that made it.
+    /// Where the call may write. A function value has the rights of the code that made it.
     pub fn rights(&self) -> Rights {
         match (self.callee.writes, self.rights) {
             (false, _) => Rights::Module,
@@ -417,7 +417,7 @@ impl Call<'_> {
         self.bench.lock()
     }
 
-    /// What a verb says of this call: it is about no single argument.
+    /// The refusal of a verb as a failure of this call, not of one of its arguments.
     pub fn refused(&self, refusal: Refusal) -> Failure {
         let failure = self.refuse(&refusal.what);
         let failure = refusal.notes.into_iter().fold(failure, Failure::note);

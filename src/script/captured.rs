@@ -1,14 +1,14 @@
 //! Variables that read as iterators.
 //!
-//! After `let n = 3;` the list `[n, j]` could mean the iterator `n` or row 3, so an operation that
-//! takes iterators refuses it, and so does arithmetic between an iterator and such a variable,
-//! `i + n`. `value(n)` says that the number is meant, `iter("n")` that the iterator is. Likewise,
-//! `l.unroll(k)` is refused if `l` has a loop `k` and the variable `k` is a number.
+//! After `let n = 3;` the list `[n, j]` could mean the iterator `n` or row 3. So an operation that
+//! takes iterators refuses it, as does arithmetic between an iterator and such a variable, `i + n`.
+//! `value(n)` means the number, `iter("n")` the iterator. Likewise, `l.unroll(k)` is refused if `l`
+//! has a loop `k` and the variable `k` is a number.
 //!
-//! A number does not know where it comes from, and has to stay a number for everything else
-//! (`tile(l, [n, m])`). So an element of a list that is arithmetic on such variables carries the
-//! place of the first of them in its tag, and for operators and calls it is known from the text
-//! which of their operands are arithmetic on one.
+//! A number does not know where it comes from, and must stay a number everywhere else (`tile(l, [n,
+//! m])`). So an element of a list that is arithmetic on such variables carries the position of the
+//! first of them in its tag. For operators and calls, the compiled script tells which of their
+//! operands are arithmetic on one.
 
 use super::actions;
 use super::fail::Failure;
@@ -16,8 +16,8 @@ use super::places::Places;
 use super::values::{self, Index};
 use rhai::{AST, ASTNode, Dynamic, Expr, FnCallExpr, Position, Stmt, Token};
 
-/// Where the operands of an operator have a variable that reads as an iterator, or the arguments of
-/// a call are one, the receiver of a method included. By the position of the operator or call.
+/// The position of an operator or a call. For each operand or argument, the receiver of a method
+/// included, the position of a variable in it that reads as an iterator.
 pub type Operands = (Position, Vec<Option<Position>>);
 
 /// The first variable that reads as an iterator in arithmetic: `n` in `2 * n + 1`, none in `f(n)`.
@@ -105,7 +105,8 @@ fn tag(place: Position) -> i32 {
     (u32::from(line) << 16 | u32::from(column)).cast_signed()
 }
 
-/// Where the variable stands that an element of a list is made of, as [`marked`] left it there.
+/// The position of the variable that an element of a list was computed from, as [`marked`] recorded
+/// it in the tag.
 pub fn position(element: &Dynamic) -> Option<Position> {
     let tag = element.tag().cast_unsigned();
     let part = |bits: u32| u16::try_from(bits & 0xffff).unwrap_or(0);
@@ -120,7 +121,7 @@ pub fn name(places: &Places, position: Position) -> Option<String> {
     Some(text.get(&span.source)?.get(span.range)?.to_owned())
 }
 
-/// Refuses the variable at `position`, which holds `value` and stands where iterators do.
+/// Refuses the variable at `position`, which holds `value`, in place of an iterator.
 pub fn refuse(places: &Places, position: Position, value: &Dynamic) -> Failure {
     let name = name(places, position).unwrap_or_default();
     let held = values::type_in_words(actions::name_of(value).unwrap_or(value.type_name()));

@@ -7,7 +7,7 @@ use crate::ir::{Expr, Nest};
 use crate::transform::{self, Kind, Op, Param, Returns};
 use rhai::{Dynamic, FnPtr};
 
-/// What a value is, as far as completion tells values apart.
+/// The type of a value, as far as completion distinguishes types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     /// A loop nest.
@@ -28,7 +28,7 @@ pub enum Type {
     Function,
     /// Steps that are legal next.
     Moves,
-    /// What a step made.
+    /// Handles of everything that a step made.
     Handles,
     /// A loop or a local tensor.
     Handle,
@@ -36,7 +36,7 @@ pub enum Type {
     Other,
 }
 
-/// What an argument may be, beside any value.
+/// The kind of an argument, for completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
     /// Anything.
@@ -58,9 +58,9 @@ pub struct Entry {
     pub signature: String,
     /// The topic of help.
     pub topic: &'static str,
-    /// What it is called on as a method; [`Type::Other`] if that is not known.
+    /// The type of the receiver in method form; [`Type::Other`] if unknown.
     pub receiver: Type,
-    /// What its arguments are, the receiver first, as far as that is known.
+    /// The kinds of its arguments, the receiver first, as far as they are known.
     pub arguments: Vec<Takes>,
 }
 
@@ -113,7 +113,7 @@ impl Session {
         all
     }
 
-    /// What a variable holds.
+    /// The type of a variable's value.
     pub fn type_of(&self, variable: &str) -> Option<Type> {
         self.scope.get(variable).map(type_of)
     }

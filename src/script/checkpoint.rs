@@ -1,9 +1,9 @@
-//! States of a session: what lines have defined so far, to go back to.
+//! States of a session: everything that lines have defined so far, to go back to.
 //!
-//! A session keeps a state for each line, so states share what did not change ([`Version`]).
-//! Values cannot be compared in general. A text changes only variables that it names, and those
-//! that closures share with the scope: the former are copied, and the latter are compared as far
-//! as that is cheap.
+//! A session keeps a state for each line, so states share whatever did not change ([`Version`]). A
+//! text changes only variables that it names or that closures share with the scope. Values cannot
+//! be compared in general. So the named variables are copied, and the shared ones are compared as
+//! far as that is cheap.
 
 use super::session::Session;
 use super::stack::on_large_stack;
@@ -15,8 +15,8 @@ use crate::runtime::Data;
 use rhai::{AST, Array, Dynamic, FnPtr, ImmutableString, Map, Scope};
 use std::collections::HashSet;
 
-/// The state of a session between two lines: variables, functions, imports, the order of
-/// reductions and the contents of inputs. Files that lines wrote are no part of it.
+/// The state of a session between two lines: variables, functions, imports, the order of reductions
+/// and the contents of inputs. It does not contain the files that lines wrote.
 pub struct Checkpoint {
     variables: Version<Saved>,
     functions: Version<AST>,
@@ -71,7 +71,7 @@ impl Session {
     fn variables_now(&self) -> Version<Saved> {
         let named = Named::of(&self.since);
         let mut seen = HashSet::new();
-        // What a later variable hides cannot be named.
+        // A variable that a later one hides cannot be named.
         let mut named: Vec<bool> = self
             .kept
             .iter()

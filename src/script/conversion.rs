@@ -1,4 +1,7 @@
 //! Arguments of operations, as scripts write them.
+//!
+//! A handle becomes the name of its loop before an operation sees it. So paths contain names, can
+//! be printed, and replay.
 
 use super::actions::{self, Handle};
 use super::call::Call;

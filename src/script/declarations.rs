@@ -2,13 +2,13 @@
 
 use super::lex::{TokenKind, Tokens};
 
-/// The token that declares the variable `name` for what stands at token `at`: the last `let`,
-/// assignment, `for` or parameter before it in an enclosing block.
+/// The token that declares the variable `name` for a use at token `at`: the last `let`, assignment,
+/// `for` or parameter before it in an enclosing block.
 pub fn declaration(text: &str, scanned: &Tokens, name: &str, at: usize) -> Option<usize> {
     let word = |k: usize| scanned.text(text, k);
     // One for each open bracket.
     let mut blocks: Vec<Option<usize>> = vec![None];
-    // What a `for` or a `fn` declares for the block that follows.
+    // The declaration of a `for` or a `fn` for the block that follows.
     let mut ahead = None;
     let mut header = None;
     let mut in_closure = false;
@@ -50,7 +50,8 @@ pub fn declaration(text: &str, scanned: &Tokens, name: &str, at: usize) -> Optio
     blocks.into_iter().rev().flatten().next()
 }
 
-/// Whether the `|` that is token `k` stands where no value ends, and so is no operator.
+/// Whether the `|` at token `k` starts a closure: it is not an operator, since no value ends before
+/// it.
 fn starts_closure(text: &str, scanned: &Tokens, k: usize) -> bool {
     let Some(previous) = k.checked_sub(1) else {
         return true;

@@ -1,4 +1,4 @@
-//! Lines of a dialog: what they define persists, and a line that fails leaves no trace.
+//! Lines of the REPL: their definitions persist, and a line that fails leaves no trace.
 
 use super::actions;
 use super::errors::ScriptError;
@@ -40,7 +40,7 @@ impl Shown {
     }
 }
 
-/// What a search found.
+/// The winner of a search.
 #[derive(Clone, Debug)]
 pub struct Tuned {
     /// The fastest variant: nests that run in order.
@@ -50,8 +50,8 @@ pub struct Tuned {
 }
 
 impl Session {
-    /// Evaluates a line of a dialog and returns what is to be shown for it, on one line if it is a
-    /// list or a map.
+    /// Evaluates a line of the REPL and returns the text to show for it. A list or a map is on one
+    /// line.
     ///
     /// # Errors
     /// The line fails; then the session is as it was before.
@@ -85,8 +85,8 @@ impl Session {
         self.ask(expression, |value| display(&value, width))
     }
 
-    /// The nests that an expression stands for: a nest, or a list of nests that run in order; none
-    /// if it is something else.
+    /// The nests that an expression denotes: a nest, or a list of nests that run in order; none if
+    /// it is something else.
     ///
     /// # Errors
     /// It fails.
@@ -94,7 +94,7 @@ impl Session {
         self.ask(expression, |value| values::nests(&value))
     }
 
-    /// What a verb makes of the workbench, on a stack for deep recursion. Refusals are errors of
+    /// Calls a verb on the workbench, on a stack for deep recursion. Refusals become errors of
     /// `verb`.
     ///
     /// # Errors
@@ -205,7 +205,7 @@ impl Session {
         done
     }
 
-    /// What was stopped before goes on.
+    /// Clears an earlier interrupt, so that scripts and proofs run again.
     pub fn begin(&self) {
         self.interrupt.store(false, Ordering::Relaxed);
         legality::resume();
@@ -253,7 +253,8 @@ impl Session {
     }
 }
 
-/// What a dialog shows for a value: nothing for `()`, and for what was printed already.
+/// The value as the REPL shows it: nothing for `()`, and nothing for a value that was already
+/// printed.
 fn display(value: &Dynamic, width: usize) -> Option<Shown> {
     if value.is_unit() || value.tag() == values::SHOWN {
         return None;

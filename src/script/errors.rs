@@ -15,9 +15,9 @@ use std::sync::Arc;
 /// Why a script ended early.
 #[derive(Clone, Debug)]
 pub struct ScriptError {
-    /// What to tell the user.
+    /// The message for the user.
     pub diagnostic: Diagnostic,
-    /// What else is wrong with the same text.
+    /// Further problems of the same text.
     pub more: Vec<Diagnostic>,
     /// The texts that it refers to.
     pub sources: Sources,
@@ -67,7 +67,7 @@ pub(super) fn translate(error: EvalAltResult, known: &Known, places: &Places) ->
         _ => position,
     };
     let interrupted = matches!(error, EvalAltResult::ErrorTerminated(..));
-    // What goes wrong inside of the library is shown where a script calls the library.
+    // An error inside the library is shown at the script's call of the library.
     let inside = frames::in_library(&frames, position, &error, places);
     let (step, argument) = refused(&error);
     let blamed = argument.zip(inside);
@@ -299,8 +299,8 @@ impl Translator<'_> {
         }
     }
 
-    /// What a step of the library says, in the words of the call in the script: `text`, or what is
-    /// `said` of a parameter of the step.
+    /// Words the error of a step in the library as an error of the script's call: `text`, or `said`
+    /// about a parameter of the step.
     fn of_library(
         &self,
         mut diagnostic: Diagnostic,
@@ -338,7 +338,7 @@ impl Translator<'_> {
         diagnostic.note(format!("signature: {}", signature.unwrap_or_default()))
     }
 
-    /// What the called function itself says about its arguments.
+    /// The called function's own message about its arguments.
     fn misuse(
         &self,
         failure: &Failure,

@@ -9,7 +9,7 @@ use crate::transform;
 use rhai::{Dynamic, Engine, EvalAltResult, Position};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What went wrong in a function, and in which argument.
+/// An error in a function, and the argument at fault.
 #[derive(Clone, Debug)]
 pub struct Failure(Arc<Data>);
 
@@ -177,7 +177,7 @@ impl Failure {
         self.with(|data| data.argument = Some(argument))
     }
 
-    /// What the message says of the parameter at fault.
+    /// Sets the message about the parameter at fault.
     #[must_use]
     pub fn said_of(self, parameter: &str, what: &str) -> Failure {
         self.with(|data| data.said = Some((parameter.to_owned(), what.to_owned())))

@@ -8,21 +8,21 @@ use rhai::{EvalAltResult, Position};
 
 /// A call that was under way.
 pub struct Frame {
-    /// What was called, without its namespace.
+    /// The called function, without its namespace.
     name: String,
     /// Where.
     pub position: Position,
-    /// What to say of it.
+    /// The message about it.
     text: String,
 }
 
 impl Frame {
-    /// What was called, without its namespace.
+    /// The called function, without its namespace.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What was called, with its namespace.
+    /// The called function, with its namespace.
     pub fn called(&self, places: &Places) -> String {
         let written = places.called(self.position);
         let namespaced = written.filter(|w| w.ends_with(&format!("::{}", self.name)));
@@ -64,9 +64,8 @@ pub fn unwind(mut error: EvalAltResult) -> (Vec<Frame>, EvalAltResult) {
     }
 }
 
-/// The frame to blame for an error at `position` in place of what stands there: the innermost
-/// call from outside of the library, where the error arose in the library or a function says
-/// that its caller is wrong.
+/// The frame to blame for an error at `position`: the innermost call from outside the library.
+/// `None` unless the error arose in the library, or a function says that its caller is wrong.
 pub fn in_library(
     frames: &[Frame],
     position: Position,
@@ -112,7 +111,7 @@ pub fn note_library(
 /// Marks the calls in the texts.
 pub fn show_calls(mut diagnostic: Diagnostic, frames: &[Frame], places: &Places) -> Diagnostic {
     let mut around: Vec<(Span, &str)> = Vec::new();
-    // How the library calls what a script gives it is no business of the script's.
+    // How the library calls a script's functions is internal.
     for frame in frames.iter().filter(|f| !places.is_library(f.position)) {
         let Some(span) = places.call(frame.position).callee else {
             continue;

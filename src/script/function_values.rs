@@ -11,7 +11,7 @@ use super::state::Shared;
 use rhai::{Dynamic, Engine, EvalAltResult, FnPtr, NativeCallContext, Token};
 use std::any::TypeId;
 
-/// What `Fn` is called once a script is read.
+/// The name of `Fn` in a rewritten script.
 const MAKE: &str = "std_function_value";
 
 /// Takes the place of Rhai's `Fn`.

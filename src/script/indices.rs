@@ -8,7 +8,7 @@ use crate::ir::Affine;
 use crate::transform::Iters;
 use rhai::Dynamic;
 
-/// What a list of iterators is, in messages.
+/// Describes a list of iterators in messages.
 pub const ITERATORS: &str = "a list of iterators such as `[i, j]`";
 
 /// Iterators and integers, which are constant indices.
@@ -21,8 +21,8 @@ pub fn iters(
     listed(call, k, value, expected, &|_| false)
 }
 
-/// Iterators that the values of argument 0 carry, or dimensions of them. A variable can hold a
-/// dimension, unless an iterator has its name, too.
+/// Iterators that the values of argument 0 carry, or dimensions of these values. A variable can
+/// hold a dimension, unless it has the name of such an iterator.
 pub fn over(
     call: &Call,
     k: usize,

@@ -1,5 +1,5 @@
-//! Calls of the library that are under way: what it does is asked for where a script calls it, and
-//! its steps are recorded as those of the call.
+//! Calls of the library that are under way. Their steps are recorded as steps of the call, at the
+//! place where a script made it.
 
 use super::actions::Handle;
 use super::state::Shared;
@@ -52,7 +52,7 @@ impl Open<'_> {
             .rposition(|site| is_call(&site.invocation));
         state.invocations.truncate(at.unwrap_or(0));
         let has_text = call.args.iter().all(Given::has_text);
-        // What times decided is not decided again in the same way.
+        // A choice based on times may turn out differently in a replay.
         let is_same_again = has_text && state.runs == self.runs;
         if let Some(nest) = value.and_then(|v| v.read_lock::<Nest>())
             && is_same_again

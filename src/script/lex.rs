@@ -1,15 +1,14 @@
-//! A scanner of script text: where tokens are, and what is left open at the end.
+//! A scanner of script text: finds tokens, and the brackets and strings still open at the end.
 //!
-//! Rhai reports positions without extents and its own scanner drops them too. This one finds
-//! the extents that messages underline, the places where names are bound, and tells the REPL
-//! whether a line goes on. It accepts any text: what is no token is a punctuation mark.
+//! Rhai reports positions without extents and its own scanner drops them too. This one finds the
+//! extents that messages underline and the places where names are bound. It tells the REPL whether
+//! a line goes on. It accepts any text: a character that begins no token is a punctuation mark.
 
 use std::ops::Range;
 
 /// A token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
     pub kind: TokenKind,
     /// Where it is, in bytes.
     pub range: Range<usize>,

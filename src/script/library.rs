@@ -19,7 +19,7 @@ static STDLIB: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../stdlib");
 
 /// A file of the library.
 pub struct Part {
-    /// What `import` calls it after `std/`.
+    /// Its name in `import`, after `std/`.
     pub name: String,
     /// The name before `::` under which scripts find its functions: that of its folder, if it is
     /// in one.
@@ -68,9 +68,9 @@ struct Compiled {
 /// session.
 static COMPILED: OnceLock<(Vec<Compiled>, Places)> = OnceLock::new();
 
-/// How the names of the library's helpers start. They are not private: Rhai remembers what a
-/// name means without regard to where it is visible, so that a function which the library calls
-/// itself would afterwards miss its private helpers when a script calls it.
+/// The prefix of the library's helpers. They cannot be private, because Rhai caches the meaning of
+/// a name regardless of visibility. A library function that the library itself calls would then
+/// miss its private helpers when a script calls it.
 pub const INTERNAL: &str = "std_";
 
 /// How the names of its public functions start, which scripts call through native ones that know
@@ -78,7 +78,7 @@ pub const INTERNAL: &str = "std_";
 /// the name: `std_public__schedules__gemm`.
 const PUBLIC: &str = "std_public__";
 
-/// What is put in front of the names of the public functions of a file.
+/// The prefix of the public functions of a file.
 fn prefix(part: &Part) -> String {
     let space = part.namespace.map(|space| format!("{space}__"));
     format!("{PUBLIC}{}", space.unwrap_or_default())
@@ -142,7 +142,7 @@ impl Library {
         })
     }
 
-    /// What is known about the function that scripts call `name`.
+    /// Help on the function that scripts call `name`.
     pub fn help(&self, name: &str) -> Option<String> {
         let (namespace, called) = match name.rsplit_once("::") {
             Some((namespace, called)) => (Some(namespace), called),
@@ -201,7 +201,7 @@ fn compile(engine: &Engine, shared: &Shared) -> Result<Vec<Compiled>, Box<EvalAl
 /// The stack of a thread that compiles a file.
 const STACK: usize = 16 << 20;
 
-/// What `work` makes of each of `all`, in order.
+/// Applies `work` to each of `all`; the results are in order.
 pub(super) fn on_all_cores<T: Sync, R: Send>(all: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let some = || {
@@ -300,8 +300,8 @@ fn signed(ast: &AST, is_wanted: impl Fn(&str) -> bool) -> Vec<(String, String)> 
     signed.collect()
 }
 
-/// The signature of a function of a script that is called `name`, and the comment above it, which
-/// stands above the first of several functions of one name.
+/// The signature of a function of a script that is called `name`, and the comment above it. If
+/// several functions have that name, the comment is above the first one.
 pub fn documentation(script: &AST, function: &str, name: &str) -> Option<String> {
     let named = script.iter_functions().filter(|f| f.name == function);
     let function = named.min_by_key(|f| (f.comments.is_empty(), f.params.len()))?;

@@ -1,10 +1,10 @@
 //! Methods: `nest.f(x)` is `f(nest, x)` for functions of scripts as for native ones.
 //!
-//! Rhai calls a function of a script as a method only if it is written with `this`. So beside
-//! each function stands a native one of the same name, which only method calls reach, since
-//! plain calls find the script's first. It lives in the same module and is visible where the
-//! function is; and unlike a callback for missing functions it knows where it was called.
-//! Private functions are none: where only the native one were visible, it would find itself.
+//! Rhai calls a function of a script as a method only if it is written with `this`. So each
+//! function gets a native one of the same name, which only method calls reach, since plain calls
+//! find the script's first. It lives in the same module and is visible where the function is; and
+//! unlike a callback for missing functions it knows where it was called. Private functions get
+//! none: where only the native one is visible, it would find itself.
 
 use rhai::{AST, Dynamic, FnAccess, FuncRegistration, Module, NativeCallContext, RhaiFunc};
 use std::any::TypeId;

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What `:help import` shows.
+/// The text of `:help import`.
 pub const HELP: &str = "\
 import \"PATH\" as NAME
 
@@ -159,7 +159,7 @@ impl ModuleResolver for Resolver {
 /// Compiles a text of a module.
 ///
 /// # Errors
-/// It has too many lines, or is no script.
+/// It has too many lines, or is not a script.
 pub fn compile(
     engine: &Engine,
     shared: &Shared,

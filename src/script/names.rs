@@ -113,7 +113,7 @@ struct Bound {
     value: Position,
     /// In a function, whose variables end with it.
     is_inner: bool,
-    /// What the value is: the result of a call, rather than another variable or an element.
+    /// Whether the value is the result of a call, rather than another variable or an element.
     is_result: bool,
 }
 
@@ -302,7 +302,7 @@ fn named(mut value: Dynamic, name: &str, bound: &Bound, shared: &Shared) -> Resu
                     .help("the variable that a tensor is bound to names it in the generated code")
                     .raise(bound.position)
             })?;
-            // What reads a tensor of its own name and shape overwrites it.
+            // An expression that reads a tensor of its own name and shape overwrites that tensor.
             let number = match overwritten(&expr, &name) {
                 Some(tensor) => tensor.declared(),
                 None => shared.lock().bench.lock().definitions.name(),
@@ -323,7 +323,7 @@ fn named(mut value: Dynamic, name: &str, bound: &Bound, shared: &Shared) -> Resu
             return Ok(declared);
         }
     } else if let Some(nest) = value.read_lock::<Nest>() {
-        // A nest keeps working without a label, so a name that C rejects is no error.
+        // A nest keeps working without a label, so a name that C rejects is not an error.
         let is_free = nest.label().is_none() || (is_labelled_inside && bound.is_result);
         if let (true, Ok(name)) = (is_free, Name::new(name)) {
             let mut labelled = Dynamic::from(nest.labelled(name));

@@ -50,7 +50,7 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
     }
 }
 
-/// What can be compared with a tensor, as messages write it.
+/// A value that can be compared with a tensor, and its text in messages.
 trait Written: Clone + Send + Sync + 'static {
     fn written(&self) -> String;
 }

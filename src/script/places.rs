@@ -1,8 +1,8 @@
 //! Places: from Rhai's positions to stretches of the texts that people wrote.
 //!
-//! A Rhai position is a line and a column without the text that it belongs to, and the text
-//! that Rhai reports beside it is wrong for closures that cross modules. So every text is
-//! compiled at lines of its own: the line alone tells the text.
+//! A Rhai position is a line and a column, without the text that it belongs to. The text that Rhai
+//! reports beside it is wrong for closures that cross modules. So every text is compiled at lines
+//! of its own: the line alone tells the text.
 
 use super::captured;
 use super::lex;
@@ -102,7 +102,7 @@ impl Places {
         }));
         let mut compiled = "\n".repeat(first_line);
         compiled.push_str(prefix);
-        // What Rhai does not know; a line of its own needs no width, a first character does.
+        // Hide what Rhai does not accept: a line `#!` may become longer, a byte order mark may not.
         let body = &rewritten.text;
         if let Some(rest) = body.strip_prefix('\u{feff}') {
             compiled.push(' ');
@@ -124,7 +124,7 @@ impl Places {
         }
     }
 
-    /// Whether the user runs the text at a position: the script itself, a line of a dialog, or
+    /// Whether the user runs the text at a position: the script itself, a line of the REPL, or
     /// standard input. Modules and the library are others' texts.
     pub fn is_of_user(&self, position: Position) -> bool {
         let Some(line) = position.line() else {
@@ -165,13 +165,13 @@ impl Places {
         self.in_ranges.get(&position).map_or(&[], Vec::as_slice)
     }
 
-    /// Where an operand of the operator at `position`, counted from 0, has a variable that reads as
-    /// an iterator, or an argument of the call there is one.
+    /// The position of a variable that reads as an iterator, in an operand of the operator at
+    /// `position` or an argument of the call there. Operands count from 0.
     pub fn variable(&self, position: Position, operand: usize) -> Option<Position> {
         *self.operands.get(&position)?.get(operand)?
     }
 
-    /// Forgets a text of which nothing is left in the session.
+    /// Forgets a text that nothing in the session refers to.
     pub fn forget(&mut self, name: &str) {
         self.sources.retain(|s| &*s.name != name);
     }

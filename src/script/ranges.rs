@@ -12,7 +12,7 @@ use rhai::{AST, ASTNode, Dynamic, Engine, EvalAltResult, Expr, Map, NativeCallCo
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// What a map of ranges is, in messages.
+/// Describes a map of ranges in messages.
 pub const RANGES: &str = "a map of ranges such as `#{i: 1..9, j: 0..i + 1}`";
 
 /// A range with a bound that Rhai's ranges do not have, or with a step.

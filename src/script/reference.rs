@@ -9,7 +9,7 @@ impl Session {
     /// The whole reference as HTML: every function by topic, with a search field.
     pub fn reference(&self) -> String {
         let catalog = self.catalog();
-        // Where each documentation stands, by the name of the first function that has it.
+        // Each text, by the name of the first function that has it.
         let mut printed: BTreeMap<String, (&str, String)> = BTreeMap::new();
         let chapters = TOPICS.iter().map(|(topic, about)| {
             let mut articles: Vec<Article> = Vec::new();

@@ -1,8 +1,8 @@
-//! Name binding: what is added to a script before it is compiled.
+//! Name binding: additions to a script before it is compiled.
 //!
 //! TeML fills the placeholder □ with the name on the left of an assignment (eqs. 17, 18). A
 //! Rhai expression does not know what it is assigned to, and Rhai gives no access to the bodies
-//! of compiled functions, so the names are added to the text, on the same line:
+//! of compiled functions. So the names are added to the text, on the same line:
 //!
 //! ```text
 //! let A = tensor([n]);   becomes   let A = teml_bind A : tensor([n]);
@@ -19,9 +19,9 @@
 //!
 //! At top level the first assignment to a name that was never declared becomes a `let`, as
 //! in the paper. A `;` is added where a line ends an expression and the next one starts with a
-//! word: no valid script has that without one. What is added to lists is in `lists`, and to
-//! statements in `unused`. The edits are remembered, and every position is mapped back before anybody sees it. Code inside `${…}` of a
-//! string is left as it is.
+//! word: no valid script has that without one. Additions to lists are in `lists`, and to
+//! statements in `unused`. The edits are remembered, and every position is mapped back before
+//! anybody sees it. Code inside `${…}` of a string is left as it is.
 
 use super::lex::{TokenKind, Tokens, scan};
 use super::library::INTERNAL;
@@ -48,8 +48,8 @@ pub struct Edit {
     pub column: usize,
     /// The number of inserted characters.
     pub length: usize,
-    /// The column that positions inside the inserted text stand for: that of the name, if it is
-    /// on the same line.
+    /// The original column of positions inside the inserted text: that of the name, if it is on the
+    /// same line.
     pub meant: usize,
 }
 
@@ -58,11 +58,11 @@ pub struct Edit {
 pub struct Rewritten {
     /// The text.
     pub text: String,
-    /// What was inserted, in order.
+    /// The insertions, in order.
     pub edits: Vec<Edit>,
 }
 
-/// What is rewritten.
+/// The kind of text to rewrite.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind<'k> {
     /// A script of the user's.
@@ -99,7 +99,7 @@ pub fn rewrite(text: &str, is_declared: &dyn Fn(&str) -> bool, kind: Kind) -> Re
         found.push((range.start, "`".to_owned(), range.start));
         found.push((range.end, "`".to_owned(), range.start));
     }
-    // What a function starts with was found before what stands in its parameters.
+    // The start of a function's body was found before insertions in its parameters.
     found.sort_by_key(|(at, ..)| *at);
     for (at, inserted, name) in found {
         result.text.push_str(&text[copied..at]);
@@ -239,7 +239,8 @@ pub fn functions<'t>(text: &'t str, scanned: &Tokens) -> Vec<Declared<'t>> {
     declared.collect()
 }
 
-/// What the function whose `fn` is token `k` starts with, unless its body uses `this`.
+/// The statement that hands a receiver on, for the function whose `fn` is token `k`; `None` if its
+/// body uses `this`.
 fn receiver_handed_on(text: &str, scanned: &Tokens, k: usize) -> Option<(usize, String, usize)> {
     let at = |k: usize| scanned.text(text, k);
     let count = scanned.tokens.len();

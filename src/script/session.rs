@@ -39,7 +39,7 @@ pub struct Session {
     pub(super) kept: Version<Saved>,
     /// The contents of inputs of the last state.
     pub(super) inputs: Version<(Name, Data)>,
-    /// The texts that ran since then: they change no other variables than those that they name.
+    /// The texts that ran since then: they change only the variables that they name.
     pub(super) since: String,
     /// The functions of the script that ran last, whether it succeeded or not.
     pub(super) attempted: AST,
@@ -57,8 +57,8 @@ const MAX_STRING: usize = 64 << 20;
 const MAX_LIST: usize = 100_000;
 
 impl Session {
-    /// A session that prints to `output` and tries kernels on `workbench`, whose interrupt flag
-    /// stops scripts, too.
+    /// A session that prints to `output` and tries kernels on `workbench`. The interrupt flag of
+    /// the workbench also stops scripts.
     ///
     /// # Errors
     /// The library that comes with the tool does not compile.
@@ -229,8 +229,8 @@ impl Session {
         self.run(name, text, None, Last::Dropped, drop)
     }
 
-    /// What a function of the library makes of nests that run in order, with options that are texts;
-    /// `None` if that is no nest.
+    /// Calls a function of the library on nests that run in order, with options as texts; `None` if
+    /// the result is not a nest.
     ///
     /// # Errors
     /// The function refuses them.
@@ -397,7 +397,7 @@ impl Session {
     fn translate(&self, error: EvalAltResult) -> ScriptError {
         let known = self.known();
         let mut error = errors::translate(error, &known, &self.shared.lock().places);
-        // What fails because it was stopped says so in its own words.
+        // A failure caused by an interrupt has its own message.
         error.interrupted |= self.interrupt.load(Ordering::Relaxed);
         error
     }

@@ -17,7 +17,7 @@ pub fn register(engine: &mut Engine, interrupt: &Arc<AtomicBool>) {
 }
 
 fn sleep(seconds: f64, interrupt: &AtomicBool) {
-    // What is no time is none, and a time that cannot be counted never ends.
+    // Zero, a negative number and NaN mean not to wait; a time too long to represent never ends.
     let time = if seconds > 0.0 {
         Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
     } else {

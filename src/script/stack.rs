@@ -5,8 +5,8 @@ use crate::runtime::LIMITS_SHOWN;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The stack of the thread that runs scripts. A call of a script function takes up to 48 KiB of
-/// it in a debug build, and values nest as deeply as lists are long.
+/// The stack of the thread that runs scripts. A call of a script function takes up to 48 KiB in a
+/// debug build, and values nest as deeply as lists are long.
 const SIZE: usize = 512 << 20;
 
 /// Why there is no result.
@@ -17,7 +17,7 @@ pub enum Failed {
     Start(String),
 }
 
-/// What users are told where the system gives too little.
+/// The message for a system that grants too little.
 pub fn lacking(why: &str) -> String {
     format!("the system gives this process too little: {why}; {LIMITS_SHOWN}")
 }

@@ -1,4 +1,4 @@
-//! What the functions of a session share.
+//! The state that the functions of a session share.
 
 use super::places::Places;
 use crate::diag::Diagnostic;
@@ -8,7 +8,7 @@ use rhai::Position;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What the functions of a session share. Never hold the lock while script code runs.
+/// The state that the functions of a session share. Never hold the lock while script code runs.
 pub struct State {
     /// The texts that were compiled.
     pub places: Places,
@@ -22,7 +22,7 @@ pub struct State {
     pub invocations: Vec<Site>,
     /// How often kernels were run.
     pub runs: usize,
-    /// What to tell the user when the script has ended, by the places that it is about.
+    /// Warnings for the user at the end of the script, by position.
     pub warnings: Vec<(Position, Diagnostic)>,
 }
 

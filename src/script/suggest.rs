@@ -2,7 +2,7 @@
 
 use crate::transform::closest;
 
-/// What a script could have meant.
+/// The names that a script could have meant.
 pub struct Known {
     /// Functions: name and signature.
     pub functions: Vec<(String, String)>,
@@ -23,7 +23,7 @@ impl Known {
         names.filter_map(|(name, _)| Some(name.rsplit_once("::")?.0))
     }
 
-    /// What is similar to `word`.
+    /// A name similar to `word`.
     pub fn similar(&self, word: &str) -> Option<String> {
         let functions = self.functions.iter().map(|(n, _)| n.as_str());
         let variables = self.variables.iter().map(String::as_str);
@@ -41,7 +41,7 @@ impl Known {
         closest(word, variables).map(did_you_mean)
     }
 
-    /// What is similar to `word` behind the name of a namespace.
+    /// A name similar to `word` in a namespace.
     pub fn similar_in(&self, namespace: &str, word: &str) -> Option<String> {
         let names = self
             .functions

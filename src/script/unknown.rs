@@ -29,7 +29,7 @@ impl Translator<'_> {
         self.in_function && self.known.variables.iter().any(|v| v == name)
     }
 
-    /// What to do about a name that no function or variable has where it is used.
+    /// Adds help about a name that no function or variable has where it is used.
     pub fn undeclared(&self, diagnostic: Diagnostic, name: &str) -> Diagnostic {
         if self.is_outside(name) {
             return diagnostic

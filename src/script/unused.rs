@@ -1,8 +1,8 @@
 //! Values that a script makes and nobody gets: `c.parallelize("i");` changes nothing, since it
 //! returns a new nest.
 //!
-//! Before a script is compiled, a word is put in front of each statement whose value is dropped,
-//! so that it is seen at run time whether that is a nest:
+//! Before a script is compiled, a keyword is put in front of each statement whose value is
+//! dropped. At run time it checks whether that value is a nest, and warns once for each place:
 //!
 //! ```text
 //! c.unroll(1); d   becomes   teml_unused c.unroll(1); d
@@ -26,9 +26,9 @@ pub const UNUSED: &str = "teml_unused";
 pub enum Last {
     /// Those of all statements but the last one at top level.
     Kept,
-    /// That one, too.
+    /// Those of all statements.
     Dropped,
-    /// Nothing is looked at: a dialog shows values, and the library is tested.
+    /// Nothing is checked: the REPL shows values, and the library is tested.
     Unwatched,
 }
 
@@ -37,7 +37,7 @@ struct Block {
     kind: Kind,
     /// The first token of the statement that is being read.
     start: Option<usize>,
-    /// Whether that statement assigns, or is no statement at all.
+    /// Whether that statement assigns, or is not a statement at all.
     assigns: bool,
     /// The statements whose values are that of the statement being read, by their first tokens.
     inner: Vec<usize>,
@@ -140,7 +140,7 @@ pub fn statements(text: &str, scanned: &Tokens, last: Last) -> Vec<usize> {
     dropped.into_iter().map(start).collect()
 }
 
-/// What the `{` that is token `k` opens, in a statement of `around`.
+/// The kind of block that the `{` at token `k` opens, in a statement of `around`.
 fn kind_of_block(text: &str, scanned: &Tokens, around: &Block, k: usize) -> Kind {
     let previous = k.checked_sub(1).map_or("", |p| scanned.text(text, p));
     let keyword = around.start.map_or("", |start| scanned.text(text, start));
@@ -180,7 +180,7 @@ fn can_start_value(text: &str, scanned: &Tokens, k: usize) -> bool {
     }
 }
 
-/// What to say of a value that is dropped, if it is one that somebody must have wanted.
+/// The warning about a dropped value, if its script must have wanted it.
 pub fn warning(value: &Dynamic, expr: &Expr, places: &Places) -> Option<(Position, Diagnostic)> {
     if takes_away(expr) {
         return None;

@@ -36,7 +36,7 @@ impl fmt::Display for Index {
     }
 }
 
-/// Marks a value whose contents were printed already: a dialog shows it only by its name.
+/// Marks a value whose contents were already printed: the REPL shows only its name.
 pub const SHOWN: i32 = 1;
 
 /// Marks a tensor that has the name that its declaration gives: assignments to the variable that

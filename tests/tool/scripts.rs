@@ -208,7 +208,7 @@ fn wrong(
     }
 }
 
-/// Whatever a script compares, its first variant has schedules that are legal. `TEML_SCRIPTS` names a
+/// The first variant of each script has legal schedules. `TEML_SCRIPTS` names a
 /// directory whose scripts are taken in place of these, `TEML_CALL` another call than
 /// `schedules::optimize(NESTS)`.
 #[test]

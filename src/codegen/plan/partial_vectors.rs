@@ -27,7 +27,8 @@
 //! lanes are elements after the end of a row. They must also be set: garbage on the stack may be
 //! subnormal, which is a hundred times as slow on some processors. They are zeros, or results
 //! computed from zeros. If such a result is undefined (`0 / 0`), shorter vectors compute the live
-//! lanes alone. Callers who trap floating-point exceptions then get no spurious ones.
+//! lanes alone. Callers who trap floating-point exceptions then get no spurious ones. Tests run the
+//! C with signaling NaNs in local tensors.
 
 use super::choose_vectors::Chosen;
 use super::lanes::{is_uniform, trips, widest};

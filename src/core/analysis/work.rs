@@ -1,5 +1,6 @@
 //! Counts the least work of a kernel, exactly, from its definition: arithmetic operations, and
-//! bytes of inputs and results.
+//! bytes of inputs and results. Of several variants' definitions, the one with the fewest
+//! operations counts.
 
 use super::bounds::Bounds;
 use super::count::total;

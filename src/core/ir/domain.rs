@@ -1,4 +1,4 @@
-//! The iterator ranges that a definition gives.
+//! The iterator ranges that a definition gives. Each belongs to an assignment or to a reduction.
 
 use super::affine::Affine;
 use super::name::Name;

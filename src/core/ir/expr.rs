@@ -6,6 +6,9 @@
 //!
 //! Expressions are immutable and shared. An operation returns a new one and never changes its
 //! argument.
+//!
+//! The value of an index is a leaf, [`Node::Index`]. Transformations replace its iterators like
+//! those of accesses, so that it keeps the value that it has in the definition.
 
 use super::affine::Affine;
 use super::constant::Constant;

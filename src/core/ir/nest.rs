@@ -2,7 +2,8 @@
 //!
 //! A definition is a list of parts ([`Nest::originals`]). Most parts are one assignment, which
 //! computes all elements from the old contents. A part in order is executed in the order of its
-//! loops.
+//! loops: `sweep` makes one from an assignment, `repeat` from several, whose outermost iterator is
+//! then the time step. A text is a list of parts in order, one per outermost loop.
 //!
 //! A nest whose inputs are donated ([`Nest::donated`]) may overwrite them: proofs then do not
 //! require their final contents.

@@ -5,7 +5,8 @@
 //! itself stays perfect.
 //!
 //! An [`Origin`] says which instance of the definition a statement executes. Transformations keep
-//! it by substituting in statements instead of writing them anew.
+//! it by substituting in statements instead of writing them anew. Copies between tensors execute
+//! nothing of the definition, and have none.
 
 use super::affine::Affine;
 use super::constant::Constant;

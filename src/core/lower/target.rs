@@ -1,5 +1,8 @@
 //! The target of an assignment: checks that iterations assign different elements, and finds the
 //! initialization before the loops.
+//!
+//! With a number `elsewhere`, the initialization fills the whole target. The target is then an
+//! output that nothing reads, and a reduction has to begin from the same number.
 
 use super::build::NoNest;
 use super::steps::First;

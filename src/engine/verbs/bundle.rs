@@ -7,8 +7,8 @@ use crate::trial::{self, TrialError, Variant};
 use std::io;
 use std::path::Path;
 
-/// Writes a comparison to a directory, where `make run` reproduces it without teml. All variants run
-/// first, and nothing is written if one is wrong, or where the runner runs nothing. The inner error is
+/// Writes a comparison to a directory, where `make run` reproduces it without teml. All variants
+/// run first. Nothing is written if one is wrong, or if the runner runs nothing. The inner error is
 /// the directory's.
 ///
 /// # Errors

@@ -86,7 +86,7 @@ impl Checked {
         }
     }
 
-    /// What can be done, where that is known.
+    /// The repair of an illegal nest; empty for any other verdict.
     fn repair(&self) -> Repair {
         match &*self.verdict {
             Verdict::Illegal(violation) => repair(&self.nests, violation, self.reductions),
@@ -94,7 +94,7 @@ impl Checked {
         }
     }
 
-    /// What was tried and is legal instead.
+    /// Legal alternatives, all of them tried.
     pub fn suggestions(&self) -> Vec<String> {
         self.repair().suggestions
     }

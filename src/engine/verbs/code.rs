@@ -9,11 +9,11 @@ use crate::ir::Nest;
 use crate::package::{self, Exported};
 use crate::trial::{self, Variant};
 
-/// The C function that runs nests in order, called `name`, or else as the last nest is. The workbench
-/// keeps it for `teml emit`.
+/// The C function that runs nests in order. Its name is `name`, or else that of the last nest with
+/// a name. The workbench keeps it for `teml emit`.
 ///
 /// # Errors
-/// The nests are not legal, or read what nothing sets.
+/// The nests are not legal, or read undefined elements.
 pub fn generate(bench: &Bench, nests: &[Nest], name: Option<String>) -> Result<Kernel, Refusal> {
     let label = label(nests).map_or("kernel".to_owned(), |l| codegen::symbol::from_label(&l));
     let symbol = trial::free_symbol(name.unwrap_or(label), &bench.lock().generated);

@@ -40,9 +40,9 @@ pub fn compare(
     Ok((variants, ranking))
 }
 
-/// Checks and times many variants, each by itself and for a shorter time, without a table. A variant
-/// that cannot be timed is reported in a line, and the others go on. `None` where the runner runs
-/// nothing.
+/// Checks and times many variants, each by itself and for a shorter time, without a table. A
+/// variant that cannot be timed is reported in a line, and the others go on. `None` where the
+/// runner runs nothing.
 ///
 /// # Errors
 /// The reference cannot be computed.
@@ -59,8 +59,8 @@ pub fn measure(bench: &Bench, variants: Vec<Variant>) -> Result<Option<Ranking>,
     Ok(ranking)
 }
 
-/// What nests write that run in order, after it was compared with the reference. The tensors are
-/// empty where the runner runs nothing.
+/// Runs nests in order, compares their results with the reference, and returns what they wrote. The
+/// tensors are empty if the runner runs nothing.
 ///
 /// # Errors
 /// As [`compare`].
@@ -72,7 +72,7 @@ pub fn run(bench: &Bench, nests: &[Nest]) -> Result<Vec<(Tensor, Values)>, Refus
     examined(bench, variants, &mut |_| Vec::new(), Runner::run)
 }
 
-/// What the runner makes of variants, after they were examined.
+/// Examines variants and hands them to the runner.
 fn examined<T>(
     bench: &Bench,
     variants: Vec<Variant>,

@@ -1,4 +1,4 @@
-//! What nests should take, and how much of what the machine can do that is.
+//! The predicted time of nests, and the share of the machine's peak that it amounts to.
 
 use crate::ir::Nest;
 use crate::machine::{self, Demand, Machine, Rates};

@@ -1,6 +1,6 @@
 //! The verbs: nests checked, run, compared, measured, generated and written, on a [`Workbench`].
-//! Programs in Rust, scripts, the REPL and the command line call the same functions. A verb that does
-//! nothing answers with a [`Refusal`], to which its callers add their places.
+//! Programs in Rust, scripts, the REPL and the command line call the same functions. A verb that
+//! does nothing answers with a [`Refusal`], to which its callers add their places.
 
 mod bundle;
 mod check;

@@ -1,12 +1,12 @@
-//! What the order of sums costs, said below a table.
+//! A line below a table that names the cost of keeping sums in order.
 
 use super::workbench::Bench;
 use crate::ir::{BinaryOp, Nest, Tree};
 use crate::legality::Reductions;
 use crate::trial::{Ranking, Variant};
 
-/// Says once in a session what `reductions("reassoc")` would allow, if the fastest variant spends
-/// its innermost loop on a sum of floating-point numbers, whose order keeps it out of vector lanes.
+/// Says once in a session what `reductions("reassoc")` would allow. It does so if the fastest
+/// variant spends its innermost loop on a floating-point sum whose order rules out vectors.
 pub(super) fn hint(bench: &Bench, variants: &[Variant], ranking: &Ranking) {
     let rows = variants.iter().zip(ranking.measured());
     let Some((fastest, row)) = rows.min_by_key(|(_, row)| row.timing.median) else {

@@ -53,11 +53,11 @@ pub(super) fn unset(bench: &Bench, nests: &[Nest]) -> Option<Violation> {
     legality::unset(nests, &|name| inputs.get(name).is_some())
 }
 
-/// A nest for each assignment that a tensor needs, in order; `site` is where a script asks for
-/// them.
+/// A nest for each assignment that a tensor needs, in order. `site` is the place of the script that
+/// requests them.
 ///
 /// # Errors
-/// What `build` says.
+/// As `build`.
 pub fn nests(bench: &Bench, assignment: &Expr, site: Option<&Site>) -> Result<Vec<Nest>, Error> {
     let needed = bench.lock().definitions.needed(assignment);
     needed
@@ -69,12 +69,12 @@ pub fn nests(bench: &Bench, assignment: &Expr, site: Option<&Site>) -> Result<Ve
 /// The nest of one assignment.
 ///
 /// # Errors
-/// What `build` says.
+/// As `build`.
 pub fn built(assignment: &Expr, site: Option<&Site>) -> Result<Nest, Error> {
     transform::apply(&BUILD, &[Arg::Expr(assignment.clone())], site.cloned())?.nest()
 }
 
-/// What was left out, and how to have it computed.
+/// A note that lists the assignments left out and says how to have them computed.
 fn line(left_out: &[LeftOut], target: &str) -> String {
     let names = left_out
         .iter()

@@ -16,7 +16,7 @@ pub fn recorded(bench: &Bench, nests: &[Nest]) -> Option<Record> {
     (plain == nests).then(|| winner(bench, nests)).flatten()
 }
 
-/// What times of nests depend on in this session; `None` where there is no compiler.
+/// The key of the records of nests in this session; `None` without a compiler.
 pub fn key(bench: &Bench, nests: &[Nest]) -> Option<Key> {
     let (runner, control, settings) = {
         let bench = bench.lock();
@@ -88,7 +88,7 @@ pub(super) fn applied(bench: &Bench, mut variants: Vec<Variant>) -> Result<Vec<V
     Ok(variants)
 }
 
-/// What tables call a winner.
+/// The label of a winner in tables.
 const TUNED: &str = "tuned";
 
 /// The nests under the name that tables show.

@@ -10,11 +10,11 @@ use crate::trial::{Blame, Equality, TrialError};
 /// Why a verb did nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What is wrong, in one sentence without the name of the verb.
+    /// The problem, in one sentence without the name of the verb.
     pub what: String,
     /// Facts that help to understand it.
     pub notes: Vec<String>,
-    /// What to do about it.
+    /// How to solve it.
     pub help: Option<String>,
 }
 
@@ -167,7 +167,7 @@ pub(super) fn notes(violation: &Violation, nests: &[Nest], repair: &Repair) -> V
     notes
 }
 
-/// What is legal instead, or else what generally helps.
+/// The legal alternatives, or general help if there are none.
 pub(super) fn help(violation: &Violation, repair: &Repair) -> Option<String> {
     if repair.suggestions.is_empty() {
         violation.help()
@@ -176,7 +176,7 @@ pub(super) fn help(violation: &Violation, repair: &Repair) -> Option<String> {
     }
 }
 
-/// What to say of a variant that has another definition than the first one, and other results.
+/// Adds notes to the refusal of a variant whose definition and results differ from the first one's.
 fn other_definition(
     refusal: Refusal,
     label: &str,

@@ -22,11 +22,11 @@ pub enum Size {
     /// The first ones, at which kernels are timed.
     #[default]
     Bench,
-    /// Where there are some, the second ones, at which kernels take no time.
+    /// The second ones, if there are any: tiny sizes for tests.
     Mini,
 }
 
-/// What `param` gives: settings by name, and which of them were asked for.
+/// The settings that `param` returns, by name, with a flag that is set once a script requests one.
 #[derive(Clone, Debug, Default)]
 pub struct Parameters(Vec<(String, String, bool)>);
 
@@ -72,7 +72,7 @@ impl Parameters {
     }
 }
 
-/// What the command line says of `tune`; it goes before what scripts say.
+/// The tuning options of the command line; they override those of scripts.
 #[derive(Clone, Debug, Default)]
 pub struct Tuning {
     /// Trials at most.
@@ -83,7 +83,7 @@ pub struct Tuning {
     pub begun: Option<Instant>,
     /// How points are proposed.
     pub strategy: Option<Strategy>,
-    /// What random choices follow from.
+    /// The seed of random choices.
     pub seed: Option<u64>,
     /// Where records are.
     pub records: Option<PathBuf>,
@@ -122,25 +122,25 @@ pub struct Workbench {
     pub has_effect: bool,
     /// The assignments so far.
     pub definitions: Definitions,
-    /// What becomes of variants.
+    /// Decides whether variants run, are checked, emitted or collected.
     pub runner: Arc<dyn Runner>,
     /// Limits, threads, and where to stop.
     pub control: Control,
     /// How variants are timed.
     pub settings: Settings,
-    /// What the command line sets.
+    /// The parameters set on the command line.
     pub parameters: Parameters,
     /// Which defaults hold for the others.
     pub size: Size,
-    /// What `init` said.
+    /// The inputs set by `init`.
     pub inputs: Inputs,
-    /// What `codegen` made, in order.
+    /// The kernels of `codegen`, in order.
     pub generated: Vec<Kernel>,
-    /// What `export_kernel` made, in order.
+    /// The kernels of `export_kernel`, in order.
     pub exported: Vec<Exported>,
-    /// What the runner left behind.
+    /// The results that the runner keeps.
     pub kept: Kept,
-    /// What the command line says of tuning.
+    /// The tuning options of the command line.
     pub tuning: Tuning,
     /// The winners of all runs of `teml tune`: a file of records, to which sessions look where it
     /// is set.
@@ -180,7 +180,7 @@ impl Default for Workbench {
 }
 
 impl Workbench {
-    /// What writes the files of the user.
+    /// The writer of the user's files.
     pub fn writer(&self) -> Writer {
         Writer::new(&self.control, &self.allow_write)
     }
@@ -246,7 +246,7 @@ impl Workbench {
         }
     }
 
-    /// What `codegen` made, or else what was compared.
+    /// The kernels of `codegen`, or those of the comparison if there are none.
     pub fn kernels(&self) -> &[Kernel] {
         if self.generated.is_empty() {
             &self.kept.compared
@@ -273,8 +273,8 @@ impl Bench {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the runner makes of the workbench. Shows how far it is, and prints the lines that `show`
-    /// makes of a variant with known times.
+    /// Lets the runner act on the workbench. Shows its progress, and prints the lines that `show`
+    /// makes of each measured variant.
     pub fn act<T>(
         &self,
         show: &mut dyn FnMut(&Measured) -> Vec<String>,

@@ -1,4 +1,4 @@
-//! What could come next: moves with what the cost model expects of each, and a search.
+//! Suggestions for the next step: moves with predicted times, and a search.
 
 use super::{Reply, failed, failed_with, parts};
 use crate::advice::{self, Move, Scope};
@@ -66,7 +66,7 @@ pub fn moves(repl: &mut Repl, rest: &str) -> Reply {
 /// The most loops that a table has room for.
 const ROOM: usize = 48;
 
-/// What is asked of a whole nest: all, or as many outer levels as there is room for.
+/// The scope of moves for a whole nest: all loops, or as many outer levels as a table has room for.
 fn of_whole(nest: &Nest) -> Scope {
     let depths: Vec<usize> = nest.loops().iter().map(|(outer, _)| outer.len()).collect();
     let count = |levels: usize| depths.iter().filter(|depth| **depth < levels).count();
@@ -79,7 +79,8 @@ fn of_whole(nest: &Nest) -> Scope {
     }
 }
 
-/// Moves of which this is the same make the same nest: to exchange i and j is to exchange j and i.
+/// A key that is equal for moves that make the same nest: to exchange i and j is to exchange j and
+/// i.
 fn result(m: &Move) -> (&str, Vec<&str>, Option<&str>) {
     let mut loops = m.loops();
     let is_pair = m.op == INTERCHANGE.name;

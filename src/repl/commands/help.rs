@@ -55,7 +55,7 @@ fn help(repl: &mut Repl, rest: &str) -> Reply {
     Ok(Outcome::Text(text))
 }
 
-/// What is known about a topic, a command or a function.
+/// Help on a topic, a command or a function.
 pub fn about(repl: &mut Repl, name: &str) -> Result<String, Box<crate::script::ScriptError>> {
     let width = repl.width();
     if let Some(text) = repl.session().help(name) {

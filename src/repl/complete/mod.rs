@@ -1,4 +1,4 @@
-//! What can follow at the end of a text.
+//! Completion at the end of a text.
 //!
 //! `place` finds where in a script the text ends: in a string, in a call, behind a value. `script`
 //! knows the names that can follow there. Commands and their arguments are here.
@@ -16,7 +16,7 @@ use crate::ir::Nest;
 use crate::script::{Entry, TOPICS, scan};
 use place::open_call;
 
-/// What may replace the end of a text.
+/// The candidates that may replace the end of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Completion {
     /// Where the part to be replaced starts, in bytes.
@@ -35,8 +35,8 @@ pub struct Candidate {
 }
 
 impl Repl {
-    /// What may follow `text`. With `is_patient`, calls without effects are evaluated to know what
-    /// they return.
+    /// The candidates that may follow `text`. With `is_patient`, calls without effects are
+    /// evaluated to find the type of their results.
     pub fn completion(&mut self, text: &str, is_patient: bool) -> Completion {
         if let Some(command) = text.trim_start().strip_prefix(':') {
             return self.of_command(text, command);
@@ -47,8 +47,8 @@ impl Repl {
         self.of_script(text, is_patient)
     }
 
-    /// What is shown behind the end of a text: the remainder of the only name that can follow, and
-    /// its signature, or that of the call that is being written.
+    /// The hint shown behind the end of a text: the remainder of the only name that can follow, and
+    /// its signature, or that of the call being written.
     pub fn hint(&mut self, text: &str) -> Option<(String, String)> {
         let Completion { start, candidates } = self.completion(text, false);
         let typed = text.get(start..)?;

@@ -1,5 +1,5 @@
-//! What can follow in a script: names by the type before a dot, loops and handles of the nest that
-//! a call is about, words and options of the call, files.
+//! Completion in a script: names by the type before a dot, loops and handles of the nest that a
+//! call is about, words and options of the call, files.
 
 use super::place::{OpenCall, last_call, open_call, open_string, receiver_start, word_start};
 use super::{Candidate, Completion, Repl, candidate, loops, of, of_entry, of_files};
@@ -52,7 +52,7 @@ impl Repl {
         of(start, word, all.collect())
     }
 
-    /// What can come behind a dot.
+    /// The members that can follow a dot.
     fn members(&self, receiver: &str) -> Vec<Candidate> {
         let word = &receiver[word_start(receiver)..];
         let is_variable =
@@ -93,7 +93,7 @@ impl Repl {
         catalog.iter().filter(fits).map(of_entry).collect()
     }
 
-    /// What an expression that ends with a call or a bracket is.
+    /// The type of an expression that ends with a call or a bracket.
     fn returned(&self, expression: &str) -> Type {
         let own = &expression[receiver_start(expression)..];
         if own.ends_with(']') {
@@ -181,8 +181,8 @@ impl Repl {
         }
     }
 
-    /// The nests that a receiver stands for: those of a variable, or, with patience, of calls that
-    /// only transform.
+    /// The nests that a receiver denotes: those of a variable. With patience, also those of calls
+    /// that only transform.
     fn nests_behind(&mut self, receiver: &str, is_patient: bool) -> Vec<Nest> {
         let known = self.session.nests();
         if let Some((_, nest)) = known.iter().find(|(name, _)| name == receiver) {

@@ -1,4 +1,4 @@
-//! What completion offers.
+//! Tests of the candidates that completion offers.
 
 use super::*;
 use crate::script::Session;

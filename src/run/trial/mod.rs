@@ -4,6 +4,9 @@
 //! the optimizations that variants get, so that they do not share a miscompilation. Their results
 //! are compared with the definition: in full if that is cheap, otherwise at samples. Every element
 //! of every variant's results is compared with them. Only then is anything timed.
+//!
+//! A session has one [`Runner`], which takes a [`Comparison`] and runs, checks, emits or collects
+//! its variants.
 
 mod check;
 mod comparison;

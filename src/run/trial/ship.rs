@@ -4,7 +4,8 @@
 //!
 //! If the reference takes too long, samples of the definition are compared. Kernels that this
 //! machine cannot run are written with a warning, which the C repeats. If the compiler gets a
-//! kernel wrong, `runtime::CURES` are tried in order, and the C sets the flags as a pragma.
+//! kernel wrong, `runtime::CURES` are tried in order, and the C sets the flags as a pragma. `run`
+//! and `compare` try them as well.
 
 use super::check::{Progress, Trial, lacks_room};
 use super::{Blame, Evidence, Inputs, Settings, TrialError, Variant, compared, generate, naive};

@@ -102,7 +102,7 @@ gets the name.",
     },
 };
 
-/// What scripts see of a ranking.
+/// The rows of a ranking, for scripts.
 fn rows(ranking: &Ranking) -> Array {
     let tried = ranking.tried.iter();
     let row = |tried: &Result<Measured, Failed>| match tried {

@@ -1,4 +1,4 @@
-//! What scripts ask of a nest as a whole: what it computes, with the roles of its loops.
+//! `computation`: the kind of computation that a nest performs, with the roles of its loops.
 
 use super::look::access;
 use crate::analysis::computation::{

@@ -35,7 +35,7 @@ impl Numbers {
     /// Writes an `.npy` file.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn save(&self, path: &Path) -> std::io::Result<()> {
         self.array.save(path)
     }

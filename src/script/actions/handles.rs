@@ -1,4 +1,7 @@
 //! Handles: loops and local tensors as values, which follow them through later steps.
+//!
+//! A handle keeps the birth of its loop (`ir/lineage.rs`), and finds the loop of that birth in a
+//! later nest. If a step ended the loop, the error names the step and the loops made of it.
 
 use super::Shown;
 use crate::call::{Call, Effect, Function, Parameter};
@@ -14,7 +17,7 @@ use std::sync::Arc;
 pub enum Handle {
     /// A loop.
     Loop {
-        /// What stays the same.
+        /// Identifies the loop across steps.
         birth: Arc<Birth>,
         /// Its name where the handle was taken.
         name: Name,
@@ -44,8 +47,8 @@ impl Handle {
         }
     }
 
-    /// What it is called in the first of `nests` that has it; otherwise why none has, which follows
-    /// \"is\".
+    /// Its name in the first of `nests` that has it. The error completes a sentence that begins
+    /// "the loop is".
     ///
     /// # Errors
     /// A step ended it, or it belongs to another nest.
@@ -126,7 +129,7 @@ impl Shown for Handle {
     }
 }
 
-/// What the last step made.
+/// The handles of everything that the last step made.
 #[derive(Clone, Debug)]
 pub struct Made {
     step: String,
@@ -337,7 +340,7 @@ print(build(B).interchange(1, 2).vectorize(2).loops().index_of(j.name));
     },
 };
 
-/// What steps make.
+/// The properties of [`Made`].
 pub const HANDLES: [&str; 14] = [
     "outer", "inner", "tail", "peeled", "fused", "buffer", "buffers", "loads", "stores", "copies",
     "parts", "guards", "placed", "loops",

@@ -1,4 +1,4 @@
-//! What scripts and the library ask of values and of the command line.
+//! Queries of scripts and the library, about values and about the command line.
 
 use crate::analysis::bounds::Bounds;
 use crate::analysis::program::reads;

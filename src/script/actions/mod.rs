@@ -35,13 +35,13 @@ use rhai::{Dynamic, Engine, Variant};
 
 /// A value of these functions, as people see it.
 trait Shown: Variant + Clone {
-    /// What it is, in a user's words.
+    /// Its type, in a user's words.
     const NAME: &'static str;
 
-    /// All of it, for `print` and where a dialog shows it by itself.
+    /// All of it, for `print` and for the REPL if it is the only value shown.
     fn full(&self) -> String;
 
-    /// One line, for where it stands among other values.
+    /// One line, for use inside lists and maps.
     fn brief(&self) -> String;
 }
 
@@ -91,7 +91,7 @@ pub(super) fn shown(value: &Dynamic, full: bool) -> Option<String> {
     KINDS.iter().find_map(|kind| (kind.text)(value, full))
 }
 
-/// What a value of these functions is.
+/// The type of a value of these functions, in a user's words.
 pub(super) fn name_of(value: &Dynamic) -> Option<&'static str> {
     let is = |kind: &&Shows| (kind.text)(value, false).is_some();
     KINDS.iter().find(is).map(|kind| kind.name)

@@ -73,7 +73,7 @@ pub(super) static APPLY: Function = Function {
     },
 };
 
-/// What argument 1 asks for.
+/// The scope that argument 1 selects.
 fn scope(call: &Call, nest: &Nest) -> Result<Scope, Failure> {
     let value = call.value(1).unwrap_or_default();
     if let Some(options) = value.read_lock::<Map>() {

@@ -20,7 +20,7 @@ fn no_trace(call: &Call, error: &trace::NoTrace) -> Failure {
     call.refuse(&error.to_string())
 }
 
-/// Argument `k`, a path or a nest, which stands for its path.
+/// Argument `k`: a path, or a nest that has one.
 fn path(call: &Call, k: usize) -> Result<Path, Failure> {
     let path = call.get::<Path>(k, "");
     path.or_else(|_| {

@@ -8,10 +8,10 @@ use crate::values;
 use rhai::{Array, Dynamic, EvalAltResult, FnPtr, ImmutableString, Map};
 use std::cell::RefCell;
 
-/// What a space is, in messages.
+/// Describes a space in messages.
 const SPACE: &str = "a map of parameters such as `#{rows: [2, 4, 8], packs: [true, false]}`";
 
-/// What values a parameter can have, in messages.
+/// Describes the values of a parameter in messages.
 const VALUES: &str = "a list of values, a range, or a function of the parameters before it";
 
 /// Lists are long enough then: a search sees a part of them.

@@ -1,4 +1,4 @@
-//! What strategies of the library are made from.
+//! Building blocks of the library's strategies.
 
 use crate::call::{Effect, Function, Parameter};
 use crate::fail::Failure;
@@ -79,7 +79,8 @@ fn is_refusal(error: &EvalAltResult) -> bool {
     refusal(error).is_some()
 }
 
-/// What an operation says that refuses a nest; `None` if the error is a mistake or a limitation.
+/// The message of an operation that refuses a nest; `None` if the error is a mistake or a
+/// limitation.
 pub(super) fn refusal(error: &EvalAltResult) -> Option<String> {
     match error {
         EvalAltResult::ErrorInFunctionCall(_, _, inner, _) => refusal(inner),

@@ -1,4 +1,7 @@
 //! Where scripts may write: the user's own anywhere, imported modules where the user says so.
+//!
+//! Rights belong to texts. A closure is a place in a text, and keeps the rights of that text
+//! wherever it is called.
 
 use crate::call::{Call, Rights};
 use crate::fail::Failure;
@@ -8,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 /// Argument `k`, the path of a file or directory to be written.
 ///
 /// # Errors
-/// It is no path, or one where the code that calls may not write.
+/// It is not a path, or the calling code may not write there.
 pub(super) fn target(call: &Call, k: usize) -> Result<PathBuf, Failure> {
     allowed(call, k, PathBuf::from(call.text(k)?))
 }

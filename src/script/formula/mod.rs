@@ -1,10 +1,10 @@
 //! Functions of indices that are arithmetic, computed without Rhai: tensors have millions of
 //! elements, and each call of a closure takes microseconds.
 //!
-//! Taken are literals, parameters, numbers that the closure has captured, `+ - * / %`, comparisons,
-//! `! && ||`, `if … else …` and `to_float`, with Rhai's meaning: integers are checked, and become
-//! floats beside a float. Other closures are left to Rhai, and so are those that fail at an
-//! element: messages are Rhai's own.
+//! Supported are literals, parameters, numbers that the closure has captured, `+ - * / %`,
+//! comparisons, `! && ||`, `if … else …` and `to_float`, with Rhai's meaning: integers are checked,
+//! and become floats beside a float. Other closures are left to Rhai, as are closures that fail at
+//! an element, so that all messages are Rhai's own.
 
 #[cfg(test)]
 mod tests;
@@ -32,7 +32,7 @@ pub enum Formula {
     If(Box<[Formula; 3]>),
 }
 
-/// What a part of a formula is at one element.
+/// The value of a part of a formula at one element.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
     Int(i64),
@@ -151,8 +151,8 @@ pub fn indices(place: u64, extents: &[u64]) -> Vec<i64> {
     index
 }
 
-/// What the first one of `all` is that is `last`, or what they all are; those after it are not
-/// looked at.
+/// Evaluates conditions in order until one is `last`; the result is `last` if one is, otherwise its
+/// negation. Later conditions are not evaluated.
 fn first(all: &[Formula], index: &[i64], last: bool) -> Option<bool> {
     for one in all {
         if one.holds(index)? == last {
@@ -331,7 +331,7 @@ impl Reader<'_> {
     }
 }
 
-/// What methods make of a number, one after the other.
+/// Applies a chain of method calls to a number.
 fn method(of: Formula, called: &Expr) -> Option<Formula> {
     match called {
         Expr::MethodCall(call, _) if call.name == "to_float" && call.args.is_empty() => {

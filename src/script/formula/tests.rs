@@ -9,8 +9,8 @@ static SYMBOLS: [&str; 13] = [
     "+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "&&", "||",
 ];
 
-/// What Rhai and the formula of `|i, j| …` make of the elements; `None` where Rhai fails or gives
-/// no number, and for the formula, too, where it leaves one to Rhai.
+/// The elements according to Rhai and according to the formula of `|i, j| …`. `None` if Rhai fails
+/// or returns something else than numbers, or if the formula leaves an element to Rhai.
 fn both(body: &str) -> [Option<Vec<Scalar>>; 2] {
     let mut engine = Engine::new();
     engine.set_max_expr_depths(0, 0);

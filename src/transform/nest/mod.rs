@@ -1,8 +1,17 @@
 //! Transformations of loop nests: TeML Fig. 9 and §3.3.3.
 //!
-//! Loop names are unique in a nest, and derived names are always the same. Indices of blocks are
-//! multiplied instead of giving loops steps other than 1, so that every other transformation
-//! accepts the result.
+//! Loop names are unique in a nest, and derived names are always the same:
+//!
+//! - `i_o` and `i_i` for blocks and their iterations, `i_r` for the remainder;
+//! - `i_f` and `i_b` for peeled ends, `i_g` for a guard, `i_s` for slabs;
+//! - `j_u0`, `j_u1` for unrolled copies, `A_pack_1` for a loop that copies.
+//!
+//! Further copies of a loop get the first free number. Clashes that the user can foresee are
+//! errors, and `rename` resolves them.
+//!
+//! Indices of blocks are multiplied instead of giving loops steps other than 1, so that every
+//! other transformation accepts the result. Loops of a text may have steps; a transformation that
+//! cannot handle them refuses.
 //!
 //! Transformations substitute in statements instead of writing new ones, so that these keep their
 //! origins. The mode and the hints of a loop stay with its iterations. Hints change no result.

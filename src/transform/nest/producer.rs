@@ -1,5 +1,5 @@
 //! Checks that a nest computes a tensor for another nest in a form simple enough to compute its
-//! values where they are read.
+//! values where they are read. It knows one consumer: `compare` finds reads of other nests.
 
 use super::resolve::check_step;
 use crate::analysis::footprint::{Use, footprint, uses};

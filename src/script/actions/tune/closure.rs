@@ -17,7 +17,7 @@ pub(super) struct Closure<'a> {
     pub(super) closure: FnPtr,
     /// Gets its first failure.
     pub(super) failed: &'a Failed,
-    /// What is expected of nests.
+    /// Predicts the time of nests.
     pub(super) model: Model,
 }
 

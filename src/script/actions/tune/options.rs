@@ -10,11 +10,11 @@ use rhai::{Array, Dynamic, FnPtr, Map};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// What a call and the command line say.
+/// The options of a call, overridden by those of the command line.
 pub(super) struct Options {
     /// How to search.
     pub(super) plan: Plan,
-    /// What holds for the points of the space.
+    /// The constraints on the points of the space.
     pub(super) constraints: Vec<FnPtr>,
     /// Where trials are recorded.
     pub(super) records: Option<PathBuf>,

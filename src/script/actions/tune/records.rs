@@ -1,4 +1,4 @@
-//! What `tune` takes of records where it searches nothing.
+//! Recorded winners that `tune` takes in place of a search.
 
 use super::options::Options;
 use super::result::result;
@@ -42,7 +42,7 @@ pub(super) fn taken(
     }
 }
 
-/// What a script gets of a winner that was recorded.
+/// The result of `tune` for a recorded winner.
 pub(super) fn replayed(call: &Call, record: &Record, nests: Vec<Nest>) -> Result<Dynamic, Ended> {
     let variant = Variant {
         label: "tuned".to_owned(),

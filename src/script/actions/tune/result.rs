@@ -1,4 +1,4 @@
-//! What `tune` prints and returns of a search.
+//! The report and the result of a search by `tune`.
 
 use super::options::Options;
 use crate::actions::recorded::as_given;

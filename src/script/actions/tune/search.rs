@@ -1,4 +1,4 @@
-//! What `tune` does: a search, or whatever the session is for.
+//! The action of `tune`: a search, or the job of the session's runner.
 
 use super::closure::Closure;
 use super::options::Options;
