@@ -266,7 +266,7 @@ that names the step.
 - `stripmine` makes `outer`, `inner` and, with the tail `\"cut\"`, `tail`; `split_at` makes `tail`.
 - `peel`, `fuse` and `separate` make `peeled`; `fuse`, `fuse_inner` and `fuse_outer` make `fused`,
   which handles of the loops in it go on to; guards are `guards`.
-- `pack` makes a `buffer` and `loads`, the loops that fill it; `context` also makes `stores`.
+- `pack` makes a `buffer` and `loads`, the loops that fill it; `stage` also makes `stores`.
 - `distribute` makes `parts`. The loops of the other nest are `placed` by `compute_at` and
   `reverse_compute_at`, once for each place.
 - Loops that a step copies along with others are `copies`.
