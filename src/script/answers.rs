@@ -1,14 +1,15 @@
 //! Answers of a session about itself and its scripts.
 
-use super::actions::ACTIONS;
-use super::library::{INTERNAL, documentation, script_functions};
-use super::modules;
-use super::session::Session;
-use super::suggest::Known;
+use crate::actions::ACTIONS;
 use crate::codegen::{self, Kernel};
 use crate::diag::{Diagnostic, Sources};
 use crate::ir::Nest;
+use crate::library::{documentation, script_functions};
+use crate::messages::suggest::Known;
+use crate::modules;
 use crate::package::Exported;
+use crate::reader::rewrite::INTERNAL;
+use crate::session::Session;
 use crate::transform;
 use crate::trial::Variant;
 

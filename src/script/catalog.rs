@@ -1,9 +1,9 @@
 //! Everything that a script can call, for help and completion.
 
-use super::actions::ACTIONS;
-use super::library::script_functions;
-use super::session::Session;
+use crate::actions::ACTIONS;
 use crate::ir::{Expr, Nest};
+use crate::library::script_functions;
+use crate::session::Session;
 use crate::transform::{self, Kind, Op, Param, Returns};
 use rhai::{Dynamic, FnPtr};
 
@@ -122,7 +122,7 @@ impl Session {
     /// With nests, only handles of those.
     pub fn handles(&self, variable: &str, nests: &[Nest]) -> Vec<(String, String)> {
         let value = self.scope.get(variable).map(|v| v.flatten_clone());
-        let found = value.map(|value| super::actions::handles_in(&value, nests));
+        let found = value.map(|value| crate::values::handles_in(&value, nests));
         let found = found.into_iter().flatten();
         found
             .map(|(behind, name)| (format!("{variable}{behind}"), name.to_string()))
@@ -153,7 +153,7 @@ fn type_of(value: &Dynamic) -> Type {
     } else if value.is::<FnPtr>() {
         Type::Function
     } else {
-        match super::actions::name_of(&value) {
+        match crate::values::name_of(&value) {
             Some("path") => Type::Path,
             Some("program") => Type::Program,
             Some("moves") => Type::Moves,

@@ -5,14 +5,15 @@
 //! be compared in general. So the named variables are copied, and the shared ones are compared as
 //! far as that is cheap.
 
-use super::session::Session;
-use super::stack::on_large_stack;
-use super::values::Index;
-use super::versions::Version;
 use crate::ir::{Expr, Name, Nest};
 use crate::legality::Reductions;
 use crate::runtime::Data;
-use rhai::{AST, Array, Dynamic, FnPtr, ImmutableString, Map, Scope};
+use crate::saved::Saved;
+use crate::session::Session;
+use crate::stack::on_large_stack;
+use crate::values::Index;
+use crate::versions::Version;
+use rhai::{AST, Array, Dynamic, FnPtr, Map, Scope};
 use std::collections::HashSet;
 
 /// The state of a session between two lines: variables, functions, imports, the order of reductions
@@ -29,16 +30,6 @@ pub struct Checkpoint {
     exported: usize,
     /// The number of assignments that were made.
     assignments: usize,
-}
-
-/// A variable.
-#[derive(Clone, Debug)]
-pub struct Saved {
-    name: ImmutableString,
-    is_constant: bool,
-    value: Dynamic,
-    /// The value of a variable that closures share with the scope: it is changed in place.
-    inside: Option<Dynamic>,
 }
 
 impl Session {

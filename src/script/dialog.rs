@@ -1,16 +1,17 @@
 //! Lines of the REPL: their definitions persist, and a line that fails leaves no trace.
 
-use super::actions;
-use super::errors::ScriptError;
-use super::readable::readable;
-use super::session::{AUTOTUNE, Session, script_text, unreadable};
-use super::unused::Last;
-use super::{lex, values};
+use crate::actions;
 use crate::advice::Moves;
 use crate::diag::Diagnostic;
 use crate::ir::{Expr, Nest};
 use crate::legality;
+use crate::messages::errors::ScriptError;
+use crate::readable::readable;
+use crate::reader::dropped::Last;
+use crate::reader::lex;
+use crate::session::{AUTOTUNE, Session, script_text, unreadable};
 use crate::trial::Collect;
+use crate::values;
 use crate::verbs::{Bench, Refusal};
 use rhai::{Dynamic, Map};
 use std::path::Path;
@@ -118,7 +119,7 @@ impl Session {
         let which = self.ask(which, |value| value)?;
         let given = vec![Dynamic::from(nest.clone()), which];
         let moves = self.call(actions::MOVES.name, given, |value| {
-            let listed = value.try_cast::<actions::Listed>();
+            let listed = value.try_cast::<values::Listed>();
             listed.map(|listed| listed.all_moves())
         })?;
         moves.ok_or_else(|| failed("`moves` listed nothing"))
@@ -249,7 +250,7 @@ impl Session {
     /// The value of a variable on one line.
     pub fn show_variable(&self, name: &str) -> Option<String> {
         let value = self.scope.get(name)?;
-        super::stack::on_large_stack(|| values::show(value)).ok()
+        crate::stack::on_large_stack(|| values::show(value)).ok()
     }
 }
 
@@ -265,8 +266,8 @@ fn display(value: &Dynamic, width: usize) -> Option<Shown> {
     if let Some(nest) = value.read_lock::<Nest>() {
         return Some(Shown::Nest(nest.clone()));
     }
-    if let Some(shown) = actions::shown(value, true) {
-        return Some(match actions::name_of(value) {
+    if let Some(shown) = values::shown(value, true) {
+        return Some(match values::name_of(value) {
             Some("code") => Shown::Code(shown),
             Some("path") => Shown::Script(shown),
             _ => Shown::Text(shown),

@@ -1,10 +1,11 @@
 //! The library that comes with the tool.
 
-use super::invocations::enter;
-use super::places::{LIBRARY, Places};
-use super::rewrite::{self, Kind};
-use super::state::Shared;
-use super::{lex, methods};
+use crate::binding::invocations::enter;
+use crate::binding::methods;
+use crate::binding::state::Shared;
+use crate::reader::lex;
+use crate::reader::places::{LIBRARY, Places};
+use crate::reader::rewrite::{self, INTERNAL, Kind};
 use include_dir::{Dir, File, include_dir};
 use rhai::{
     AST, Dynamic, Engine, EvalAltResult, FuncRegistration, Module, NativeCallContext, RhaiFunc,
@@ -67,11 +68,6 @@ struct Compiled {
 /// All files of the library, compiled, and the places of their lines. They are the same in every
 /// session.
 static COMPILED: OnceLock<(Vec<Compiled>, Places)> = OnceLock::new();
-
-/// The prefix of the library's helpers. They cannot be private, because Rhai caches the meaning of
-/// a name regardless of visibility. A library function that the library itself calls would then
-/// miss its private helpers when a script calls it.
-pub const INTERNAL: &str = "std_";
 
 /// How the names of its public functions start, which scripts call through native ones that know
 /// where they were called; behind it and two more underscores the namespace, if there is one, then

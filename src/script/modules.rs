@@ -1,11 +1,11 @@
 //! Modules: what scripts import.
 
-use super::fail::Failure;
-use super::library::{self, parts};
-use super::methods;
-use super::rewrite::Kind;
-use super::state::Shared;
-use super::unused::Last;
+use crate::binding::methods;
+use crate::binding::state::Shared;
+use crate::library::{self, parts};
+use crate::messages::fail::Failure;
+use crate::reader::dropped::Last;
+use crate::reader::rewrite::Kind;
 use rhai::{AST, Engine, EvalAltResult, Module, ModuleResolver, Position, Scope};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Lists and maps over several lines, where one is too short.
 
-use super::values::show;
+use crate::values::show;
 use rhai::Dynamic;
 
 /// More items of one list are counted, not shown.

@@ -1,8 +1,8 @@
 //! The reference as one page, and as definitions for Rhai's language server.
 
-use super::catalog::{Entry, TOPICS};
-use super::session::Session;
+use crate::catalog::{Entry, TOPICS};
 use crate::report::{self, Article, Chapter};
+use crate::session::Session;
 use std::collections::BTreeMap;
 
 impl Session {

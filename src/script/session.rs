@@ -1,24 +1,32 @@
 //! Sessions: scripts that run one after the other and share what they define.
 
-use super::actions::{self, ACTIONS};
-use super::call;
-use super::checkpoint::Saved;
-use super::errors::{self, ScriptError};
-use super::library::Library;
-use super::rewrite::Kind;
-use super::stack::{Failed, lacking, on_large_stack};
-use super::state::{Shared, State};
-use super::unused::Last;
-use super::versions::Version;
-use super::{
-    fail, function_values, methods, modules, names, operations, operators, ranges, sleep, values,
-};
+use crate::actions::ACTIONS;
+use crate::binding::arithmetic;
+use crate::binding::call;
+use crate::binding::function_values;
+use crate::binding::methods;
+use crate::binding::names;
+use crate::binding::operations;
+use crate::binding::operators;
+use crate::binding::ranges;
+use crate::binding::state::{Shared, State};
 use crate::diag::Diagnostic;
 use crate::ir::{Name, Nest};
 use crate::lang::Notation;
+use crate::library::Library;
 use crate::machine::Machine;
+use crate::messages::errors::{self, ScriptError};
+use crate::messages::fail;
+use crate::modules;
+use crate::reader::dropped::Last;
+use crate::reader::rewrite::Kind;
 use crate::runtime::{Data, is_lack};
+use crate::saved::Saved;
+use crate::sleep;
+use crate::stack::{Failed, lacking, on_large_stack};
+use crate::values;
 use crate::verbs::{Bench, Workbench};
+use crate::versions::Version;
 use rhai::{AST, Array, Dynamic, Engine, EvalAltResult, FnPtr, OptimizationLevel, Scope};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -119,14 +127,14 @@ impl Session {
         engine.register_custom_operator("->", 25)?;
         // Weaker than `..`, as in `0..n by 2`.
         engine.register_custom_operator("by", 24)?;
-        values::register(engine, &self.shared);
+        arithmetic::register(engine, &self.shared);
         function_values::register(engine, &self.shared);
         ranges::register(engine);
         fail::register(engine);
         names::register(engine, &self.shared)?;
         operators::register(engine, &self.shared);
         operations::register(engine, &self.shared);
-        actions::register(engine);
+        values::register(engine);
         for function in ACTIONS {
             call::register(engine, &self.shared, function);
         }

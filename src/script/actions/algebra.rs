@@ -1,9 +1,9 @@
 //! The algebra of contractions, which makes several assignments of one.
 
-use crate::call::{Call, Effect, Function, Parameter};
-use crate::fail::Failure;
+use crate::binding::call::{Call, Effect, Function, Parameter};
 use crate::ir::{Expr, Program};
 use crate::legality::Reductions;
+use crate::messages::fail::Failure;
 use crate::transform::simplify::{simplified, simplified_program};
 use crate::transform::tensor::contraction::{self, NoSplit};
 use rhai::{Array, Dynamic};

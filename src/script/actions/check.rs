@@ -1,10 +1,9 @@
 //! `check` and `reductions`: whether nests compute what their definition says.
 
-use super::{Shown, register_shown};
-use crate::call::{Effect, Function, Parameter};
+use crate::binding::call::{Effect, Function, Parameter};
 use crate::legality::Reductions;
-use crate::verbs::{self, Checked};
-use rhai::{Array, Dynamic, Engine};
+use crate::verbs;
+use rhai::Dynamic;
 
 pub(super) static REDUCTIONS: Function = Function {
     name: "reductions",
@@ -60,29 +59,3 @@ parallel and vector loops are proved, by a simpler test, and the C and tables sa
         )))
     },
 };
-
-impl Shown for Checked {
-    const NAME: &'static str = "verdict";
-
-    fn full(&self) -> String {
-        self.text()
-    }
-
-    fn brief(&self) -> String {
-        self.message()
-    }
-}
-
-/// How verdicts print, and what they know.
-pub fn register(engine: &mut Engine) {
-    register_shown::<Checked>(engine);
-    engine
-        .register_get("legal", |c: &mut Checked| {
-            c.legal().map_or(Dynamic::UNIT, Dynamic::from_bool)
-        })
-        .register_get("runs", |c: &mut Checked| c.runs())
-        .register_get("message", |c: &mut Checked| c.message())
-        .register_get("suggestions", |c: &mut Checked| -> Array {
-            c.suggestions().into_iter().map(Dynamic::from).collect()
-        });
-}

@@ -1,19 +1,13 @@
 //! `codegen` and `save`: C as a value, and results as files.
 
-use super::data::Numbers;
 use super::writing;
-use super::{Shown, register_shown};
-use crate::call::{Call, Effect, Function, Parameter};
-use crate::codegen::Kernel;
-use crate::fail::Failure;
+use crate::binding::call::{Call, Effect, Function, Parameter};
 use crate::ir::Nest;
+use crate::messages::fail::Failure;
+use crate::values::{Code, Numbers};
 use crate::verbs;
 use rhai::Dynamic;
 use std::sync::Arc;
-
-/// The C of a kernel, as scripts see it.
-#[derive(Clone, Debug)]
-pub struct Code(pub Arc<Kernel>);
 
 pub(super) static CODEGEN: Function = Function {
     name: "codegen",
@@ -135,20 +129,3 @@ teml did not write is not overwritten (`:help import`).",
         }
     },
 };
-
-/// How code prints.
-pub fn register(engine: &mut rhai::Engine) {
-    register_shown::<Code>(engine);
-}
-
-impl Shown for Code {
-    const NAME: &'static str = "code";
-
-    fn full(&self) -> String {
-        self.0.source().trim_end().to_owned()
-    }
-
-    fn brief(&self) -> String {
-        format!("code {}", self.0.symbol)
-    }
-}

@@ -1,9 +1,9 @@
 //! `compare` and `measure`: variants checked, then timed.
 
-use crate::call::{Call, Effect, Function, Parameter};
-use crate::captured;
-use crate::fail::Failure;
+use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::binding::captured;
 use crate::ir::{Expr, Name, Nest};
+use crate::messages::fail::Failure;
 use crate::trial::{Failed, Measured, Ranking, Variant};
 use crate::values;
 use crate::verbs::{self, label};

@@ -4,9 +4,9 @@ use super::look::access;
 use crate::analysis::computation::{
     self, Access, Assignment, Computation, Interleaved, Product, Triangle, Unlike, Window,
 };
-use crate::call::{Call, Effect, Function, Parameter};
-use crate::fail::Failure;
+use crate::binding::call::{Call, Effect, Function, Parameter};
 use crate::ir::{Name, Nest};
+use crate::messages::fail::Failure;
 use rhai::{Array, Dynamic, Map};
 
 const KINDS: &str = "\"product\", \"interleaved\", \"window\" or \"triangle\"";

@@ -1,75 +1,11 @@
 //! `load` and `random`: numbers for `init`, from a file or from a seed.
 
-use super::{Shown, register_shown};
-use crate::call::{Call, Effect, Function, Parameter};
-use crate::fail::Failure;
-use crate::ir::Elem;
-use crate::runtime::{Array, Random, Scalar, Values};
-use rhai::{Dynamic, Engine};
-use std::fmt;
+use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::messages::fail::Failure;
+use crate::runtime::{Array, Random, Scalar};
+use crate::values::{Numbers, number};
+use rhai::Dynamic;
 use std::path::Path;
-use std::sync::Arc;
-
-/// Elements with a shape, as scripts see them: from a file, or the result of a nest.
-#[derive(Clone, Debug)]
-pub struct Numbers {
-    array: Array,
-    /// The file; empty for a result.
-    file: String,
-}
-
-impl Numbers {
-    /// The elements of a result.
-    pub fn of_result(array: Array) -> Numbers {
-        Numbers {
-            array,
-            file: String::new(),
-        }
-    }
-
-    /// The elements in row-major order.
-    pub fn values(&self) -> Arc<Values> {
-        self.array.values.clone()
-    }
-
-    /// Writes an `.npy` file.
-    ///
-    /// # Errors
-    /// The error of the system.
-    pub fn save(&self, path: &Path) -> std::io::Result<()> {
-        self.array.save(path)
-    }
-
-    /// The extents.
-    pub fn shape(&self) -> &[u64] {
-        &self.array.shape
-    }
-
-    /// The type of the elements.
-    pub fn elem(&self) -> Elem {
-        self.array.values.view().elem()
-    }
-}
-
-/// How many elements are shown.
-const SHOWN: usize = 6;
-
-/// The type, the shape and the first elements.
-impl fmt::Display for Numbers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.elem())?;
-        self.shape().iter().try_for_each(|e| write!(f, "[{e}]"))?;
-        if !self.file.is_empty() {
-            write!(f, " from {}", self.file)?;
-        }
-        Ok(())
-    }
-}
-
-pub(super) fn number(value: &Dynamic) -> Option<Scalar> {
-    let integer = value.as_int().ok().map(Scalar::Integer);
-    integer.or_else(|| value.as_float().ok().map(Scalar::Float))
-}
 
 pub(super) static LOAD: Function = Function {
     name: "load",
@@ -89,8 +25,7 @@ to the current directory.",
         let member = (call.count() == 2).then(|| call.text(1)).transpose()?;
         let array = Array::load(Path::new(&file), member.as_deref());
         let array = array.map_err(|error| call.refuse(&error.to_string()).argument(0))?;
-        let numbers = Numbers::of_result(array);
-        Ok(Dynamic::from(Numbers { file, ..numbers }))
+        Ok(Dynamic::from(Numbers::of_file(file, array)))
     },
 };
 
@@ -125,46 +60,4 @@ numbers.",
 fn bound(call: &Call, k: usize) -> Result<Scalar, Failure> {
     let value = call.value(k).unwrap_or(Dynamic::UNIT);
     number(&value).ok_or_else(|| call.expected(k, "a number"))
-}
-
-/// How numbers print, and what scripts can ask of them.
-pub fn register(engine: &mut Engine) {
-    register_shown::<Numbers>(engine);
-    register_shown::<Random>(engine);
-    engine
-        .register_get("elem", |n: &mut Numbers| n.elem().to_string())
-        .register_get("shape", |n: &mut Numbers| -> rhai::Array {
-            let extents = n.shape().iter().map(|e| Dynamic::from_int(e.cast_signed()));
-            extents.collect()
-        });
-}
-
-impl Shown for Numbers {
-    const NAME: &'static str = "numbers";
-
-    fn full(&self) -> String {
-        let view = self.array.values.view();
-        let first: Vec<String> = (0..SHOWN)
-            .filter_map(|x| Some(view.get(x)?.to_string()))
-            .collect();
-        let more = if view.len() > SHOWN { ", …" } else { "" };
-        format!("{self}: {}{more}", first.join(", "))
-    }
-
-    fn brief(&self) -> String {
-        self.to_string()
-    }
-}
-
-impl Shown for Random {
-    const NAME: &'static str = "random numbers";
-
-    fn full(&self) -> String {
-        let seed = self.seed().cast_signed();
-        format!("random numbers with the seed {seed}")
-    }
-
-    fn brief(&self) -> String {
-        self.full()
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::compare::variants;
 use super::writing;
-use crate::call::{Effect, Function, Parameter};
+use crate::binding::call::{Effect, Function, Parameter};
 use crate::verbs;
 use rhai::Dynamic;
 

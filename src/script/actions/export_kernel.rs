@@ -1,6 +1,6 @@
 //! `export_kernel`: kernels for other people's programs.
 
-use crate::call::{Effect, Function, Parameter};
+use crate::binding::call::{Effect, Function, Parameter};
 use crate::verbs;
 use rhai::Dynamic;
 

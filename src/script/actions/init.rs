@@ -1,12 +1,12 @@
 //! `init`: what tensors hold before anything runs.
 
-use super::data::{Numbers, number};
-use crate::call::{Call, Effect, Function, Parameter};
-use crate::fail::Failure;
-use crate::formula::{Formula, indices};
+use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::binding::formula::{Formula, indices};
 use crate::ir::{Expr, Name, Tensor};
+use crate::messages::fail::Failure;
 use crate::runtime::{Data, Random, Scalar, Values};
 use crate::values;
+use crate::values::{Numbers, number};
 use rhai::{Array, Dynamic, FnPtr};
 use std::sync::Arc;
 

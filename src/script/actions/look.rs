@@ -4,12 +4,13 @@ use crate::analysis::bounds::Bounds;
 use crate::analysis::program::reads;
 use crate::analysis::shape::virtual_shape;
 use crate::analysis::{computation, levels, position};
-use crate::call::{Call, Effect, Function, Parameter};
-use crate::fail::Failure;
+use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::binding::conversion;
 use crate::ir::{Affine, Expr, Index, Name, Nest, Node, Program, Tensor, Variable};
 use crate::lang::{self, Notation};
+use crate::messages::fail::Failure;
+use crate::values;
 use crate::verbs::Size;
-use crate::{conversion, values};
 use rhai::{Array, Dynamic, Map};
 
 pub(super) static NOTATION: Function = Function {
@@ -316,7 +317,7 @@ print(`${read}: ${read.coefficient(\"i\")} and ${read.offset()}`);
     call: |call| {
         let index: values::Index = call.get(0, INDEX)?;
         let name = match (
-            call.get::<super::Handle>(1, ""),
+            call.get::<crate::values::Handle>(1, ""),
             call.get::<values::Index>(1, ""),
         ) {
             (Ok(handle), _) => Some(handle.name().clone()),

@@ -1,8 +1,8 @@
 //! `machine`: what scripts can know of the machine.
 
-use crate::call::{Call, Effect, Function, Parameter};
-use crate::fail::Failure;
+use crate::binding::call::{Call, Effect, Function, Parameter};
 use crate::machine::{Machine, Rates, speed};
+use crate::messages::fail::Failure;
 use rhai::{Dynamic, Map};
 
 pub(super) static MACHINE: Function = Function {

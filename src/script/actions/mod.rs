@@ -24,90 +24,10 @@ mod strategy;
 mod tune;
 mod writing;
 
-pub use code::Code;
-pub use handles::{HANDLES, Handle, found, handles_in};
-pub use moves::{Listed, MOVES};
-pub use paths::Path;
+pub use moves::MOVES;
 pub use recorded::as_given;
 
-use super::call::Function;
-use rhai::{Dynamic, Engine, Variant};
-
-/// A value of these functions, as people see it.
-trait Shown: Variant + Clone {
-    /// Its type, in a user's words.
-    const NAME: &'static str;
-
-    /// All of it, for `print` and for the REPL if it is the only value shown.
-    fn full(&self) -> String;
-
-    /// One line, for use inside lists and maps.
-    fn brief(&self) -> String;
-}
-
-/// Registers a type and how it prints.
-fn register_shown<T: Shown>(engine: &mut Engine) {
-    engine
-        .register_type_with_name::<T>(T::NAME)
-        .register_fn("to_string", |value: &mut T| value.full())
-        .register_fn("to_debug", |value: &mut T| value.brief());
-}
-
-/// A type of values that is [`Shown`].
-struct Shows {
-    name: &'static str,
-    /// A value of this type, in full or in brief.
-    text: fn(&Dynamic, bool) -> Option<String>,
-}
-
-impl Shows {
-    const fn of<T: Shown>() -> Shows {
-        Shows {
-            name: T::NAME,
-            text: |value, full| {
-                let value = value.read_lock::<T>()?;
-                Some(if full { value.full() } else { value.brief() })
-            },
-        }
-    }
-}
-
-static KINDS: &[Shows] = &[
-    Shows::of::<crate::verbs::Checked>(),
-    Shows::of::<code::Code>(),
-    Shows::of::<data::Numbers>(),
-    Shows::of::<handles::Handle>(),
-    Shows::of::<handles::Made>(),
-    Shows::of::<crate::runtime::Random>(),
-    Shows::of::<moves::Listed>(),
-    Shows::of::<moves::One>(),
-    Shows::of::<paths::Path>(),
-    Shows::of::<crate::tune::Prediction>(),
-    Shows::of::<crate::ir::Program>(),
-];
-
-/// A value of these functions in full or in brief.
-pub(super) fn shown(value: &Dynamic, full: bool) -> Option<String> {
-    KINDS.iter().find_map(|kind| (kind.text)(value, full))
-}
-
-/// The type of a value of these functions, in a user's words.
-pub(super) fn name_of(value: &Dynamic) -> Option<&'static str> {
-    let is = |kind: &&Shows| (kind.text)(value, false).is_some();
-    KINDS.iter().find(is).map(|kind| kind.name)
-}
-
-/// How the values of these functions print.
-pub(super) fn register(engine: &mut Engine) {
-    check::register(engine);
-    code::register(engine);
-    data::register(engine);
-    handles::register(engine);
-    moves::register(engine);
-    paths::register(engine);
-    predict::register(engine);
-    programs::register(engine);
-}
+use crate::binding::call::Function;
 
 /// All of them.
 pub static ACTIONS: &[&Function] = &[

@@ -1,20 +1,11 @@
 //! Paths as values of scripts.
 
-use super::{Shown, register_shown};
-use crate::call::{Call, Effect, Function, Parameter};
-use crate::fail::Failure;
+use crate::binding::call::{Call, Effect, Function, Parameter};
 use crate::ir::Nest;
+use crate::messages::fail::Failure;
 use crate::transform::trace::{self, Calls};
+use crate::values::Path;
 use rhai::{Dynamic, Map};
-
-/// The path of a nest; the nest itself comes with it, since steps alone make nothing.
-#[derive(Clone, Debug)]
-pub struct Path {
-    /// The nest.
-    pub nest: Nest,
-    /// How calls of the library are shown.
-    calls: Calls,
-}
 
 fn no_trace(call: &Call, error: &trace::NoTrace) -> Failure {
     call.refuse(&error.to_string())
@@ -165,42 +156,3 @@ second only. A call of the library is one line, unless one of the paths is unfol
         Ok(text.into())
     },
 };
-
-/// How paths print.
-pub(crate) fn register(engine: &mut rhai::Engine) {
-    register_shown::<Path>(engine);
-    engine
-        .register_fn("len", |path: &mut Path| {
-            i64::try_from(path.len()).unwrap_or(i64::MAX)
-        })
-        .register_fn("==", |a: Path, b: Path| a.nest.path() == b.nest.path());
-}
-
-impl Path {
-    /// The number of steps that are shown.
-    fn len(&self) -> usize {
-        match self.calls {
-            Calls::Folded => self.nest.path().entries().len(),
-            Calls::Unfolded => self.nest.path().len(),
-        }
-    }
-}
-
-impl Shown for Path {
-    const NAME: &'static str = "path";
-
-    fn full(&self) -> String {
-        match trace::script(&self.nest, self.calls) {
-            Ok(text) => text,
-            Err(error) => format!("// {error}"),
-        }
-    }
-
-    fn brief(&self) -> String {
-        let steps = self.len();
-        format!(
-            "a path of {steps} step{}",
-            if steps == 1 { "" } else { "s" }
-        )
-    }
-}

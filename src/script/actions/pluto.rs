@@ -1,9 +1,9 @@
 //! `pluto`: what Pluto's algorithm makes of nests.
 
 use crate::baseline::{self, Code, NoSchedule, Options, Setting};
-use crate::call::{Call, Effect, Function, Parameter};
-use crate::fail::Failure;
+use crate::binding::call::{Call, Effect, Function, Parameter};
 use crate::ir::Name;
+use crate::messages::fail::Failure;
 use rhai::{Array, Dynamic, ImmutableString, Map};
 
 pub(super) static PLUTO: Function = Function {

@@ -1,9 +1,8 @@
 //! `predict`: what a cost model expects of nests.
 
-use super::{Shown, register_shown};
-use crate::call::{Effect, Function, Parameter};
-use crate::tune::{Model, Prediction};
-use rhai::{Dynamic, Engine, Map};
+use crate::binding::call::{Effect, Function, Parameter};
+use crate::tune::Model;
+use rhai::Dynamic;
 
 pub(super) static PREDICT: Function = Function {
     name: "predict",
@@ -32,30 +31,3 @@ Source: Mullapudi et al., SIGGRAPH 2016; Williams et al., CACM 2009.",
         }
     },
 };
-
-impl Shown for Prediction {
-    const NAME: &'static str = "prediction";
-
-    fn full(&self) -> String {
-        self.lines().join("\n")
-    }
-
-    fn brief(&self) -> String {
-        self.lines().into_iter().take(1).collect()
-    }
-}
-
-/// How predictions print, and what they know.
-pub fn register(engine: &mut Engine) {
-    register_shown::<Prediction>(engine);
-    engine
-        .register_get("seconds", |p: &mut Prediction| p.seconds)
-        .register_get("bound", |p: &mut Prediction| p.bound.clone())
-        .register_get("why", |p: &mut Prediction| p.why.clone())
-        .register_get("parts", |p: &mut Prediction| -> Map {
-            let parts = p.parts.iter();
-            parts
-                .map(|(name, seconds)| (name.as_str().into(), Dynamic::from_float(*seconds)))
-                .collect()
-        });
-}

@@ -1,20 +1,18 @@
 //! Programs: texts in the notations of other papers, as values of scripts.
 
-use super::{Shown, register_shown};
 use crate::analysis::program;
 use crate::analysis::work::flops;
-use crate::call::{Call, Effect, Function, Parameter};
-use crate::fail::{Failure, Unread};
+use crate::binding::call::{Call, Effect, Function, Parameter};
 use crate::ir::{Expr, Name, Nest, Program};
 use crate::lang::{self, Notation};
 use crate::legality::{Reductions, is_compatible};
+use crate::messages::fail::{Failure, Unread};
 use crate::transform::lift;
 use crate::transform::nest::localize;
 use crate::transform::padding::{self, NotPadded};
 use crate::transform::program as steps;
-use crate::values;
 use crate::verbs;
-use rhai::{Array, Dynamic, Engine, Map};
+use rhai::{Array, Dynamic, Map};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -431,23 +429,3 @@ between, is computed once, into a temporary (model language, §5).",
         )?)))
     },
 };
-
-/// How programs print.
-pub(super) fn register(engine: &mut Engine) {
-    register_shown::<Program>(engine);
-    engine.register_fn("==", |a: Program, b: Program| a == b);
-}
-
-impl Shown for Program {
-    const NAME: &'static str = "program";
-
-    fn full(&self) -> String {
-        self.to_string()
-    }
-
-    fn brief(&self) -> String {
-        let count = self.assignments().len();
-        let s = if count == 1 { "" } else { "s" };
-        values::shorten(format!("a program of {count} assignment{s}"), 80)
-    }
-}

@@ -1,8 +1,8 @@
 //! Recorded winners: `best` and `recorded`.
 
-use crate::call::{Call, Effect, Function, Parameter};
-use crate::fail::Failure;
+use crate::binding::call::{Call, Effect, Function, Parameter};
 use crate::ir::Nest;
+use crate::messages::fail::Failure;
 use crate::tune::{self, Record};
 use crate::verbs;
 use rhai::{Array, Dynamic};

@@ -1,8 +1,8 @@
 //! `run`: what nests compute.
 
-use super::data::Numbers;
-use crate::call::{Effect, Function, Parameter};
+use crate::binding::call::{Effect, Function, Parameter};
 use crate::runtime::Array;
+use crate::values::Numbers;
 use crate::verbs;
 use rhai::{Dynamic, Map};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Spaces of parameters, as scripts write them: maps of lists, ranges and functions.
 
-use crate::call::Call;
-use crate::fail::Failure;
-use crate::ranges::IterRange;
+use crate::binding::call::Call;
+use crate::binding::ranges::IterRange;
+use crate::messages::fail::Failure;
 use crate::tune::{Constraint, Domain, Halt, Parameter, Point, Space, Value};
 use crate::values;
 use rhai::{Array, Dynamic, EvalAltResult, FnPtr, ImmutableString, Map};

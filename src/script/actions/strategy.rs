@@ -1,8 +1,8 @@
 //! Building blocks of the library's strategies.
 
-use crate::call::{Effect, Function, Parameter};
-use crate::fail::Failure;
+use crate::binding::call::{Effect, Function, Parameter};
 use crate::ir::{Loop, Name, Nest, Tree};
+use crate::messages::fail::Failure;
 use rhai::{Array, Dynamic, EvalAltResult, FnPtr};
 
 pub(super) static FIND_LOOPS: Function = Function {

@@ -3,8 +3,8 @@
 //! Rights belong to texts. A closure is a place in a text, and keeps the rights of that text
 //! wherever it is called.
 
-use crate::call::{Call, Rights};
-use crate::fail::Failure;
+use crate::binding::call::{Call, Rights};
+use crate::messages::fail::Failure;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 

@@ -2,9 +2,9 @@
 
 use crate::actions::space::{Failed, halt, to_map};
 use crate::actions::strategy::refusal;
-use crate::call::Call;
-use crate::fail::Failure;
+use crate::binding::call::Call;
 use crate::ir::Nest;
+use crate::messages::fail::Failure;
 use crate::tune::{self, Halt, Made, Maker, Model, Point};
 use crate::values;
 use rhai::{Array, Dynamic, FnPtr};

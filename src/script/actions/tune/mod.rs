@@ -7,15 +7,15 @@ mod result;
 mod search;
 
 use super::space::{self, Failed};
-use crate::call::{Call, Effect, Function, Parameter};
-use crate::fail::Failure;
+use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::messages::fail::Failure;
 use crate::tune::{self, Ended, Model};
 use crate::verbs::Refusal;
 use closure::Closure;
 use options::Options;
 use rhai::FnPtr;
 
-pub(in crate::actions) static TUNE: Function = Function {
+pub static TUNE: Function = Function {
     name: "tune",
     topic: "results",
     effect: Effect::Writes,

@@ -1,8 +1,8 @@
 //! The options of `tune`: those of the call, which the command line overrides.
 
 use crate::actions::writing;
-use crate::call::Call;
-use crate::fail::Failure;
+use crate::binding::call::Call;
+use crate::messages::fail::Failure;
 use crate::tune::{Budget, Launch, Plan, Strategy};
 use crate::values;
 use crate::verbs::Size;

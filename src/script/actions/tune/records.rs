@@ -3,9 +3,9 @@
 use super::options::Options;
 use super::result::result;
 use crate::actions::recorded::as_given;
-use crate::call::Call;
-use crate::fail::Failure;
+use crate::binding::call::Call;
 use crate::ir::Nest;
+use crate::messages::fail::Failure;
 use crate::trial::Variant;
 use crate::tune::{Ended, Point, Record};
 use crate::verbs::{find, replay, winner};

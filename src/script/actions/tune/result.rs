@@ -3,7 +3,7 @@
 use super::options::Options;
 use crate::actions::recorded::as_given;
 use crate::actions::space::to_map;
-use crate::call::Call;
+use crate::binding::call::Call;
 use crate::runtime::Control;
 use crate::transform::trace;
 use crate::tune::{self, Ended, Point, Space, Tuned};

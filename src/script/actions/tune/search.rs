@@ -6,7 +6,7 @@ use super::records::{replayed, taken};
 use super::result::{report, result};
 use crate::actions::recorded::as_given;
 use crate::actions::space::halt;
-use crate::call::Call;
+use crate::binding::call::Call;
 use crate::ir::Nest;
 use crate::machine::Machine;
 use crate::runtime::Control;

@@ -1,0 +1,165 @@
+//! Index expressions in scripts: what adds, compares and prints them.
+
+use crate::binding::captured;
+use crate::binding::state::Shared;
+use crate::ir::{Affine, Expr, Name, Nest};
+use crate::messages::fail::Failure;
+use crate::values::{Index, RawArrow, describe, printed, show};
+use rhai::{Dynamic, Engine, EvalAltResult, NativeCallContext};
+
+/// Registers the types, their arithmetic and how they print.
+pub fn register(engine: &mut Engine, shared: &Shared) {
+    engine
+        .register_type_with_name::<Expr>("tensor")
+        .register_type_with_name::<Nest>("nest")
+        .register_type_with_name::<Index>("iterator")
+        .register_type_with_name::<RawArrow>("arrow");
+
+    engine
+        .register_fn("to_string", |x: &mut Expr| x.to_string())
+        .register_fn("to_debug", |x: &mut Expr| show(&Dynamic::from(x.clone())))
+        .register_fn("to_string", |x: &mut Nest| printed(x))
+        .register_fn("to_debug", |x: &mut Nest| show(&Dynamic::from(x.clone())))
+        .register_fn("==", |a: Nest, b: Nest| a == b)
+        .register_fn("!=", |a: Nest, b: Nest| a != b)
+        .register_fn("to_string", |x: &mut Index| x.to_string())
+        .register_fn("to_debug", |x: &mut Index| x.to_string())
+        .register_fn("==", |a: Index, b: Index| a.affine == b.affine)
+        .register_fn("!=", |a: Index, b: Index| a.affine != b.affine)
+        .register_fn("==", |a: Index, b: &str| a.to_string() == b)
+        .register_fn("!=", |a: Index, b: &str| a.to_string() != b)
+        .register_fn("==", |a: &str, b: Index| b.to_string() == a)
+        .register_fn("!=", |a: &str, b: Index| b.to_string() != a)
+        .register_fn("->", |from: Dynamic, to: Dynamic| RawArrow { from, to })
+        .register_fn("to_string", |x: &mut RawArrow| {
+            show(&Dynamic::from(x.clone()))
+        })
+        .register_fn("to_debug", |x: &mut RawArrow| {
+            show(&Dynamic::from(x.clone()))
+        });
+
+    type Result = std::result::Result<Index, Box<EvalAltResult>>;
+    type Ctx<'a> = NativeCallContext<'a>;
+    type Combine = fn(&Affine, i64) -> Affine;
+    let with_number: [(&str, Combine, Combine); 3] = [
+        ("+", Affine::plus_constant, Affine::plus_constant),
+        (
+            "-",
+            |a, b| a.minus(&Affine::constant(b)),
+            |b, a| Affine::constant(a).minus(b),
+        ),
+        ("*", Affine::times, Affine::times),
+    ];
+    for (symbol, right, left) in with_number {
+        let known = shared.clone();
+        engine.register_fn(symbol, move |c: Ctx, a: Index, b: i64| -> Result {
+            is_visible(&c, &known, 1, b)?;
+            checked(&c, right(&a.affine, b))
+        });
+        let known = shared.clone();
+        engine.register_fn(symbol, move |c: Ctx, a: i64, b: Index| -> Result {
+            is_visible(&c, &known, 0, a)?;
+            checked(&c, left(&b.affine, a))
+        });
+    }
+    register_comparisons(engine);
+    engine
+        .register_fn("+", |c: Ctx, a: Index, b: Index| -> Result {
+            checked(&c, a.affine.plus(&b.affine))
+        })
+        .register_fn("-", |c: Ctx, a: Index, b: Index| -> Result {
+            checked(&c, a.affine.minus(&b.affine))
+        })
+        .register_fn("-", |c: Ctx, a: Index| -> Result {
+            checked(&c, a.affine.times(-1))
+        })
+        .register_fn("*", |c: Ctx, a: Index, b: Index| -> Result {
+            let product = format!("`{a}` and `{b}` cannot be multiplied");
+            Err(Failure::new(product)
+                .help("index expressions are sums of iterators with integer factors: 2*i + j - 1")
+                .raise(c.call_position()))
+        })
+        .register_fn("iter", |c: Ctx, name: &str| -> Result {
+            match Name::new(name) {
+                Ok(name) => Ok(Index::iterator(name, false)),
+                Err(error) => Err(Failure::new(format!("iter: {error}"))
+                    .argument(0)
+                    .raise(c.call_position())),
+            }
+        });
+}
+
+/// Refuses to compare iterators with numbers: Rhai says that they differ, and that neither is less.
+fn register_comparisons(engine: &mut Engine) {
+    type Result = std::result::Result<bool, Box<EvalAltResult>>;
+    let refuse = |c: &NativeCallContext, index: &Index| -> Result {
+        let name = index.affine.terms().first().map(|(name, _)| name.as_str());
+        let held = describe(&Dynamic::from(index.clone()));
+        let failure = Failure::new(format!("{held}, and has no value to compare"));
+        Err(failure
+            .misspelt(name.unwrap_or(""))
+            .raise(c.call_position()))
+    };
+    for symbol in ["<", "<=", ">", ">=", "==", "!="] {
+        // Elements of lists that hold iterators and numbers are told apart.
+        let is_equality = matches!(symbol, "==" | "!=");
+        let compare = move |c: &NativeCallContext, index: &Index| {
+            if is_equality && !index.undeclared {
+                Ok(symbol == "!=")
+            } else {
+                refuse(c, index)
+            }
+        };
+        engine
+            .register_fn(symbol, move |c: NativeCallContext, a: Index, _: i64| {
+                compare(&c, &a)
+            })
+            .register_fn(symbol, move |c: NativeCallContext, _: i64, b: Index| {
+                compare(&c, &b)
+            })
+            .register_fn(symbol, move |c: NativeCallContext, a: Index, _: f64| {
+                compare(&c, &a)
+            })
+            .register_fn(symbol, move |c: NativeCallContext, _: f64, b: Index| {
+                compare(&c, &b)
+            });
+        if !is_equality {
+            engine.register_fn(symbol, move |c: NativeCallContext, a: Index, _: Index| {
+                refuse(&c, &a)
+            });
+        }
+    }
+}
+
+/// Refuses an operand that is a number, but reads as an iterator in the script.
+fn is_visible(
+    context: &NativeCallContext,
+    shared: &Shared,
+    operand: usize,
+    number: i64,
+) -> Result<(), Box<EvalAltResult>> {
+    let places = &shared.lock().places;
+    let position = context.call_position();
+    match places.variable(position, operand) {
+        Some(variable) => {
+            let number = Dynamic::from_int(number);
+            Err(captured::refuse(places, variable, &number).raise(position))
+        }
+        None => Ok(()),
+    }
+}
+
+fn checked(ctx: &NativeCallContext, affine: Affine) -> Result<Index, Box<EvalAltResult>> {
+    if affine.is_in_limits() {
+        Ok(Index {
+            affine,
+            undeclared: false,
+        })
+    } else {
+        Err(
+            Failure::new("an index expression has a factor or a constant that is too large")
+                .help("factors and constants stay below 2 to the power of 40")
+                .raise(ctx.call_position()),
+        )
+    }
+}

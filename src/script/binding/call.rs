@@ -1,0 +1,434 @@
+//! Native functions: how they are registered, and how they get at their arguments.
+//!
+//! Every function takes all arguments as they come and converts them itself. So a wrong
+//! argument is reported as such, with the function's signature, and never as "function not
+//! found".
+
+use crate::binding::state::{Shared, State};
+use crate::ir::{Expr, Nest, Site};
+use crate::messages::fail::Failure;
+use crate::values::{self, Index};
+use crate::verbs::{self, Bench, Refusal, Workbench};
+use rhai::{
+    Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, NativeCallContext, Position,
+};
+use std::any::TypeId;
+use std::sync::{Arc, MutexGuard};
+
+/// A native function that is not an operation on trees.
+pub struct Function {
+    /// The name in scripts.
+    pub name: &'static str,
+    /// The parameters; the first one is the receiver in method form.
+    pub params: &'static [Parameter],
+    /// Its result, for the signature; empty for nothing.
+    pub returns: &'static str,
+    /// The topic of help.
+    pub topic: &'static str,
+    /// Whether somebody sees the effects of a call.
+    pub effect: Effect,
+    /// Its effect, for `:help`.
+    pub doc: &'static str,
+    /// The function.
+    pub call: fn(&Call) -> Result<Dynamic, Failure>,
+}
+
+/// The effect of a call besides its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing that somebody sees.
+    None,
+    /// Kernels run, and what came of them is shown.
+    Runs,
+    /// Writes files as well. Values of such a function keep the rights of the code that made them.
+    Writes,
+}
+
+/// A parameter of a [`Function`].
+pub struct Parameter {
+    /// The name in signatures and messages. Parameters in a row with one name are one that
+    /// can be repeated.
+    pub name: &'static str,
+    /// Whether it may be left out; only parameters at the end may.
+    pub optional: bool,
+}
+
+impl Parameter {
+    /// A parameter that must be given.
+    pub const fn new(name: &'static str) -> Parameter {
+        Parameter {
+            name,
+            optional: false,
+        }
+    }
+
+    /// A parameter that may be left out.
+    pub const fn optional(name: &'static str) -> Parameter {
+        Parameter {
+            name,
+            optional: true,
+        }
+    }
+}
+
+impl Function {
+    fn required(&self) -> usize {
+        self.params.iter().filter(|p| !p.optional).count()
+    }
+
+    fn callee(&self) -> Callee {
+        Callee {
+            name: self.name,
+            params: self.params.iter().map(|p| p.name).collect(),
+            signature: self.signature(),
+            writes: self.effect == Effect::Writes,
+        }
+    }
+
+    fn perform(&self, call: &Call) -> Result<Dynamic, Failure> {
+        if self.effect != Effect::None {
+            call.workbench().has_effect = true;
+            call.state().runs += 1;
+        }
+        (self.call)(call)
+    }
+
+    /// The signature, as messages and help show it.
+    pub fn signature(&self) -> String {
+        let groups = self.params.chunk_by(|a, b| a.name == b.name);
+        let params: Vec<String> = groups
+            .map(|group| match group {
+                [p] if p.optional => format!("{}?", p.name),
+                [p] => p.name.to_owned(),
+                several => format!("{}...", several[0].name),
+            })
+            .collect();
+        let call = format!("{}({})", self.name, params.join(", "));
+        match self.returns {
+            "" => call,
+            returns => format!("{call} -> {returns}"),
+        }
+    }
+}
+
+/// The name, parameters and signature of a callee.
+pub(super) struct Callee {
+    pub name: &'static str,
+    pub params: Vec<&'static str>,
+    pub signature: String,
+    /// Whether it writes files.
+    pub writes: bool,
+}
+
+/// One call of a native function.
+pub struct Call<'a> {
+    context: &'a NativeCallContext<'a>,
+    callee: &'a Callee,
+    args: &'a [&'a mut Dynamic],
+    shared: &'a Shared,
+    bench: &'a Bench,
+    /// Those of the function value through which it is called.
+    rights: Option<Rights>,
+}
+
+/// Who answers for what is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rights {
+    /// The user: anywhere.
+    User,
+    /// A module, or the library: where the user allows it.
+    Module,
+}
+
+impl Rights {
+    /// The rights of the code at a position.
+    fn at(position: Position, shared: &Shared) -> Rights {
+        if shared.lock().places.is_of_user(position) {
+            Rights::User
+        } else {
+            Rights::Module
+        }
+    }
+}
+
+/// Registers `function` for every number of arguments that it takes.
+pub fn register(engine: &mut Engine, shared: &Shared, function: &'static Function) {
+    register_raw(
+        engine,
+        shared,
+        function.callee(),
+        function.required(),
+        |call| function.perform(call),
+    );
+}
+
+/// A value of a function that writes, which keeps the rights of the code at `position`: Rhai's own
+/// function values are names, which have the rights of whoever calls them.
+pub(super) fn value_of(
+    function: &'static Function,
+    position: Position,
+    shared: &Shared,
+) -> Result<FnPtr, Box<EvalAltResult>> {
+    let (callee, shared) = (function.callee(), shared.clone());
+    let bench = shared.lock().bench.clone();
+    let rights = Rights::at(position, &shared);
+    // Rhai marks what may change as deprecated.
+    #[allow(deprecated)]
+    FnPtr::from_fn(
+        function.name,
+        move |context: NativeCallContext, args: &mut [&mut Dynamic]| {
+            let call = Call {
+                context: &context,
+                callee: &callee,
+                args,
+                shared: &shared,
+                bench: &bench,
+                rights: Some(rights),
+            };
+            let fits = (function.required()..=function.params.len()).contains(&args.len());
+            let result = if fits {
+                function.perform(&call)
+            } else {
+                Err(call.refuse(match args.len() {
+                    1 => "does not take 1 argument",
+                    _ => "does not take so many arguments",
+                }))
+            };
+            result.map_err(|failure| call.raise(failure))
+        },
+    )
+}
+
+/// Registers a function from its parts.
+pub(super) fn register_raw(
+    engine: &mut Engine,
+    shared: &Shared,
+    callee: Callee,
+    required: usize,
+    body: impl Fn(&Call) -> Result<Dynamic, Failure> + Clone + Send + Sync + 'static,
+) {
+    let callee = Arc::new(callee);
+    let bench = shared.lock().bench.clone();
+    for count in required..=callee.params.len() {
+        let (callee, shared, body) = (callee.clone(), shared.clone(), body.clone());
+        let bench = bench.clone();
+        let types = vec![TypeId::of::<Dynamic>(); count];
+        engine.register_raw_fn(
+            callee.name,
+            types,
+            move |context: NativeCallContext, args: &mut [&mut Dynamic]| {
+                let call = Call {
+                    context: &context,
+                    callee: &callee,
+                    args,
+                    shared: &shared,
+                    bench: &bench,
+                    rights: None,
+                };
+                body(&call).map_err(|failure| call.raise(failure))
+            },
+        );
+    }
+}
+
+impl Call<'_> {
+    fn raise(&self, failure: Failure) -> Box<EvalAltResult> {
+        failure
+            .in_function(self.callee.name, self.callee.signature.clone())
+            .raise(self.context.call_position())
+    }
+
+    /// The number of arguments given.
+    pub fn count(&self) -> usize {
+        self.args.len()
+    }
+
+    /// Argument `k`, counted from 0; `None` where it was left out.
+    pub fn value(&self, k: usize) -> Option<Dynamic> {
+        self.args.get(k).map(|value| value.flatten_clone())
+    }
+
+    /// Argument `k` as a `T`, which users call `expected`.
+    ///
+    /// # Errors
+    /// It was left out or is something else.
+    pub fn get<T: Clone + Send + Sync + 'static>(
+        &self,
+        k: usize,
+        expected: &str,
+    ) -> Result<T, Failure> {
+        let value = self.args.get(k).and_then(|v| v.read_lock::<T>());
+        value
+            .map(|v| v.clone())
+            .ok_or_else(|| self.expected(k, expected))
+    }
+
+    /// Argument `k` as a nest.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn nest(&self, k: usize) -> Result<Nest, Failure> {
+        self.get(k, "a nest").map_err(|f| self.suggest_build(k, f))
+    }
+
+    fn suggest_build(&self, k: usize, failure: Failure) -> Failure {
+        let given = self.args.get(k);
+        if given.is_some_and(|v| v.read_lock::<Expr>().is_some()) {
+            failure.help("`build` wraps an assignment in a loop nest: build(t)")
+        } else {
+            failure
+        }
+    }
+
+    /// Argument `k` as a list of nests; a nest alone is a list of one, and a tensor is computed
+    /// with all that it needs.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn nests(&self, k: usize) -> Result<Vec<Nest>, Failure> {
+        if let Ok(nest) = self.get::<Nest>(k, "") {
+            return Ok(vec![nest]);
+        }
+        if let Some(expr) = self.get::<Expr>(k, "").ok().filter(Expr::is_assignment) {
+            return self.nests_of(&expr);
+        }
+        let expected = "a nest or a list of nests";
+        let list = self.get::<Array>(k, expected);
+        let list = list.map_err(|f| self.suggest_build(k, f))?;
+        list.iter()
+            .map(|item| {
+                let nest = item.read_lock::<Nest>().map(|n| n.clone());
+                nest.ok_or_else(|| self.expected_but(k, expected, item))
+            })
+            .collect()
+    }
+
+    /// A nest for each assignment that a tensor needs, in order.
+    ///
+    /// # Errors
+    /// As `build`.
+    pub fn nests_of(&self, tensor: &Expr) -> Result<Vec<Nest>, Failure> {
+        let nests = verbs::nests(self.bench(), tensor, self.site().as_ref());
+        nests.map_err(Failure::operation)
+    }
+
+    /// Argument `k` as a tensor expression.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn expr(&self, k: usize) -> Result<Expr, Failure> {
+        self.get(k, "a tensor")
+    }
+
+    /// Argument `k` as an integer.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn int(&self, k: usize) -> Result<i64, Failure> {
+        self.get(k, "an integer")
+    }
+
+    /// Argument `k` as a string.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn text(&self, k: usize) -> Result<String, Failure> {
+        let text: ImmutableString = self.get(k, "a string")?;
+        Ok(text.to_string())
+    }
+
+    /// The failure that argument `k` is not what was expected, in a user's words with its
+    /// article.
+    pub fn expected(&self, k: usize, expected: &str) -> Failure {
+        match self.args.get(k) {
+            Some(value) => self.expected_but(k, expected, value),
+            None => self.fail(k, &format!("is missing; it must be {expected}")),
+        }
+    }
+
+    /// As [`Call::expected`], where `part` of the argument is at fault.
+    pub fn expected_but(&self, k: usize, expected: &str, part: &Dynamic) -> Failure {
+        let given = values::describe(part);
+        let index = part.read_lock::<Index>().map(|index| index.clone());
+        let joint = match &index {
+            Some(index) if index.undeclared => ", but",
+            _ => ", not",
+        };
+        let failure = self.fail(k, &format!("must be {expected}{joint} {given}"));
+        // Perhaps variables were meant.
+        let index = index.filter(|index| index.undeclared || index.affine.as_iterator().is_none());
+        let name = index.and_then(|index| Some(index.affine.terms().first()?.0.clone()));
+        match name {
+            Some(name) => failure.misspelt(name.as_str()),
+            None => failure,
+        }
+    }
+
+    /// The failure that something is wrong with argument `k`, which follows its name in the
+    /// message.
+    pub fn fail(&self, k: usize, what: &str) -> Failure {
+        let callee = self.callee;
+        let param = match (callee.params.last(), self.args.last()) {
+            // A map of ranges is the last argument, whichever optional ones are left out.
+            (Some(&"ranges"), Some(last)) if last.is_map() && k + 1 == self.args.len() => "ranges",
+            _ => callee.params.get(k).copied().unwrap_or(""),
+        };
+        let message = format!("{}: argument {} `{param}` {what}", callee.name, k + 1);
+        Failure::new(message).argument(k).said_of(param, what)
+    }
+
+    /// A failure that is about no single argument.
+    pub fn refuse(&self, what: &str) -> Failure {
+        Failure::new(format!("{}: {what}", self.callee.name))
+    }
+
+    /// Where the variable is that is argument `k`, if it reads as an iterator.
+    pub fn variable(&self, k: usize) -> Option<Position> {
+        let position = self.context.call_position();
+        self.state().places.variable(position, k)
+    }
+
+    /// The place of the call in a script.
+    pub fn site(&self) -> Option<Site> {
+        self.state().site(self.context.call_position())
+    }
+
+    /// Where the call may write. A function value has the rights of the code that made it.
+    pub fn rights(&self) -> Rights {
+        match (self.callee.writes, self.rights) {
+            (false, _) => Rights::Module,
+            (true, Some(rights)) => rights,
+            (true, None) => Rights::at(self.context.call_position(), self.shared),
+        }
+    }
+
+    /// The state of the session. Release it before anything calls back into the script.
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        self.shared.lock()
+    }
+
+    /// Where the kernels of the session are made and tried.
+    pub fn bench(&self) -> &Bench {
+        self.bench
+    }
+
+    /// The same, locked. Release it before anything runs.
+    pub fn workbench(&self) -> MutexGuard<'_, Workbench> {
+        self.bench.lock()
+    }
+
+    /// The refusal of a verb as a failure of this call, not of one of its arguments.
+    pub fn refused(&self, refusal: Refusal) -> Failure {
+        let failure = self.refuse(&refusal.what);
+        let failure = refusal.notes.into_iter().fold(failure, Failure::note);
+        match refusal.help {
+            Some(help) => failure.help(help),
+            None => failure,
+        }
+    }
+
+    /// The context, for calling closures.
+    pub fn context(&self) -> &NativeCallContext<'_> {
+        self.context
+    }
+}

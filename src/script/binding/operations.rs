@@ -1,0 +1,130 @@
+//! The operations of [`crate::transform::OPS`] as functions and methods of scripts.
+
+use crate::binding::call::{self, Call, Callee};
+use crate::binding::conversion::{as_loop, convert};
+use crate::binding::ranges;
+use crate::binding::state::Shared;
+use crate::ir::{Affine, Name};
+use crate::lang::Problem;
+use crate::messages::fail::{Failure, Unread};
+use crate::transform::nest::interchange::INTERCHANGE;
+use crate::transform::tensor::declare::{SCALAR, TENSOR};
+use crate::transform::{self, Arg, Kind, LoopRef, Op, Value};
+use crate::values;
+use rhai::{Array, Dynamic, Engine};
+
+/// Registers every operation.
+pub fn register(engine: &mut Engine, shared: &Shared) {
+    for op in transform::OPS {
+        let callee = Callee {
+            name: op.name,
+            params: op.params.iter().map(|p| p.name).collect(),
+            signature: op.signature(),
+            writes: false,
+        };
+        call::register_raw(engine, shared, callee, op.required(), |call| {
+            apply(op, call, &args(op, call)?)
+        });
+    }
+    // The paper gives both loops in a list.
+    let callee = Callee {
+        name: INTERCHANGE.name,
+        params: vec!["nest", "loops"],
+        signature: "interchange(nest, [first, second]) -> nest".to_owned(),
+        writes: false,
+    };
+    call::register_raw(engine, shared, callee, 2, |call| {
+        let nest = call.nest(0)?;
+        let wrong = || {
+            let failure = call.expected(1, "a list of two loops such as `[2, 3]`");
+            failure.help("without a list, each loop is an argument: interchange(nest, 2, 3)")
+        };
+        let list: Array = call.get(1, "").map_err(|_| wrong())?;
+        let loops = list.iter().map(|item| as_loop(call, 1, item));
+        let loops: Vec<Option<LoopRef>> = loops.collect::<Result<_, _>>()?;
+        let [Some(first), Some(second)] = loops.as_slice() else {
+            return Err(wrong());
+        };
+        let [first, second] = [first, second].map(|l| Arg::Loop(l.clone()));
+        apply(&INTERCHANGE, call, &[Arg::Nest(nest), first, second])
+    });
+}
+
+/// The arguments of a call, in the order of the parameters.
+fn args(op: &'static Op, call: &Call) -> Result<Vec<Arg>, Failure> {
+    let is_list = |k: usize| call.value(k).is_some_and(|value| value.is_array());
+    if op.name == TENSOR.name && is_list(1) && !is_list(0) {
+        // The paper has the element type first.
+        let mut args = vec![
+            convert(call, 1, Kind::Extents)?,
+            convert(call, 0, Kind::Elem)?,
+        ];
+        if call.count() > 2 {
+            args.push(convert(call, 2, Kind::Text)?);
+        }
+        return Ok(args);
+    }
+    let last = call.count().saturating_sub(1);
+    let takes_ranges = op.params.last().is_some_and(|p| p.kind == Kind::Ranges);
+    let ranged = takes_ranges && call.value(last).is_some_and(|value| value.is_map());
+    let params = op.params[..call.count() - usize::from(ranged)]
+        .iter()
+        .enumerate();
+    let args: Result<Vec<Arg>, Failure> = params
+        .map(|(k, param)| convert(call, k, param.kind))
+        .collect();
+    let mut args = args?;
+    if ranged {
+        let domain = ranges::ranges(call, last, &in_play(&args))?;
+        args.push(Arg::Ranges(domain));
+    }
+    Ok(args)
+}
+
+/// The iterators that arguments mention.
+fn in_play(args: &[Arg]) -> Vec<Name> {
+    let of_index = |index: &[Affine]| -> Vec<Name> {
+        let terms = index.iter().flat_map(Affine::terms);
+        terms.map(|(name, _)| name.clone()).collect()
+    };
+    let names = args.iter().flat_map(|arg| match arg {
+        Arg::Expr(expr) => expr.iterators(),
+        Arg::Iters(list) => of_index(list),
+        Arg::Arrow(arrow) => {
+            let lists = arrow.from.iter().flatten().chain([&arrow.to]);
+            lists.flat_map(|list| of_index(list)).collect()
+        }
+        _ => Vec::new(),
+    });
+    names.collect()
+}
+
+fn apply(op: &'static Op, call: &Call, args: &[Arg]) -> Result<Dynamic, Failure> {
+    match transform::apply(op, args, call.site()) {
+        Ok(Value::Nest(nest)) => Ok(Dynamic::from(nest)),
+        Ok(Value::Expr(expr)) => {
+            let mut value = Dynamic::from(expr);
+            let declares = [TENSOR.name, SCALAR.name].contains(&op.name);
+            if declares && matches!(args.last(), Some(Arg::Word(_))) {
+                value.set_tag(values::NAMED);
+            }
+            Ok(value)
+        }
+        Err(error) => Err(unread(error, args)),
+    }
+}
+
+/// The failure of an operation, with the places of what is wrong if its argument is a text.
+fn unread(error: transform::Error, args: &[Arg]) -> Failure {
+    let text = error.argument.and_then(|k| args.get(k));
+    let (Some(Arg::Word(text)), false) = (text, error.places.is_empty()) else {
+        return Failure::operation(error);
+    };
+    let problems = error.places.iter().map(|place| Problem {
+        rule: Some(place.class.name()),
+        help: place.help.clone(),
+        ..Problem::new(&place.span, &*place.text)
+    });
+    let unread = Unread::new(error.op, text, problems.collect());
+    Failure::operation(error).reading(unread)
+}

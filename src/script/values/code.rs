@@ -1,0 +1,27 @@
+//! The C of a kernel as a value of scripts.
+
+use super::shown::{Shown, register_shown};
+use crate::codegen::Kernel;
+use rhai::Engine;
+use std::sync::Arc;
+
+/// The C of a kernel, as scripts see it.
+#[derive(Clone, Debug)]
+pub struct Code(pub Arc<Kernel>);
+
+/// How code prints.
+pub fn register(engine: &mut Engine) {
+    register_shown::<Code>(engine);
+}
+
+impl Shown for Code {
+    const NAME: &'static str = "code";
+
+    fn full(&self) -> String {
+        self.0.source().trim_end().to_owned()
+    }
+
+    fn brief(&self) -> String {
+        format!("code {}", self.0.symbol)
+    }
+}

@@ -1,0 +1,25 @@
+//! Programs as values of scripts.
+
+use super::shown::{Shown, register_shown, shorten};
+use crate::ir::Program;
+use rhai::Engine;
+
+/// How programs print.
+pub(super) fn register(engine: &mut Engine) {
+    register_shown::<Program>(engine);
+    engine.register_fn("==", |a: Program, b: Program| a == b);
+}
+
+impl Shown for Program {
+    const NAME: &'static str = "program";
+
+    fn full(&self) -> String {
+        self.to_string()
+    }
+
+    fn brief(&self) -> String {
+        let count = self.assignments().len();
+        let s = if count == 1 { "" } else { "s" };
+        shorten(format!("a program of {count} assignment{s}"), 80)
+    }
+}
