@@ -31,8 +31,11 @@ impl Compiled {
     /// A kernel in a shared object whose directory is removed with its last use.
     pub(super) fn inside(kernel: &Kernel, path: PathBuf, directory: &Arc<Workplace>) -> Compiled {
         Compiled {
+            kernel: kernel.clone(),
+            path,
+            cached: false,
+            serial: false,
             _directory: Some(directory.clone()),
-            ..Compiled::in_cache(kernel, path, false)
         }
     }
 
