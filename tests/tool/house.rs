@@ -349,7 +349,7 @@ const IN_CIRCLES: [(&str, usize); 8] = [
     ("core", 8),
     ("transform", 11),
     ("codegen", 0),
-    ("run", 24),
+    ("run", 0),
     ("engine", 2),
     ("script", 55),
     ("bench", 0),

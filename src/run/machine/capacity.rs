@@ -5,28 +5,15 @@
 //! The arrays of all other probes follow from this size. Until it is measured, it is estimated from
 //! level 2 (`facts.rs`). Probes are bounded in time and memory.
 
+use super::Machine;
 use super::kernels;
+use super::measured::{Capacity, Region};
 use super::memo::{self, Probed, are_quiet, forget};
-use super::{Machine, Region};
 use crate::runtime::{
     self, Budget, Control, Data, Options, RuntimeError, Scalar, Timing, Workload, cache_file,
     key_of_processor,
 };
-use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-
-/// The measured capacity of the last level of cache, for all threads of this process together.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Capacity {
-    /// The largest array that is read at the speed of the cache, in bytes.
-    pub bytes: u64,
-    /// The rate of reading arrays that fit, in units of 10^9 bytes per second.
-    pub within: f64,
-    /// The rate of reading the largest array that was tried.
-    pub beyond: f64,
-    /// Whether no other program disturbed the measurement.
-    pub quiet: bool,
-}
 
 impl Probed for Capacity {
     fn is_quiet(&self) -> bool {

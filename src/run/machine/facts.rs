@@ -3,7 +3,7 @@
 //! The size of the last level of cache is the exception: virtual machines report sizes that no core
 //! gets. It is measured (`capacity.rs`), and estimated until then.
 
-use super::{Capacity, Region};
+use super::measured::{Capacity, Region};
 use crate::target::{Instructions, Target, Vector};
 use serde::Serialize;
 use std::collections::BTreeSet;

@@ -4,13 +4,13 @@
 mod capacity;
 mod facts;
 mod kernels;
+mod measured;
 mod memo;
 mod region;
 mod speed;
 
-pub use capacity::Capacity;
 pub use facts::{Cache, Machine};
-pub use region::Region;
+pub use measured::{Capacity, Region};
 pub use speed::{
     Demand, Probes, Rates, Resource, Speed, forget, known_speed, speed, speed_at_best,
 };

@@ -6,26 +6,14 @@
 
 use super::Machine;
 use super::kernels;
+use super::measured::Region;
 use super::memo::{self, Probed, are_quiet, forget};
 use crate::ir::Elem;
 use crate::runtime::{
     self, Budget, Control, Data, Options, RuntimeError, Scalar, Workload, cache_file,
     key_of_processor,
 };
-use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-
-/// The measured cost of a parallel loop with all threads of this process.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Region {
-    /// How long it takes to begin and to end, in seconds.
-    pub seconds: f64,
-    /// How many vector operations one thread executes in that time at best.
-    pub operations: f64,
-    /// Whether no other program disturbed the measurement: a thread that waits for a core waits far
-    /// longer.
-    pub quiet: bool,
-}
 
 impl Probed for Region {
     fn is_quiet(&self) -> bool {

@@ -1,11 +1,11 @@
 //! The assembly of a kernel, in which each instruction refers to its line of C.
 
 use super::cache;
-use super::compile::Options;
 use super::compiler::{Compiler, Stopped};
 use super::control::Control;
 use super::diagnostics;
 use super::error::RuntimeError;
+use super::options::Options;
 use crate::codegen::Kernel;
 
 impl Compiler {

@@ -3,10 +3,11 @@
 
 use super::abilities::without_openmp;
 use super::cache;
-use super::compile::{Options, with_entries};
 use super::compiler::{Compiler, Stopped};
 use super::control::Control;
+use super::entries::with_entries;
 use super::error::RuntimeError;
+use super::options::Options;
 use crate::codegen::Kernel;
 use std::collections::{BTreeMap, HashSet};
 use std::io;

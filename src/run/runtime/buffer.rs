@@ -1,12 +1,12 @@
 //! Shared memory of this process and a worker: one tensor between two guard zones.
 
 use super::data::Data;
+use super::elements::{Contents, View};
 use super::error::RuntimeError;
 use super::place::Place;
 use super::sys;
 use crate::ir::{Elem, Tensor};
 use memmap2::{Mmap, MmapMut, MmapOptions};
-use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -25,102 +25,6 @@ pub struct Buffer {
     map: MmapMut,
     start: usize,
     bytes: usize,
-}
-
-/// The elements of a tensor, borrowed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum View<'a> {
-    /// C `double`.
-    F64(&'a [f64]),
-    /// C `float`.
-    F32(&'a [f32]),
-    /// C `int32_t`.
-    I32(&'a [i32]),
-    /// C `int64_t`.
-    I64(&'a [i64]),
-}
-
-/// The elements of a tensor, borrowed for writing.
-pub(super) enum Contents<'a> {
-    F64(&'a mut [f64]),
-    F32(&'a mut [f32]),
-    I32(&'a mut [i32]),
-    I64(&'a mut [i64]),
-}
-
-/// One element.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Scalar {
-    /// An f64, or an f32 without loss.
-    Float(f64),
-    /// An i64, or an i32.
-    Integer(i64),
-}
-
-impl Scalar {
-    /// Whether both are the same number of the same kind, to the last bit.
-    pub(super) fn same(self, other: Scalar) -> bool {
-        match (self, other) {
-            (Scalar::Float(a), Scalar::Float(b)) => a.to_bits() == b.to_bits(),
-            (a, b) => a == b,
-        }
-    }
-}
-
-impl From<f64> for Scalar {
-    fn from(value: f64) -> Scalar {
-        Scalar::Float(value)
-    }
-}
-
-impl From<i64> for Scalar {
-    fn from(value: i64) -> Scalar {
-        Scalar::Integer(value)
-    }
-}
-
-impl fmt::Display for Scalar {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Scalar::Float(value) => write!(f, "{value:?}"),
-            Scalar::Integer(value) => write!(f, "{value}"),
-        }
-    }
-}
-
-impl View<'_> {
-    pub fn len(&self) -> usize {
-        match self {
-            View::F64(s) => s.len(),
-            View::F32(s) => s.len(),
-            View::I32(s) => s.len(),
-            View::I64(s) => s.len(),
-        }
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The element type.
-    pub fn elem(&self) -> Elem {
-        match self {
-            View::F64(_) => Elem::F64,
-            View::F32(_) => Elem::F32,
-            View::I32(_) => Elem::I32,
-            View::I64(_) => Elem::I64,
-        }
-    }
-
-    /// The element at flat index `x`, counted from 0.
-    pub fn get(&self, x: usize) -> Option<Scalar> {
-        Some(match self {
-            View::F64(s) => Scalar::Float(*s.get(x)?),
-            View::F32(s) => Scalar::Float(f64::from(*s.get(x)?)),
-            View::I32(s) => Scalar::Integer(i64::from(*s.get(x)?)),
-            View::I64(s) => Scalar::Integer(*s.get(x)?),
-        })
-    }
 }
 
 impl Buffer {
@@ -154,7 +58,7 @@ impl Buffer {
         if *data == Data::Unset {
             fill_words(&mut buffer.map[start..end], word);
         }
-        data.fill(tensor, &mut buffer)?;
+        data.fill(tensor, buffer.contents())?;
         Ok(buffer)
     }
 

@@ -1,6 +1,6 @@
 //! The contents of a tensor before a kernel runs.
 
-use super::buffer::{Buffer, Contents, Scalar, View};
+use super::elements::{Contents, Scalar, View, is_element, to_f32, to_f64, to_i32, to_i64};
 use super::error::RuntimeError;
 use super::random::Random;
 use crate::ir::{Elem, Tensor};
@@ -205,11 +205,11 @@ impl Data {
         values.map_or(self, |values| Data::Values(Arc::new(values)))
     }
 
-    /// Writes the data into `buffer`, which holds `tensor`.
-    pub(super) fn fill(&self, tensor: &Tensor, buffer: &mut Buffer) -> Result<(), RuntimeError> {
+    /// Writes the data into `contents`, the elements of `tensor`.
+    pub(super) fn fill(&self, tensor: &Tensor, contents: Contents<'_>) -> Result<(), RuntimeError> {
         self.check(tensor)?;
         let elem = tensor.elem();
-        match (buffer.contents(), self) {
+        match (contents, self) {
             (_, Data::Unset) => {}
             (Contents::F64(out), data) => data.write(elem, out, to_f64),
             (Contents::F32(out), data) => data.write(elem, out, to_f32),
@@ -254,46 +254,6 @@ fn check(tensor: &Tensor, value: Scalar) -> Result<(), RuntimeError> {
     }
 }
 
-pub(super) fn is_element(elem: Elem, value: Scalar) -> bool {
-    match (elem, value) {
-        (Elem::F64 | Elem::F32, _) | (Elem::I64, Scalar::Integer(_)) => true,
-        (Elem::I32, Scalar::Integer(value)) => i32::try_from(value).is_ok(),
-        (Elem::I32, Scalar::Float(value)) => is_whole(value, 31),
-        (Elem::I64, Scalar::Float(value)) => is_whole(value, 63),
-    }
-}
-
-/// Whether `value` is a whole number from `-2^bits` to below `2^bits`.
-fn is_whole(value: f64, bits: i32) -> bool {
-    let limit = 2f64.powi(bits);
-    value.fract() == 0.0 && (-limit..limit).contains(&value)
-}
-
-pub(super) fn to_f64(value: Scalar) -> f64 {
-    match value {
-        Scalar::Float(value) => value,
-        Scalar::Integer(value) => value as f64,
-    }
-}
-
-fn to_f32(value: Scalar) -> f32 {
-    match value {
-        Scalar::Float(value) => value as f32,
-        Scalar::Integer(value) => value as f32,
-    }
-}
-
-fn to_i32(value: Scalar) -> i32 {
-    to_i64(value) as i32
-}
-
-pub(super) fn to_i64(value: Scalar) -> i64 {
-    match value {
-        Scalar::Float(value) => value as i64,
-        Scalar::Integer(value) => value,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -308,18 +268,5 @@ mod tests {
             assert_eq!(pattern.value(Elem::F64, x), Some(Scalar::Float(float)));
             assert_eq!(pattern.value(Elem::I32, x), Some(Scalar::Integer(integer)));
         }
-    }
-
-    #[test]
-    fn only_whole_numbers_in_range_are_integers() {
-        use Scalar::{Float, Integer};
-        assert!(is_element(Elem::I32, Float(-2_147_483_648.0)));
-        assert!(!is_element(Elem::I32, Float(2_147_483_648.0)));
-        assert!(!is_element(Elem::I32, Integer(2_147_483_648)));
-        assert!(is_element(Elem::I64, Integer(i64::MAX)));
-        assert!(!is_element(Elem::I64, Float(i64::MAX as f64)));
-        assert!(!is_element(Elem::I64, Float(0.5)));
-        assert!(!is_element(Elem::I64, Float(f64::NAN)));
-        assert!(is_element(Elem::F32, Float(f64::NAN)));
     }
 }

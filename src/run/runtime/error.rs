@@ -1,8 +1,8 @@
 //! The errors between C text and a result.
 
-use super::buffer::Scalar;
-use super::compare::Agreement;
+use super::agreement::Agreement;
 use super::diagnostics::{SHOWN, is_lack};
+use super::elements::Scalar;
 use crate::ir::{Elem, Triangle};
 use std::path::PathBuf;
 use std::time::Duration;

@@ -2,12 +2,14 @@
 
 use super::abilities::without_openmp;
 use super::cache;
-use super::compile::{Compiled, Options, entries_apart};
+use super::compiled::Compiled;
 use super::compiler::{Compiler, Stopped};
 use super::control::Control;
 use super::diagnostics;
+use super::entries::entries_apart;
 use super::error::RuntimeError;
 use super::object;
+use super::options::Options;
 use super::process;
 use crate::codegen::{Header, Kernel};
 use std::io;

@@ -1,40 +1,21 @@
-//! Measures variants, one measurement at a time in a process (and among processes,
-//! `machine_lock.rs`). The variants take turns, so that other activity of the machine affects all
+//! Measures variants, one measurement at a time in a process (`process_lock.rs`) and among processes
+//! (`machine_lock.rs`). The variants take turns, so that other activity of the machine affects all
 //! of them alike.
 //!
 //! Runs that other programs disturb are repeated, within limits (`pace.rs`). Peers run in a worker
 //! apart from the others, since libraries have threads of their own.
 
 use super::compare::{compare, default_tolerance};
-use super::compile::Compiled;
+use super::compiled::Compiled;
 use super::control::Control;
 use super::data::Data;
 use super::error::RuntimeError;
 use super::machine_lock::lock_machine;
 use super::pace::{RetryBudget, Runs};
+use super::process_lock;
 use super::run::{Bench, Outputs, Placed};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::Arc;
 use std::time::Duration;
-
-/// Measurements hold it for writing, and work that would disturb them for reading. Work that is
-/// distributed among threads must not hold it: a thread that waits for its share may be given other
-/// work, which may want this lock.
-static MEASURING: RwLock<()> = RwLock::new(());
-
-/// Waits until no measurement runs, and lets none begin while the guard lives.
-pub(super) fn pause_measuring() -> RwLockReadGuard<'static, ()> {
-    MEASURING.read().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Waits until no measurement runs.
-pub(super) fn wait() {
-    drop(pause_measuring());
-}
-
-/// Waits until no disturbing work runs, and lets none begin while the guard lives.
-pub(super) fn alone() -> RwLockWriteGuard<'static, ()> {
-    MEASURING.write().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// A kernel to be measured.
 #[derive(Clone, Debug)]
@@ -192,7 +173,7 @@ pub fn measure_and_tell(
     control: &Control,
     tell: &mut dyn FnMut(Event<'_>),
 ) -> Result<Vec<Timing>, RuntimeError> {
-    wait();
+    process_lock::wait();
     let mut bench = Bench::patient(control);
     let mut entrants = Vec::with_capacity(variants.len());
     for variant in variants {
@@ -246,7 +227,7 @@ fn take_turns(
     control: &Control,
     tell: &mut dyn FnMut(Event<'_>),
 ) -> Result<(), RuntimeError> {
-    let _alone = alone();
+    let _alone = process_lock::alone();
     let _lock = lock_machine(control)?;
     for (variant, entrant) in entrants.iter_mut().enumerate() {
         tell(Event::Runs { variant, run: 0 });

@@ -5,8 +5,8 @@
 //!
 //! Source: NumPy Enhancement Proposal 1; an `.npz` is a zip archive of `.npy` files.
 
-use super::buffer::View;
 use super::data::Values;
+use super::elements::View;
 use super::error::RuntimeError;
 use super::header::{Header, Order};
 use crate::ir::Elem;

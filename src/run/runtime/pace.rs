@@ -10,11 +10,11 @@
 //! nothing: the loop bounds the time of a variant on an idle machine, and a variant is slower only
 //! if that bound is.
 
-use super::compile::{Compiled, Options};
+use super::compiled::Compiled;
 use super::compiler::Compiler;
 use super::control::Control;
 use super::error::RuntimeError;
-use super::run::RUN;
+use super::options::Options;
 use crate::codegen::{Kernel, Param, Role};
 use crate::ir::{Elem, Shape, Tensor};
 use std::collections::BTreeMap;
@@ -87,6 +87,10 @@ pub(super) fn slowdown(told: &[f64]) -> f64 {
 pub(super) fn is_disturbed(slowdown: f64) -> bool {
     slowdown > DISTURBED
 }
+
+/// The time of a run this long is known to a fraction of a percent. Shorter kernels are called
+/// several times in a run, unless they read what they wrote.
+pub const RUN: Duration = Duration::from_millis(1);
 
 /// The times of a kernel's runs, in order.
 #[derive(Clone, Debug, Default, PartialEq)]

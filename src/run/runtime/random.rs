@@ -4,8 +4,7 @@
 //! 2014). Element x of a tensor is output number x of the generator that starts with the seed. That
 //! output does not depend on the earlier ones.
 
-use super::buffer::Scalar;
-use super::data::{is_element, to_f64, to_i64};
+use super::elements::{Scalar, is_element, to_f64, to_i64};
 use super::error::RuntimeError;
 use crate::ir::{Elem, Tensor};
 

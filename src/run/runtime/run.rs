@@ -1,13 +1,14 @@
 //! Loads kernels with their buffers into workers; also runs one kernel once, for its results.
 
-use super::buffer::{Buffer, View};
-use super::compile::Compiled;
+use super::buffer::Buffer;
+use super::compiled::Compiled;
 use super::control::Control;
 use super::data::Data;
+use super::elements::View;
 use super::error::RuntimeError;
-use super::measure;
-use super::pace::{self, LONGEST, PAUSE, RetryBudget, Runs};
+use super::pace::{self, LONGEST, PAUSE, RUN, RetryBudget, Runs};
 use super::place::Place;
+use super::process_lock;
 use super::protocol::{Call, Restore};
 use super::worker::{Kind, Worker};
 use crate::codegen::Role;
@@ -72,12 +73,12 @@ pub fn run_beside(
     data: &[Data],
     control: &Control,
 ) -> Result<Run, RuntimeError> {
-    measure::wait();
+    process_lock::wait();
     let mut bench = Bench::new(control);
     bench.leaves_a_core = beside == Beside::First;
     let placed = bench.place(compiled, data, control.threads, beside == Beside::Others)?;
     let time = {
-        let _quiet = measure::pause_measuring();
+        let _quiet = process_lock::pause_measuring();
         bench.run(&placed)?
     };
     Ok(Run {
@@ -149,9 +150,6 @@ const UNMOVED: Duration = Duration::from_millis(5);
 /// than a millisecond.
 const REGARDLESS: Duration = Duration::from_millis(50);
 
-/// The time of a run this long is known to a fraction of a percent. Shorter kernels are called
-/// several times in a run, unless they read what they wrote.
-pub const RUN: Duration = Duration::from_millis(1);
 const MAX_REPEATS: u32 = 1_000;
 
 /// Workers, and the buffers that their kernels read.

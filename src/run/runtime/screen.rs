@@ -4,8 +4,9 @@
 use super::control::Control;
 use super::error::RuntimeError;
 use super::machine_lock::lock_machine;
-use super::measure::{self, Workload};
+use super::measure::{SHORT, Workload};
 use super::pace::{RetryBudget, Runs};
+use super::process_lock;
 use super::run::{Bench, Outputs, Placed};
 use std::time::Duration;
 
@@ -60,7 +61,7 @@ impl<'a> Screen<'a> {
                 bench.recycle(last);
             }
             let placed = bench.place(kernel, data, workload.threads, workload.apart)?;
-            let _alone = measure::alone();
+            let _alone = process_lock::alone();
             let _lock = lock_machine(control)?;
             let time = bench.run(&placed)?;
             Ok((placed, time))
@@ -101,9 +102,9 @@ impl Loaded<'_, '_> {
         };
         let (control, first) = (self.screen.control, self.time);
         let (placed, runs) = self.screen.keep(|bench| {
-            let _alone = measure::alone();
+            let _alone = process_lock::alone();
             let _lock = lock_machine(control)?;
-            let warm = if first < measure::SHORT {
+            let warm = if first < SHORT {
                 bench.run(&placed)?
             } else {
                 first

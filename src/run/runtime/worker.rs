@@ -1,8 +1,9 @@
 //! The worker process in which kernels run, as seen by this program.
 
 use super::buffer::Buffer;
-use super::compile::{Compiled, entry_of};
+use super::compiled::Compiled;
 use super::control::Control;
+use super::entries::entry_of;
 use super::error::{RuntimeError, signal_text};
 use super::process::Group;
 use super::protocol::{Call, Reply, Request};

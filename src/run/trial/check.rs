@@ -1,9 +1,10 @@
 //! From variants to results that were compared with the reference.
 
-use super::{
-    Blame, Evidence, Inputs, Reference, Settings, TrialError, Variant, compare_outputs, compared,
-    generate, naive,
-};
+use super::generate::generate;
+use super::reference::{Evidence, Reference};
+use super::results::{compare_outputs, compared};
+use super::variant::naive;
+use super::{Blame, Inputs, Settings, TrialError, Variant};
 use crate::codegen::{Kernel, Param, Role};
 use crate::ir::Tensor;
 use crate::legality::Proof;

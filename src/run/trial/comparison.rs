@@ -1,14 +1,12 @@
 //! Comparisons of one computation's variants, and of peers' code for it, in one run.
 
 use super::check::{Cure, Progress, Sound, Trial};
-use super::definitions::explained;
-use super::{
-    Evidence, Failed, Inputs, Measured, Settings, TrialError, Variant, check_results, compared,
-    generate, naive,
-};
-use crate::analysis::work;
+use super::generate::generate;
+use super::results::{check_results, compared};
+use super::variant::naive;
+use super::work::work_of;
+use super::{Blame, Equality, Evidence, Inputs, Settings, TrialError, Variant, Work, equality};
 use crate::codegen::Kernel;
-use crate::ir::Elem;
 use crate::runtime::{Compiled, Compiler, Control, Options, Timing, Workload};
 use rayon::prelude::*;
 
@@ -36,6 +34,28 @@ pub struct Peer {
     pub options: Options,
 }
 
+/// A variant that was checked and timed.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The variant's label.
+    pub label: String,
+    pub timing: Timing,
+    /// The largest relative error of its results against the reference.
+    pub error: f64,
+    /// The code, with the evidence that it is right.
+    pub kernel: Kernel,
+    /// The remedy, if the compiler got it wrong.
+    pub cure: Option<Cure>,
+}
+
+/// A variant that has no times.
+#[derive(Debug)]
+pub struct Failed {
+    /// The variant's label.
+    pub label: String,
+    pub error: TrialError,
+}
+
 /// The outcome of a comparison.
 #[derive(Debug)]
 pub struct Ranking {
@@ -56,21 +76,6 @@ impl Ranking {
     pub fn measured(&self) -> impl Iterator<Item = &Measured> {
         self.tried.iter().flatten()
     }
-}
-
-/// The least work of a computation.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Work {
-    /// Arithmetic operations by the first variant's definition.
-    pub flops: f64,
-    /// The fewest arithmetic operations by any variant's definition.
-    pub least_flops: f64,
-    /// Bytes that are read at least: inputs, each once.
-    pub read: f64,
-    /// Bytes that are written at least: results, each once.
-    pub written: f64,
-    /// The type of the results.
-    pub elem: Elem,
 }
 
 impl Comparison {
@@ -272,17 +277,46 @@ fn keep_if_of_variant<T>(
     }
 }
 
-pub(super) fn work_of(variants: &[Variant], plain: &Variant) -> Work {
-    let flops = |plain: &Variant| -> f64 { plain.nests.iter().filter_map(work::flops).sum() };
-    let all = variants.iter().map(naive);
-    let least = all.map(|plain| flops(&plain)).fold(f64::INFINITY, f64::min);
-    let last = plain.nests.last().and_then(|n| n.definition().last());
-    let moved = work::moved(&plain.nests);
-    Work {
-        flops: flops(plain),
-        least_flops: least,
-        read: moved.read as f64,
-        written: moved.written as f64,
-        elem: last.map_or(Elem::F64, |e| e.elem()),
+/// The error that a variant differs from the reference. It blames the variant's definition if that
+/// differs from the reference's.
+fn explained(
+    error: TrialError,
+    (first, own): (&Variant, &Variant),
+    settings: &Settings,
+    control: &Control,
+) -> TrialError {
+    let TrialError::Wrong {
+        label,
+        tensor,
+        comparison,
+        blame,
+    } = error
+    else {
+        return error;
+    };
+    let equality = if own.is_defined_as(first) {
+        None
+    } else {
+        Some(equality(
+            &own.nests,
+            &first.nests,
+            settings.reductions,
+            control,
+        ))
+    };
+    let blame = match equality {
+        // The definition is not to blame.
+        None | Some(Equality::Proved(_)) => blame,
+        Some(equality) => Blame::Definition {
+            first: first.label.clone(),
+            is_text: own.is_text(),
+            equality,
+        },
+    };
+    TrialError::Wrong {
+        label,
+        tensor,
+        comparison,
+        blame,
     }
 }

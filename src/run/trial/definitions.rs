@@ -4,10 +4,9 @@
 //! A text that differs is told apart from a wrong path: both definitions are executed over
 //! expressions, as far as that is affordable. So `check(mine, naive)` proves two definitions equal.
 
-use super::{Blame, Settings, TrialError, Variant, definition};
 use crate::interp::Fault;
 use crate::interp::symbolic::{self, Answer, Difference, Policy};
-use crate::ir::{Nest, Part};
+use crate::ir::Nest;
 use crate::legality::Reductions;
 use crate::runtime::Control;
 use std::cell::Cell;
@@ -61,62 +60,5 @@ fn differs(difference: &Difference) -> String {
             difference.element
         ),
         _ => Answer::Differs(Box::new(difference.clone())).to_string(),
-    }
-}
-
-impl Variant {
-    /// Whether the variant has the definition of another one.
-    pub fn is_defined_as(&self, other: &Variant) -> bool {
-        definition(self).eq(definition(other))
-    }
-
-    /// Whether texts define it.
-    pub fn is_text(&self) -> bool {
-        let mut parts = self.nests.iter().flat_map(Nest::originals);
-        parts.any(|part: &Part| part.is_program)
-    }
-}
-
-/// The error that a variant differs from the reference. It blames the variant's definition if that
-/// differs from the reference's.
-pub(super) fn explained(
-    error: TrialError,
-    (first, own): (&Variant, &Variant),
-    settings: &Settings,
-    control: &Control,
-) -> TrialError {
-    let TrialError::Wrong {
-        label,
-        tensor,
-        comparison,
-        blame,
-    } = error
-    else {
-        return error;
-    };
-    let equality = if own.is_defined_as(first) {
-        None
-    } else {
-        Some(equality(
-            &own.nests,
-            &first.nests,
-            settings.reductions,
-            control,
-        ))
-    };
-    let blame = match equality {
-        // The definition is not to blame.
-        None | Some(Equality::Proved(_)) => blame,
-        Some(equality) => Blame::Definition {
-            first: first.label.clone(),
-            is_text: own.is_text(),
-            equality,
-        },
-    };
-    TrialError::Wrong {
-        label,
-        tensor,
-        comparison,
-        blame,
     }
 }

@@ -6,12 +6,15 @@
 //! kernels leave cores free.
 
 use super::check::{Expected, Progress, Trial};
-use super::comparison::{Comparison, Work, work_of};
-use super::{TrialError, Variant, check_results, compared, generate, generate_as, naive};
+use super::comparison::Comparison;
+use super::generate::{generate, generate_as};
+use super::results::{check_results, compared};
+use super::variant::naive;
+use super::work::work_of;
+use super::{TrialError, Variant, Work};
 use crate::codegen::Kernel;
 use crate::runtime::{
-    self, Budget, Compiled, Compiler, Control, Outputs, Runs, RuntimeError, Screen, Timing,
-    Workload,
+    self, Budget, Compiled, Compiler, Control, Outputs, Runs, Screen, Timing, Workload,
 };
 use rayon::prelude::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -310,66 +313,4 @@ fn units(mut kernels: Vec<(usize, Kernel)>, threads: usize) -> Vec<Vec<(usize, K
         }
     }
     units.into_iter().map(|(_, unit)| unit).collect()
-}
-
-/// Why a variant has no time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Defect {
-    /// There is no code: it is illegal, or its proof exceeds the budget.
-    NoCode,
-    /// The compiler fails.
-    NotCompiled,
-    /// It crashed, or wrote out of bounds.
-    Crashed,
-    /// It exceeded the time limit.
-    Hung,
-    /// Its results are wrong.
-    Wrong,
-}
-
-impl Defect {
-    const WORDS: [(&str, Defect); 5] = [
-        ("no code", Defect::NoCode),
-        ("not compiled", Defect::NotCompiled),
-        ("crashed", Defect::Crashed),
-        ("hung", Defect::Hung),
-        ("wrong", Defect::Wrong),
-    ];
-
-    /// Its word in records.
-    pub fn word(self) -> &'static str {
-        let found = Defect::WORDS.iter().find(|(_, defect)| *defect == self);
-        found.map_or("", |(word, _)| word)
-    }
-
-    /// The defect that records denote by this word.
-    pub fn from_word(word: &str) -> Option<Defect> {
-        let found = Defect::WORDS.iter().find(|(w, _)| *w == word);
-        found.map(|(_, defect)| *defect)
-    }
-}
-
-impl TrialError {
-    /// The defect of a variant; `None` if the error would affect every variant.
-    pub fn defect(&self) -> Option<Defect> {
-        use RuntimeError::{
-            CompileFailed, CompileTimedOut, CompilerKilled, Crashed, Exited, OutOfBounds, TimedOut,
-            Unstable,
-        };
-        match self {
-            TrialError::Code { .. } => Some(Defect::NoCode),
-            TrialError::Wrong { .. } => Some(Defect::Wrong),
-            TrialError::Elsewhere { defect, .. } => *defect,
-            TrialError::Runtime(error) => match error {
-                CompileFailed { .. } | CompileTimedOut { .. } | CompilerKilled { .. } => {
-                    Some(Defect::NotCompiled)
-                }
-                Crashed { .. } | Exited { .. } | OutOfBounds { .. } => Some(Defect::Crashed),
-                TimedOut { .. } => Some(Defect::Hung),
-                Unstable { .. } => Some(Defect::Wrong),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
 }

@@ -1,9 +1,11 @@
 //! Exports a trial as files: C, a driver that checks and times, data, and a Makefile. They
 //! reproduce the trial without teml.
 
-use super::Settings;
 use super::check::all_tensors;
-use super::{Cargo, Inputs, Shipped, TrialError, Variant, check_results, generate, naive, results};
+use super::generate::generate;
+use super::results::{check_results, results};
+use super::variant::naive;
+use super::{Cargo, Inputs, Settings, Shipped, TrialError, Variant};
 use crate::codegen::symbol::from_label;
 use crate::codegen::{BASE, C_BEGINS, C_ENDS, Kernel, Preamble, Role, unit_after};
 use crate::ir::Tensor;

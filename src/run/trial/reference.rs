@@ -1,6 +1,7 @@
 //! Evaluates a definition, in full or at samples, and compares the results of a run with it.
 
-use super::{Blame, Inputs, TrialError, Variant, definition, naive};
+use super::variant::{definition, naive};
+use super::{Blame, Inputs, TrialError, Variant};
 use crate::analysis::count;
 use crate::interp::Fault;
 use crate::interp::definition::{Span, Statement, run};

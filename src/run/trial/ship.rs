@@ -8,7 +8,10 @@
 //! and `compare` try them as well.
 
 use super::check::{Progress, Trial, lacks_room};
-use super::{Blame, Evidence, Inputs, Settings, TrialError, Variant, compared, generate, naive};
+use super::generate::generate;
+use super::results::compared;
+use super::variant::naive;
+use super::{Blame, Evidence, Inputs, Settings, TrialError, Variant};
 use crate::codegen::{Kernel, Preamble};
 use crate::runtime::{CURES, Compiled, Compiler, Control, Library, Outputs, RuntimeError};
 use crate::target::Target;

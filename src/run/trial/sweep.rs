@@ -1,10 +1,12 @@
 //! Sweeps: measure many variants of one computation, some of which may fail.
 
 use super::check::{Expected, Progress, Trial};
-use super::comparison::{Comparison, Ranking, work_of};
-use super::{
-    Failed, Measured, Settings, TrialError, Variant, check_results, compared, generate, naive,
-};
+use super::comparison::{Comparison, Failed, Measured, Ranking};
+use super::generate::generate;
+use super::results::{check_results, compared};
+use super::variant::naive;
+use super::work::work_of;
+use super::{Settings, TrialError, Variant};
 use crate::runtime::{Budget, Compiled, Control};
 use rayon::prelude::*;
 use std::time::Duration;

@@ -4,7 +4,8 @@ use super::{RunContext, Runner};
 use crate::ir::Tensor;
 use crate::legality::Reductions;
 use crate::runtime::Values;
-use crate::trial::{Comparison, Ranking, TrialError, Variant, no_code};
+use crate::trial::generate::no_code;
+use crate::trial::{Comparison, Ranking, TrialError, Variant};
 
 /// Generates C and keeps it.
 #[derive(Clone, Copy, Debug, Default)]

@@ -11,6 +11,7 @@ pub use collect::Collect;
 pub use emit::Emit;
 pub use run::Run;
 
+use super::generate::no_code;
 use super::{Comparison, Evaluator, Measured, Progress, Ranking, Settings, TrialError, Variant};
 use crate::codegen::{self, Kernel, NoCode};
 use crate::ir::{Nest, Tensor};
@@ -161,7 +162,7 @@ impl Kept {
     fn unwritten(&mut self, comparison: &Comparison) -> Result<Vec<(Tensor, Values)>, TrialError> {
         let variant = comparison.variants.first().ok_or(TrialError::Nothing)?;
         let kernel = self.emit(variant, &comparison.settings);
-        let kernel = kernel.map_err(|error| super::no_code(variant, error))?;
+        let kernel = kernel.map_err(|error| no_code(variant, error))?;
         let written = kernel
             .params
             .into_iter()

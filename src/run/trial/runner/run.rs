@@ -4,9 +4,8 @@ use super::{Collect, RunContext, Runner};
 use crate::ir::Tensor;
 use crate::runtime::{Control, Values};
 use crate::trial::comparison::{Observer, run_comparison};
-use crate::trial::{
-    Comparison, Evaluator, LocalEvaluator, Progress, Ranking, TrialError, run, sweep,
-};
+use crate::trial::sweep::sweep;
+use crate::trial::{Comparison, Evaluator, LocalEvaluator, Progress, Ranking, TrialError, run};
 
 /// Compiles, checks and times.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,0 +1,99 @@
+//! The results of variants: which tensors these are, and how they are compared.
+
+use super::variant::definition;
+use super::{TrialError, Variant};
+use crate::ir::{Expr, Nest, Node, Part, Tensor, Tree};
+use crate::runtime::{self, Agreement, Outputs, RuntimeError};
+
+/// The tensors of a variant that are compared: its results, and all that programs assign.
+pub(super) fn compared(variant: &Variant) -> Vec<String> {
+    let mut names = results(variant);
+    for nest in &variant.nests {
+        let programs = nest.originals().iter().filter(|part| part.is_program);
+        let assigned = programs.flat_map(Part::assigned);
+        let kept = assigned.filter(|t| !nest.donated().iter().any(|n| t.name() == Some(n)));
+        names.extend(kept.map(|t| t.label().to_owned()));
+    }
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// The tensors that a variant assigns and nothing reads afterwards. The last statement's target is
+/// always among them, so that there is always something to compare.
+pub fn results(variant: &Variant) -> Vec<String> {
+    let statements: Vec<&Expr> = definition(variant).collect();
+    let reads = |statement: &Expr, name: &str| {
+        let mut found = false;
+        if let Node::Assign { value, .. } = statement.node() {
+            value.for_each_access(&mut |t, _| found |= t.label() == name);
+        }
+        found
+    };
+    let locals = variant.nests.iter().flat_map(Nest::originals);
+    let locals = locals.flat_map(|part| part.trees.iter().flat_map(Tree::locals));
+    let locals: Vec<&str> = locals.map(Tensor::label).collect();
+    let mut results = Vec::new();
+    for (k, statement) in statements.iter().enumerate() {
+        let Some(name) = statement.tensor().map(|t| t.label()) else {
+            continue;
+        };
+        if locals.contains(&name) {
+            continue;
+        }
+        // A statement that updates the tensor reads it and assigns it anew.
+        if !statements[k + 1..].iter().any(|later| reads(later, name)) {
+            results.push(name.to_owned());
+        }
+    }
+    results.sort();
+    results.dedup();
+    results
+}
+
+/// Refuses variants that compute different tensors.
+pub(super) fn check_results(first: &Variant, second: &Variant) -> Result<(), TrialError> {
+    let (a, b) = (results(first), results(second));
+    if a == b {
+        Ok(())
+    } else {
+        Err(TrialError::ResultsDiffer {
+            first: first.label.clone(),
+            first_results: a.join(", "),
+            second: second.label.clone(),
+            second_results: b.join(", "),
+        })
+    }
+}
+
+/// A result that differs from the reference.
+pub(super) struct Difference {
+    pub tensor: String,
+    pub comparison: String,
+}
+
+/// Compares all results; returns the largest relative error, or the first difference.
+pub(super) fn compare_outputs(
+    results: &[String],
+    reference: &Outputs,
+    own: &Outputs,
+) -> Result<Result<f64, Difference>, RuntimeError> {
+    let mut worst = 0.0f64;
+    for name in results {
+        let (Some(expected), Some(actual)) = (reference.get(name), own.get(name)) else {
+            continue;
+        };
+        let tolerance = runtime::default_tolerance(expected.tensor().elem());
+        let shape = expected.tensor().shape();
+        let comparison: Agreement =
+            runtime::compare(expected.view(), actual.view(), shape, tolerance)?;
+        if !comparison.agrees() {
+            return Ok(Err(Difference {
+                tensor: name.clone(),
+                comparison: comparison.to_string(),
+            }));
+        }
+        worst = worst.max(comparison.relative_error);
+    }
+    Ok(Ok(worst))
+}
