@@ -1,7 +1,7 @@
 //! The target of an assignment: checks that iterations assign different elements, and finds the
 //! initialization before the loops.
 
-use super::build::NoNest;
+use super::no_nest::NoNest;
 use super::steps::First;
 use crate::analysis::mixed_radix;
 use crate::analysis::shape::IteratorRange;
