@@ -37,7 +37,7 @@ impl Repl {
     }
 
     /// Evaluates a line, in place of `last` if it continues that one.
-    fn step(&mut self, line: &str, last: Option<&Last>) -> Reply {
+    pub(super) fn step(&mut self, line: &str, last: Option<&Last>) -> Reply {
         let before = match last {
             Some(last) => last.before.clone(),
             None => self.timeline.now(),
