@@ -1,16 +1,41 @@
 //! Lines of a script: evaluated, shown, and kept if they change anything.
 
-use super::commands::Reply;
+use super::failure::failed_with;
 use super::timeline::{Moment, Subject};
-use super::{Last, Outcome, Repl, step};
+use super::{Last, Outcome, Repl, Reply, step};
 use crate::ir::{Name, Nest};
 use crate::script::{Shown, Type, scan};
+use std::path::Path;
 use std::sync::Arc;
 
 /// After a line that made more nests than this, the last ones are told of.
 const TOLD: usize = 3;
 
 impl Repl {
+    /// Evaluates a line, or what it continues.
+    pub(super) fn evaluate(&mut self, line: &str) -> Reply {
+        let continued = line.starts_with('.') && !line.starts_with("..");
+        let Some(last) = self.last.take().filter(|_| continued) else {
+            return if continued {
+                Err(failed_with(
+                    "there is no line that this one could continue",
+                    "a line that begins with a dot continues the one before",
+                ))
+            } else {
+                self.step(line, None)
+            };
+        };
+        let text = format!("{}\n    {line}", last.text.trim_end().trim_end_matches(';'));
+        let now = self.timeline.now();
+        self.session.restore(&last.before.state);
+        let reply = self.step(&text, Some(&last));
+        if reply.is_err() {
+            self.session.restore(&now.state);
+            self.last = Some(last);
+        }
+        reply
+    }
+
     /// Evaluates a line, in place of `last` if it continues that one.
     pub(super) fn step(&mut self, line: &str, last: Option<&Last>) -> Reply {
         let before = match last {
@@ -65,6 +90,39 @@ impl Repl {
         })
     }
 
+    /// Runs the script in a file as one line.
+    pub fn load(&mut self, path: &Path, is_quiet: bool) -> Reply {
+        let nests = self.session.nests();
+        let text = self.session.load(path, is_quiet).map_err(Box::new)?;
+        Ok(self.loaded(text, &nests))
+    }
+
+    pub(super) fn load_text(&mut self, name: &str, text: &str, is_quiet: bool) -> Reply {
+        let nests = self.session.nests();
+        let loaded = self.session.load_text(name, text, is_quiet);
+        loaded.map_err(Box::new)?;
+        Ok(self.loaded(text.to_owned(), &nests))
+    }
+
+    fn loaded(&mut self, text: String, nests: &[(String, Nest)]) -> Outcome {
+        let made = self.made(nests);
+        let subject = made.last().map(|(name, nest)| Subject {
+            name: name.clone(),
+            nests: vec![nest.clone()],
+        });
+        let subject = subject.or_else(|| self.timeline.now().subject.clone());
+        let moment = Moment::new(text, self.session.checkpoint(), subject);
+        self.timeline.push(moment);
+        self.catalog = Arc::new(self.session.catalog());
+        (self.last, self.viewed) = (None, None);
+        let told = self.told(&made, nests);
+        if told.is_empty() {
+            Outcome::Nothing
+        } else {
+            Outcome::Text(told.join("\n"))
+        }
+    }
+
     fn painted(&self, shown: Shown) -> String {
         match shown {
             Shown::Nest(nest) => self.paint.nest(&nest),
@@ -87,7 +145,7 @@ impl Repl {
     }
 
     /// The nests that variables hold and did not hold before.
-    pub(super) fn made(&self, before: &[(String, Nest)]) -> Vec<(String, Nest)> {
+    fn made(&self, before: &[(String, Nest)]) -> Vec<(String, Nest)> {
         let is_new = |(name, nest): &(String, Nest)| {
             let known = before.iter().find(|(n, _)| n == name);
             known.is_none_or(|(_, old)| old != nest || old.path().len() != nest.path().len())
@@ -96,8 +154,8 @@ impl Repl {
         nests.filter(is_new).collect()
     }
 
-    /// A line for each nest that a line has made.
-    pub(super) fn told(&self, made: &[(String, Nest)], before: &[(String, Nest)]) -> Vec<String> {
+    /// What is said of nests that a line has made.
+    fn told(&self, made: &[(String, Nest)], before: &[(String, Nest)]) -> Vec<String> {
         let skipped = made.len().saturating_sub(TOLD);
         if made.is_empty() {
             return Vec::new();

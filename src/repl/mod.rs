@@ -1,15 +1,19 @@
 //! The REPL: lines in, results out.
 //!
 //! [`Repl`] is the REPL without a terminal: it takes lines and returns outcomes. The terminal
-//! around it, with editing and history, is in [`run`]. `commands` has one table of all commands;
-//! `timeline` keeps the state behind each line; `complete` knows what can follow.
+//! around it, with editing and history, is in [`run`]. `line` tells commands from lines of
+//! a script, which `evaluate` runs; `commands` has one table of all commands; `timeline` keeps the
+//! state behind each line; `complete` knows what can follow.
 
+mod arguments;
 mod asm;
 mod commands;
 mod complete;
 mod evaluate;
+mod failure;
 mod history;
 mod later;
+mod line;
 mod marks;
 mod paint;
 mod step;
@@ -32,9 +36,8 @@ use crate::runtime::{Control, Writer};
 use crate::script::{Entry, ScriptError, Session, Tuned, is_incomplete};
 use crate::trial::{Settings, Variant};
 use crate::verbs::{Bench, Forecast, Refusal};
-use commands::failed_with;
+use failure::failed_with;
 use paint::Paint;
-use std::path::Path;
 use std::sync::Arc;
 use timeline::{Moment, Subject, Timeline};
 
@@ -77,6 +80,9 @@ pub enum Outcome {
     Leave,
 }
 
+/// What a command answers.
+pub type Reply = Result<Outcome, Box<ScriptError>>;
+
 /// How wide text is where no window says it.
 const WIDTH: usize = 100;
 
@@ -114,71 +120,7 @@ impl Repl {
         self.failed
     }
 
-    /// Handles a line, which may hold line ends.
-    pub fn handle_line(&mut self, line: &str) -> Outcome {
-        let line = line.trim();
-        self.session.begin();
-        let reply = match line.strip_prefix(':') {
-            Some(command) => commands::run(self, command),
-            None if line.is_empty() => Ok(Outcome::Nothing),
-            None => match self.words(line) {
-                Some(reply) => reply,
-                None => self.evaluate(line),
-            },
-        };
-        let outcome = reply.unwrap_or_else(Outcome::Failed);
-        self.failed |= matches!(outcome, Outcome::Failed(_));
-        match outcome {
-            Outcome::Failed(_) | Outcome::Leave => outcome,
-            outcome => self.with_next_lesson(line, outcome),
-        }
-    }
-
-    /// Lines that people type for commands.
-    fn words(&mut self, line: &str) -> Option<commands::Reply> {
-        if let Some(name) = line.strip_prefix('?') {
-            return Some(commands::run(self, &format!("help {name}")));
-        }
-        let bare = line.trim_end_matches(';').trim_end_matches("()");
-        let is_variable = |name: &str| self.session.variables().iter().any(|v| v == name);
-        match bare {
-            "quit" | "exit" | "help" if !is_variable(bare) => Some(commands::run(self, bare)),
-            _ => {
-                let rest = bare.strip_prefix("help")?;
-                let inner = rest.strip_prefix('(').and_then(|r| r.strip_suffix(')'));
-                let name = inner.or(rest.strip_prefix(' '))?;
-                let name = name.trim().trim_matches('"');
-                let is_name = |c: char| c.is_alphanumeric() || "_:".contains(c);
-                let asks = !name.is_empty() && name.chars().all(is_name);
-                asks.then(|| commands::run(self, &format!("help {name}")))
-            }
-        }
-    }
-
-    fn evaluate(&mut self, line: &str) -> commands::Reply {
-        let continued = line.starts_with('.') && !line.starts_with("..");
-        let Some(last) = self.last.take().filter(|_| continued) else {
-            return if continued {
-                Err(failed_with(
-                    "there is no line that this one could continue",
-                    "a line that begins with a dot continues the one before",
-                ))
-            } else {
-                self.step(line, None)
-            };
-        };
-        let text = format!("{}\n    {line}", last.text.trim_end().trim_end_matches(';'));
-        let now = self.timeline.now();
-        self.session.restore(&last.before.state);
-        let reply = self.step(&text, Some(&last));
-        if reply.is_err() {
-            self.session.restore(&now.state);
-            self.last = Some(last);
-        }
-        reply
-    }
-
-    /// The writer of the user's files.
+    /// What writes files.
     fn writer(&self) -> Writer {
         self.session.bench().lock().writer()
     }
@@ -300,39 +242,6 @@ impl Repl {
         let mut moment = Moment::new(String::new(), self.session.checkpoint(), None);
         moment.resets = true;
         self.timeline.push(moment);
-    }
-
-    /// Runs the script in a file as one line.
-    pub fn load(&mut self, path: &Path, is_quiet: bool) -> commands::Reply {
-        let nests = self.session.nests();
-        let text = self.session.load(path, is_quiet).map_err(Box::new)?;
-        Ok(self.loaded(text, &nests))
-    }
-
-    fn load_text(&mut self, name: &str, text: &str, is_quiet: bool) -> commands::Reply {
-        let nests = self.session.nests();
-        let loaded = self.session.load_text(name, text, is_quiet);
-        loaded.map_err(Box::new)?;
-        Ok(self.loaded(text.to_owned(), &nests))
-    }
-
-    fn loaded(&mut self, text: String, nests: &[(String, Nest)]) -> Outcome {
-        let made = self.made(nests);
-        let subject = made.last().map(|(name, nest)| Subject {
-            name: name.clone(),
-            nests: vec![nest.clone()],
-        });
-        let subject = subject.or_else(|| self.timeline.now().subject.clone());
-        let moment = Moment::new(text, self.session.checkpoint(), subject);
-        self.timeline.push(moment);
-        self.catalog = Arc::new(self.session.catalog());
-        (self.last, self.viewed) = (None, None);
-        let told = self.told(&made, nests);
-        if told.is_empty() {
-            Outcome::Nothing
-        } else {
-            Outcome::Text(told.join("\n"))
-        }
     }
 
     /// Whether more has to follow before a text can be handled.

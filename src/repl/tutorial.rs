@@ -1,8 +1,7 @@
 //! The tutorial: lines to type, each with what to look at.
 
-use super::commands::Reply;
 use super::wrap::wrapped;
-use super::{Outcome, Repl};
+use super::{Outcome, Repl, Reply};
 
 /// A lesson: what it is about, and the line to type.
 pub struct Lesson {

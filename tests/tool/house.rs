@@ -66,7 +66,19 @@ fn files(directory: &Path) -> Vec<PathBuf> {
 /// The code of a file: without comments, and without unit tests, which may look at anything.
 fn code(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
-    let code = text.split("#[cfg(test)]").next().unwrap_or("");
+    let mut code = String::new();
+    for (k, part) in text.split("#[cfg(test)]\n").enumerate() {
+        // The line of a file of tests, with more code after it.
+        let file = part.split_once(";\n").filter(|(line, _)| {
+            let name = line.strip_prefix("mod ");
+            name.is_some_and(|name| !name.contains(['{', '\n']))
+        });
+        match file {
+            _ if k == 0 => code.push_str(part),
+            Some((_, rest)) => code.push_str(rest),
+            None => break,
+        }
+    }
     let lines = code.lines().filter(|l| !l.trim_start().starts_with("//"));
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -346,14 +358,14 @@ fn reached<'a>(
 /// The number of files of a crate, or of a room of the package, in dependence cycles. It may only
 /// shrink.
 const IN_CIRCLES: [(&str, usize); 8] = [
-    ("core", 8),
-    ("transform", 11),
+    ("core", 0),
+    ("transform", 0),
     ("codegen", 0),
     ("run", 0),
-    ("engine", 2),
-    ("script", 55),
+    ("engine", 0),
+    ("script", 0),
     ("bench", 0),
-    ("repl", 7),
+    ("repl", 0),
 ];
 
 #[test]

@@ -1,6 +1,6 @@
 //! Assignments with unique iterator names and explicit ranges.
 
-use super::build::{NoNest, readable};
+use super::no_nest::NoNest;
 use crate::analysis::shape;
 use crate::ir::{Affine, Domain, Expr, Name, Node};
 use std::cell::RefCell;
@@ -104,4 +104,23 @@ pub(super) fn spelled(reduction: &Expr) -> Expr {
         *number.borrow_mut() += 1;
         Name::generated(*number.borrow())
     })
+}
+
+/// Names for the loops: generated iterators become i and their level.
+pub(super) fn readable(order: &[Name]) -> Vec<Name> {
+    let mut names: Vec<Name> = Vec::with_capacity(order.len());
+    for (k, name) in order.iter().enumerate() {
+        let name = if !name.is_generated() {
+            name.clone()
+        } else {
+            let taken = |n: &Name| order.contains(n) || names.contains(n);
+            let mut new = Name::of_level(k + 1);
+            while taken(&new) {
+                new = new.derived(k + 1);
+            }
+            new
+        };
+        names.push(name);
+    }
+    names
 }

@@ -9,7 +9,7 @@
 //! The definition stays one assignment. The statements of `Nest::originals` are the steps of its
 //! execution, and origins number these.
 
-use super::build::NoNest;
+use super::no_nest::NoNest;
 use super::steps::{First, Step, around, numbered, one_loop, separate, whole};
 use crate::analysis::shape::IteratorRange;
 use crate::ir::{Affine, Expr, Fill, Index, Infix, Name, Node, Shape, Stmt, Tensor, Tree};

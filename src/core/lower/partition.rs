@@ -4,9 +4,8 @@
 //! that assign elements that it reads. The nest of the assignment runs the nests of the pieces in
 //! this order.
 
-use super::build::{NoNest, build};
 use crate::analysis::shape::Mismatch;
-use crate::ir::{Domain, Expr, Index, Name, Nest, Node, Tensor};
+use crate::ir::{Domain, Expr, Index, Name, Node, Tensor};
 use crate::legality::complement::{Stuck, complement};
 use crate::legality::partition::{Assigned, assigned, hole, overlap, reads};
 
@@ -148,19 +147,6 @@ pub fn assignments(pieces: &Expr) -> Result<Vec<Expr>, NoPartition> {
         }
     }
     ordered(tensor, &all, &known)
-}
-
-/// The nest of an assignment in pieces, which runs the nests of the pieces.
-pub(super) fn nest(pieces: &Expr) -> Result<Nest, NoNest> {
-    let mut whole: Option<Nest> = None;
-    for piece in assignments(pieces)? {
-        let next = build(&piece)?;
-        whole = Some(match whole {
-            None => next,
-            Some(nest) => nest.followed_by(&next),
-        });
-    }
-    whole.ok_or(NoNest::Partition(NoPartition::Empty))
 }
 
 fn check_overlap(tensor: &Tensor, known: &[Assigned]) -> Result<(), NoPartition> {

@@ -8,9 +8,10 @@
 //!
 //! The definition stays one assignment.
 
-use super::build::{NoNest, Refused, lower};
 use super::explicit::{explicit, spelled};
+use super::no_nest::NoNest;
 use super::overwrite::Assignment;
+use super::statement::{Refused, lower};
 use super::steps::{First, around, distinct, numbered, one_loop};
 use crate::analysis::shape::{self, IteratorRange};
 use crate::ir::{

@@ -4,7 +4,7 @@
 //! With a number `elsewhere`, the initialization fills the whole target. The target is then an
 //! output that nothing reads, and a reduction has to begin from the same number.
 
-use super::build::NoNest;
+use super::no_nest::NoNest;
 use super::steps::First;
 use crate::analysis::mixed_radix;
 use crate::analysis::shape::IteratorRange;

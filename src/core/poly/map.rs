@@ -1,4 +1,4 @@
-//! Relations between integer points.
+//! Relations between integer points, and what they do with sets.
 
 use super::error::Error;
 use super::handle::{self, Handle, notation, operations};
@@ -268,5 +268,23 @@ impl UnionMap {
             let more = map.count(limit - count).map_err(|e| whole(e, limit))?;
             Ok(count + more)
         })
+    }
+}
+
+impl Set {
+    operations! {
+        /// Maps the points.
+        apply(map: Map) -> Set = set_apply;
+        /// From each point to itself.
+        identity() -> Map = set_identity;
+    }
+}
+
+impl UnionSet {
+    operations! {
+        /// Maps the points.
+        apply(map: UnionMap) -> UnionSet = union_set_apply;
+        /// From each point to itself.
+        identity() -> UnionMap = union_set_identity;
     }
 }

@@ -3,7 +3,6 @@
 use super::error::Error;
 use super::handle::{self, Handle, notation, operations};
 use super::library::{RawBasicSet, RawPoint, RawSet, RawUnionSet};
-use super::map::{Map, UnionMap};
 use super::point::{PARAMETERS, Point, RANGE, coordinates, tuple_name};
 use std::ffi::c_uint;
 use std::fmt;
@@ -28,15 +27,11 @@ impl Set {
         subtract(other: Set) -> Set = set_subtract;
         /// The same within `context`, simplified.
         gist(context: Set) -> Set = set_gist;
-        /// Maps the points.
-        apply(map: Map) -> Set = set_apply;
         /// The set of the lexicographically first point. It is an error if the set is unbounded in
         /// this direction.
         lexmin() -> Set = set_lexmin;
         /// The set of the lexicographically last point.
         lexmax() -> Set = set_lexmax;
-        /// From each point to itself.
-        identity() -> Map = set_identity;
         /// The same as a set of any tuples.
         to_union() -> UnionSet = union_set_from_set;
         /// Whether there is no point.
@@ -179,14 +174,10 @@ impl UnionSet {
         subtract(other: UnionSet) -> UnionSet = union_set_subtract;
         /// The same within `context`, simplified.
         gist(context: UnionSet) -> UnionSet = union_set_gist;
-        /// Maps the points.
-        apply(map: UnionMap) -> UnionSet = union_set_apply;
         /// The lexicographically first point of each tuple.
         lexmin() -> UnionSet = union_set_lexmin;
         /// The lexicographically last point of each tuple.
         lexmax() -> UnionSet = union_set_lexmax;
-        /// From each point to itself.
-        identity() -> UnionMap = union_set_identity;
         /// The set of points, if they have one tuple. For an empty set isl may not know the tuple.
         to_set() -> Set = set_from_union_set;
         /// Whether there is no point.

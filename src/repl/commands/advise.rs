@@ -1,10 +1,11 @@
 //! Suggestions for the next step: moves with predicted times, and a search.
 
-use super::{Reply, failed, failed_with, parts};
 use crate::advice::{self, Move, Scope};
 use crate::ir::Nest;
+use crate::repl::arguments::parts;
+use crate::repl::failure::{failed, failed_with};
 use crate::repl::timeline::Subject;
-use crate::repl::{Outcome, Repl};
+use crate::repl::{Outcome, Repl, Reply};
 use crate::report;
 use crate::transform::nest::interchange::INTERCHANGE;
 use crate::transform::trace::{self, Calls};

@@ -1,9 +1,11 @@
 //! Commands that try steps.
 
 use super::advise::{moves, tune};
-use super::{Command, Completes, Reply, failed, failed_with, parts};
+use super::table::{Command, Completes};
+use crate::repl::arguments::parts;
+use crate::repl::failure::{failed, failed_with};
 use crate::repl::timeline::Subject;
-use crate::repl::{Outcome, Repl};
+use crate::repl::{Outcome, Repl, Reply};
 use crate::{report, verbs};
 
 pub static COMMANDS: &[Command] = &[

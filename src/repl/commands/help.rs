@@ -1,42 +1,11 @@
 //! Commands that help.
 
-use super::{Command, Completes, GROUPS, Reply, all, failed, failed_with, named};
+use super::table::{Command, Table};
+use crate::repl::failure::{failed, failed_with};
 use crate::repl::wrap::{entry, wrapped};
-use crate::repl::{Outcome, Repl, tutorial};
-use crate::script::TOPICS;
+use crate::repl::{Outcome, Repl, Reply};
+use crate::script::{ScriptError, TOPICS};
 use crate::transform::closest;
-
-pub static COMMANDS: &[Command] = &[
-    Command {
-        name: "help",
-        arguments: "[TOPIC]",
-        help: "this overview, or what is known about a topic, a command or a function; `?name` is \
-               short for it",
-        completes: Completes::Topic,
-        call: help,
-    },
-    Command {
-        name: "search",
-        arguments: "WORD",
-        help: "commands and functions whose help has a word",
-        completes: Completes::Nothing,
-        call: search,
-    },
-    Command {
-        name: "tutorial",
-        arguments: "[stop]",
-        help: "learn teml in twelve lines that you type",
-        completes: Completes::Nothing,
-        call: tutorial::command,
-    },
-    Command {
-        name: "quit",
-        arguments: "",
-        help: "leave (Ctrl-D does too)",
-        completes: Completes::Nothing,
-        call: |_, _| Ok(Outcome::Leave),
-    },
-];
 
 const LINES: &str = "\
 Anything else is a line of a script. It continues while a bracket or a string is open. A line that \
@@ -47,25 +16,25 @@ const CLASSES: &str = "\
 Errors: a refusal is not possible on this nest, a mistake is never possible, a limitation is not \
 supported yet.";
 
-fn help(repl: &mut Repl, rest: &str) -> Reply {
+pub fn help(table: Table, repl: &mut Repl, rest: &str) -> Reply {
     let text = match rest {
-        "" => overview(repl),
-        name => about(repl, name)?,
+        "" => overview(table, repl),
+        name => about(table, repl, name)?,
     };
     Ok(Outcome::Text(text))
 }
 
-/// Help on a topic, a command or a function.
-pub fn about(repl: &mut Repl, name: &str) -> Result<String, Box<crate::script::ScriptError>> {
+/// What is known about a topic, a command or a function.
+fn about(table: Table, repl: &mut Repl, name: &str) -> Result<String, Box<ScriptError>> {
     let width = repl.width();
     if let Some(text) = repl.session().help(name) {
         let text = wrapped(&text, width);
-        return Ok(match all().find(|command| command.name == name) {
+        return Ok(match table.all().find(|command| command.name == name) {
             Some(command) => format!("{text}\n\n{}", of_command(command, width)),
             None => text,
         });
     }
-    if let Some(group) = GROUPS.iter().find(|group| group.topic == name) {
+    if let Some(group) = table.0.iter().find(|group| group.topic == name) {
         return Ok(group
             .commands
             .iter()
@@ -96,12 +65,12 @@ pub fn about(repl: &mut Repl, name: &str) -> Result<String, Box<crate::script::S
         return Ok(wrapped(&text, width));
     }
     let command = name.strip_prefix(':');
-    if let [command] = named(command.unwrap_or(name)).as_slice() {
+    if let [command] = table.named(command.unwrap_or(name)).as_slice() {
         return Ok(of_command(command, width));
     }
     let topics = TOPICS.iter().map(|(topic, _)| *topic);
     let names = functions.iter().map(|e| e.name.as_str()).chain(topics);
-    let names = names.chain(all().map(|c| c.name));
+    let names = names.chain(table.all().map(|c| c.name));
     let help = match closest(name, names) {
         Some(near) => format!("did you mean `{near}`? `:search {name}` looks everywhere"),
         None => format!("`:search {name}` looks everywhere"),
@@ -133,15 +102,15 @@ fn first_sentence(help: &str) -> String {
     }
 }
 
-fn of_command(command: &super::Command, width: usize) -> String {
+fn of_command(command: &Command, width: usize) -> String {
     let head = format!(":{} {}", command.name, command.arguments);
     entry(head.trim_end(), command.help, 24, width)
 }
 
-fn overview(repl: &mut Repl) -> String {
+fn overview(table: Table, repl: &mut Repl) -> String {
     let (width, paint) = (repl.width(), repl.paint());
     let mut lines = Vec::new();
-    for group in GROUPS {
+    for group in table.0 {
         let about = entry(group.topic, group.about, 16, width);
         lines.push(paint.bold(&about));
         lines.extend(group.commands.iter().map(|c| of_command(c, width)));
@@ -163,14 +132,14 @@ fn overview(repl: &mut Repl) -> String {
     lines.join("\n")
 }
 
-fn search(repl: &mut Repl, rest: &str) -> Reply {
+pub fn search(table: Table, repl: &mut Repl, rest: &str) -> Reply {
     let word = rest.to_lowercase();
     if word.is_empty() {
         return Err(failed("`:search` takes a word: `:search transpose`"));
     }
     let width = repl.width();
     let has = |text: &str| text.to_lowercase().contains(&word);
-    let commands = all().filter(|c| has(c.name) || has(c.help));
+    let commands = table.all().filter(|c| has(c.name) || has(c.help));
     let mut lines: Vec<String> = commands.map(|c| of_command(c, width)).collect();
     let functions = repl.catalog();
     let (mut by_name, mut by_text) = (Vec::new(), Vec::new());

@@ -1,8 +1,9 @@
 //! Commands that load and save.
 
-use super::{Command, Completes, Reply, failed, failed_with};
+use super::table::{Command, Completes};
 use crate::bench;
-use crate::repl::{Outcome, Repl};
+use crate::repl::failure::{failed, failed_with};
+use crate::repl::{Outcome, Repl, Reply};
 use crate::trial::Variant;
 use crate::verbs;
 use std::path::Path;

@@ -1,12 +1,14 @@
 //! Commands that show a nest.
 
-use super::{Command, Completes, Reply, failed, failed_with, parts};
+use super::table::{Command, Completes};
 use crate::analysis::levels::levels;
 use crate::codegen::{self, Kernel};
 use crate::ir::Nest;
+use crate::repl::arguments::parts;
 use crate::repl::asm::{busiest, lines_of};
+use crate::repl::failure::{failed, failed_with};
 use crate::repl::timeline::Subject;
-use crate::repl::{Outcome, Repl};
+use crate::repl::{Outcome, Repl, Reply};
 use crate::report;
 use crate::runtime::Compiler;
 use crate::script::ScriptError;

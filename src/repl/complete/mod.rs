@@ -3,36 +3,21 @@
 //! `place` finds where in a script the text ends: in a string, in a call, behind a value. `script`
 //! knows the names that can follow there. Commands and their arguments are here.
 
+mod candidate;
 mod place;
 mod script;
 
 #[cfg(test)]
 mod tests;
 
+pub use candidate::{Candidate, Completion};
+
 use super::Repl;
-use super::commands::{self, Completes};
+use super::commands::{Completes, TABLE};
 use crate::bench;
-use crate::ir::Nest;
-use crate::script::{Entry, TOPICS, scan};
+use crate::script::{TOPICS, scan};
+use candidate::{candidate, loops, of, of_files};
 use place::open_call;
-
-/// The candidates that may replace the end of a text.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Completion {
-    /// Where the part to be replaced starts, in bytes.
-    pub start: usize,
-    /// The candidates.
-    pub candidates: Vec<Candidate>,
-}
-
-/// A candidate.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate {
-    /// The text.
-    pub text: String,
-    /// Its signature, or what it is; may be empty.
-    pub about: String,
-}
 
 impl Repl {
     /// The candidates that may follow `text`. With `is_patient`, calls without effects are
@@ -77,13 +62,13 @@ impl Repl {
     fn of_command(&mut self, text: &str, command: &str) -> Completion {
         let base = text.len() - command.len();
         let Some((name, rest)) = command.split_once(' ') else {
-            let all = commands::all().map(|c| {
+            let all = TABLE.all().map(|c| {
                 let about = format!("{} {}", c.arguments, c.help);
                 candidate(c.name, about.trim())
             });
             return of(base, command, all.collect());
         };
-        let named = commands::named(name);
+        let named = TABLE.named(name);
         let completes = named.first().map_or(Completes::Nothing, |c| c.completes);
         let start = text.len() - rest.len();
         let plain = |names: Vec<String>| names.iter().map(|n| candidate(n, "")).collect();
@@ -115,49 +100,10 @@ impl Repl {
 
     fn topics(&self) -> Vec<Candidate> {
         let topics = TOPICS.iter().map(|(topic, about)| candidate(topic, about));
-        let groups = commands::GROUPS.iter().map(|g| candidate(g.topic, g.about));
-        let all = commands::all().map(|c| candidate(c.name, c.help));
+        let groups = TABLE.0.iter().map(|g| candidate(g.topic, g.about));
+        let all = TABLE.all().map(|c| candidate(c.name, c.help));
         let catalog = self.catalog();
         let functions = catalog.iter().map(|e| candidate(&e.name, &e.signature));
         topics.chain(groups).chain(all).chain(functions).collect()
     }
-}
-
-fn candidate(text: &str, about: &str) -> Candidate {
-    Candidate {
-        text: text.to_owned(),
-        about: about.to_owned(),
-    }
-}
-
-fn of_entry(entry: &Entry) -> Candidate {
-    candidate(&entry.name, &entry.signature)
-}
-
-/// Those that begin with what is typed, in order of their names.
-fn of(start: usize, typed: &str, all: Vec<Candidate>) -> Completion {
-    let mut candidates: Vec<Candidate> = all;
-    candidates.retain(|c| c.text.starts_with(typed) && !c.text.starts_with("std_"));
-    candidates.sort_by(|a, b| a.text.cmp(&b.text));
-    candidates.dedup_by(|a, b| a.text == b.text);
-    Completion { start, candidates }
-}
-
-fn loops(nests: &[Nest]) -> Vec<Candidate> {
-    let loops = nests.iter().flat_map(|nest| nest.loops());
-    let loops = loops.map(|(_, l)| candidate(l.name.as_str(), ""));
-    loops.collect()
-}
-
-/// Files whose path begins with what is typed; directories end with a slash.
-fn of_files(start: usize, typed: &str) -> Completion {
-    let folder = typed.rfind('/').map_or("", |k| &typed[..=k]);
-    let place = if folder.is_empty() { "." } else { folder };
-    let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
-    let names = entries.filter_map(|entry| {
-        let name = entry.file_name().into_string().ok()?;
-        let slash = if entry.path().is_dir() { "/" } else { "" };
-        (!name.starts_with('.')).then(|| candidate(&format!("{folder}{name}{slash}"), ""))
-    });
-    of(start, typed, names.collect())
 }

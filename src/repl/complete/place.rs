@@ -1,6 +1,6 @@
 //! Where in a script a text ends.
 
-use crate::repl::commands::parts;
+use crate::repl::arguments::parts;
 use crate::script::{TokenKind, Tokens, scan};
 
 /// The call whose arguments are being written.

@@ -1,9 +1,10 @@
 //! Completion in a script: names by the type before a dot, loops and handles of the nest that a
 //! call is about, words and options of the call, files.
 
+use super::candidate::{Candidate, Completion, candidate, loops, of, of_entry, of_files};
 use super::place::{OpenCall, last_call, open_call, open_string, receiver_start, word_start};
-use super::{Candidate, Completion, Repl, candidate, loops, of, of_entry, of_files};
 use crate::ir::Nest;
+use crate::repl::Repl;
 use crate::script::{Entry, HANDLES, Takes, Tokens, Type, scan};
 
 impl Repl {

@@ -2,8 +2,8 @@
 //!
 //! The candidates are affine functions φ of the iterators of each statement, with nonnegative
 //! coefficients. A candidate is legal if it reverses no dependence: φ(later) - φ(first) ≥ 0. The
-//! program selects the lexicographic minimum of (u, w, coefficients) among the legal ones. Here u·n
-//! + w bounds all of these differences: u for each parameter n, then w. Farkas' lemma turns both
+//! program selects the lexicographic minimum of (u, w, coefficients) among the legal ones. Here w +
+//! u·n bounds all of these differences: u for each parameter n, then w. Farkas' lemma turns both
 //! conditions, which range over all pairs, into linear ones on the coefficients.
 //!
 //! Pairs of reads, if requested, only add the bound: they are legal in any order. As in Pluto's

@@ -10,96 +10,24 @@ mod elaborate;
 mod items;
 mod lower;
 mod model;
+mod notation;
 mod operators;
 mod problem;
 mod sac;
 mod teil;
 mod term;
+mod text;
 mod token;
 mod typing;
 mod write;
 
+pub use notation::Notation;
 pub use problem::{Problem, Span};
+pub use sac::Variable;
 pub use write::{NotSaid, written};
 
-use crate::ir::{Expr, Program, Tensor};
+use crate::ir::{Expr, Program};
 use std::collections::BTreeMap;
-use std::path::Path;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Notation {
-    /// The model language (Rink 2018).
-    Model,
-    /// TeIL (Rink and Castrillon 2019).
-    Teil,
-    /// Tensor comprehensions of SaC (Scholz and Šinkarovs 2019).
-    Sac,
-    /// The operator language of the TeIL paper (§5).
-    Operators,
-    /// TeML's calls, as scripts use them.
-    Teml,
-}
-
-impl Notation {
-    /// The notations that can be read.
-    pub const ALL: [Notation; 4] = [
-        Notation::Model,
-        Notation::Teil,
-        Notation::Sac,
-        Notation::Operators,
-    ];
-
-    /// Its name in scripts.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Notation::Model => "model",
-            Notation::Teil => "teil",
-            Notation::Sac => "sac",
-            Notation::Operators => "operators",
-            Notation::Teml => "teml",
-        }
-    }
-
-    /// The notation of a file, by the extension of its name.
-    pub fn of_file(path: &Path) -> Option<Notation> {
-        let extension = path.extension()?.to_str()?;
-        Notation::ALL
-            .into_iter()
-            .find(|n| n.extension() == extension)
-    }
-
-    /// The extension of its files, without the dot.
-    pub const fn extension(self) -> &'static str {
-        match self {
-            Notation::Model => "tml",
-            Notation::Teil => "teil",
-            Notation::Sac => "sac",
-            Notation::Operators => "op",
-            Notation::Teml => "rhai",
-        }
-    }
-
-    /// Its title in messages.
-    pub const fn title(self) -> &'static str {
-        match self {
-            Notation::Model => "the model language",
-            Notation::Teil => "TeIL",
-            Notation::Sac => "SaC",
-            Notation::Operators => "the operator language",
-            Notation::Teml => "TeML",
-        }
-    }
-}
-
-/// A variable of an array expression.
-#[derive(Clone, Debug)]
-pub enum Variable {
-    Integer(i64),
-    /// The array that a tensor holds.
-    Tensor(Tensor),
-    /// A value that array expressions do not take, in words.
-    Other(String),
-}
 
 /// The assignment of an array expression of SaC to a tensor named □. The expression may use
 /// `variables`, the innermost last.

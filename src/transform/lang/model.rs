@@ -22,9 +22,9 @@
 use super::items::{Item, apart, items};
 use super::problem::{Problem, Span};
 use super::term::{Extent, Kind, Statement, Term, Unit};
+use super::text;
 use super::token::{Errors, Input, Token, integer, name, parsed, sign, tokens};
 use super::typing::Context;
-use super::write;
 use crate::ir::BinaryOp;
 use chumsky::input::Input as _;
 use chumsky::prelude::*;
@@ -61,7 +61,7 @@ enum Infix {
 
 /// The unit of a text in the model language, and the mistakes in it.
 pub(super) fn read(text: &str) -> (Unit, Vec<Problem>) {
-    let (tokens, mut problems) = tokens(text);
+    let (tokens, mut problems) = tokens(text, &[]);
     let end = (text.len()..text.len()).into();
     let input = tokens.as_slice().map(end, |(token, span)| (token, span));
     let (items, more) = parsed(program().parse(input));
@@ -202,12 +202,12 @@ impl Chain {
             }
         });
         let by_precedence = by_precedence(first, &links);
-        if write::is_same(&to_the_left, &by_precedence) {
+        if to_the_left.is_same(&by_precedence) {
             return to_the_left;
         }
         let [left, precedence] = [&to_the_left, &by_precedence].map(|t| context.type_of(t).is_ok());
         if left && precedence {
-            let [left, precedence] = [&to_the_left, &by_precedence].map(write::model);
+            let [left, precedence] = [&to_the_left, &by_precedence].map(text::model);
             problems.push(
                 Problem::new(&self.span, "this expression can be read in two ways")
                     .label(format!("`{left}` or `{precedence}`"))

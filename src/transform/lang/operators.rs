@@ -58,7 +58,7 @@ enum Value {
 
 /// The unit of a text, and the mistakes in it.
 pub(super) fn read(text: &str) -> (Unit, Vec<Problem>) {
-    let (tokens, mut problems) = tokens(text);
+    let (tokens, mut problems) = tokens(text, &[]);
     let end = (text.len()..text.len()).into();
     let input = tokens.as_slice().map(end, |(token, span)| (token, span));
     let (items, more) = parsed(file().parse(input));

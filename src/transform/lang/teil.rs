@@ -27,14 +27,14 @@ use chumsky::input::Input as _;
 use chumsky::prelude::*;
 use std::collections::BTreeMap;
 
-pub(super) const WORDS: &[&str] = &[
+const WORDS: &[&str] = &[
     "alloc", "input", "output", "add", "sub", "mul", "div", "prod", "red", "red_", "redmin",
     "redmax", "transp", "diag", "expa", "proj", "contr",
 ];
 
 /// The unit of a text in TeIL, and the mistakes in it.
 pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> (Unit, Vec<Problem>) {
-    let (tokens, mut problems) = tokens(text);
+    let (tokens, mut problems) = tokens(text, WORDS);
     let end = (text.len()..text.len()).into();
     let input = tokens.as_slice().map(end, |(token, span)| (token, span));
     let (items, more) = parsed(program(sizes).parse(input));

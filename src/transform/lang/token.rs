@@ -40,19 +40,23 @@ const MAX_NESTING: usize = 100;
 /// The most operations in a statement, for the same reason.
 const MAX_OPERATIONS: usize = 400;
 
-/// Whether a token may make an expression deeper.
-fn is_operation(token: &Token<'_>) -> bool {
+/// Whether a token may make an expression deeper; `words` are those of operations.
+fn is_operation(token: &Token<'_>, words: &[&str]) -> bool {
     match token {
         Token::Sign(sign) => {
             ["+", "-", "*", "/", "%", "#", "^", ".", "++", "(", "["].contains(sign)
         }
-        Token::Name(name) => super::teil::WORDS.contains(name),
+        Token::Name(name) => words.contains(name),
         Token::Integer(_) | Token::Decimal(_) => false,
     }
 }
 
-/// The tokens of a text, and problems for all other characters.
-pub(super) fn tokens(text: &str) -> (Vec<(Token<'_>, SimpleSpan)>, Vec<Problem>) {
+/// The tokens of a text, and problems for all other characters. `words` are those that the notation
+/// has for operations beside the signs.
+pub(super) fn tokens<'t>(
+    text: &'t str,
+    words: &[&str],
+) -> (Vec<(Token<'t>, SimpleSpan)>, Vec<Problem>) {
     if text.len() > MAX_TEXT {
         let problem = Problem::new(&(0..0), format!("the text is longer than {MAX_TEXT} bytes"));
         return (Vec::new(), vec![problem]);
@@ -78,7 +82,7 @@ pub(super) fn tokens(text: &str) -> (Vec<(Token<'_>, SimpleSpan)>, Vec<Problem>)
         match token {
             Token::Sign("=" | ";") => operations = 0,
             Token::Sign("[") if before == Some(&Token::Sign(",")) => {}
-            token if is_operation(token) => operations += 1,
+            token if is_operation(token, words) => operations += 1,
             _ => {}
         }
         before = Some(token);

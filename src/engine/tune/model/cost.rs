@@ -1,7 +1,7 @@
 //! The time of a kernel: its slowest resource, plus a share of the others, which overlap with it.
 
+use super::capabilities::{Level, Model};
 use super::shape::Shape;
-use super::{Level, Model, Prediction};
 use super::{traffic, work};
 use std::collections::BTreeMap;
 
@@ -11,6 +11,20 @@ const EXPOSED: f64 = 0.2;
 /// The cost of a jump to another row, in bytes that a contiguous access transfers in the same time.
 /// Transfers from the level behind the first cache have no such cost.
 const JUMP: f64 = 64.0;
+
+/// The predicted time of a nest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// In seconds.
+    pub seconds: f64,
+    /// The bottleneck: `arithmetic`, `loads and stores`, `latency`, `loop overhead`,
+    /// `parallel loops`, or the level that data comes from.
+    pub bound: String,
+    /// The reason, in a sentence.
+    pub why: String,
+    /// The seconds of each resource, slowest first.
+    pub parts: Vec<(String, f64)>,
+}
 
 /// The total time of a resource, and where it is used most.
 #[derive(Clone, Debug, Default)]
@@ -92,4 +106,21 @@ pub(super) fn cost(model: &Model, shapes: &[Shape]) -> Option<Prediction> {
         why,
         parts,
     })
+}
+
+impl Prediction {
+    /// The prediction as text lines.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![format!(
+            "{}, bound by {}: {}",
+            crate::report::time(std::time::Duration::from_secs_f64(self.seconds)),
+            self.bound,
+            self.why
+        )];
+        lines.extend(self.parts.iter().map(|(name, seconds)| {
+            let time = crate::report::time(std::time::Duration::from_secs_f64(*seconds));
+            format!("  {name}: {time}")
+        }));
+        lines
+    }
 }

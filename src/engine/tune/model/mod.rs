@@ -12,132 +12,22 @@
 //! Source: Mullapudi et al., Automatically Scheduling Halide Image Processing Pipelines, SIGGRAPH
 //! 2016 (footprints of loop levels); Williams et al., Roofline, CACM 2009.
 
+mod capabilities;
 mod cost;
 mod read;
 mod shape;
 mod traffic;
 mod work;
 
+pub use capabilities::Model;
+pub use cost::Prediction;
+
 use crate::codegen;
 use crate::ir::Nest;
-use crate::machine::{self, Machine, Rates};
-use crate::runtime::Control;
-use crate::target::Target;
 use rayon::prelude::*;
 use shape::Shape;
 
-/// The capabilities of a machine, in the units of the model.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Model {
-    target: Target,
-    threads: f64,
-    /// Bytes of a vector register, and number of registers.
-    vector: (f64, f64),
-    /// Cycles per second of one thread, if it issued two vector operations per cycle.
-    clock: f64,
-    /// The caches, nearest first. Each has its bytes per thread, and the bytes per second that one
-    /// thread and all threads get from the level behind it.
-    levels: Vec<Level>,
-    /// The cost of a parallel region, in seconds.
-    region: f64,
-}
-
-/// A cache and the bandwidth to it.
-#[derive(Clone, Debug, PartialEq)]
-struct Level {
-    name: String,
-    bytes: f64,
-    one: f64,
-    all: f64,
-}
-
-/// The predicted time of a nest.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Prediction {
-    /// In seconds.
-    pub seconds: f64,
-    /// The bottleneck: `arithmetic`, `loads and stores`, `latency`, `loop overhead`,
-    /// `parallel loops`, or the level that data comes from.
-    pub bound: String,
-    /// The reason, in a sentence.
-    pub why: String,
-    /// The seconds of each resource, slowest first.
-    pub parts: Vec<(String, f64)>,
-}
-
-/// Defaults for an unmeasured machine: cycles per second, and bytes per second from memory.
-const CLOCK: f64 = 3e9;
-const MEMORY: f64 = 1e10;
-
-/// Default transfers between levels, as fractions of a vector register per cycle.
-const FROM_L2: f64 = 0.5;
-const FROM_L3: f64 = 0.25;
-
-/// Default cost of a parallel region, in seconds per thread.
-const REGION: f64 = 2e-6;
-
 impl Model {
-    /// The model of this machine, with the known rates.
-    pub fn known(control: &Control) -> Model {
-        let speed = |threads| machine::known_speed(threads, control).map(|speed| speed.rates);
-        let rates = speed(1).zip(speed(control.threads));
-        let rates = rates.map(|(one, all)| [one, all]);
-        Model::new(&Machine::known(control), control.threads, rates)
-    }
-
-    /// The model of a machine with `threads` threads in parallel loops. `rates` are the rates of
-    /// one thread and of all, if they were measured.
-    pub fn new(machine: &Machine, threads: usize, rates: Option<[Rates; 2]>) -> Model {
-        let count = threads.max(1) as f64;
-        let vector = machine.vector.as_ref();
-        let vector = vector.map_or((16.0, 16.0), |v| (v.bytes as f64, v.registers as f64));
-        // Two fused multiply-adds of a register per cycle.
-        let per_cycle = 4.0 * vector.0 / 8.0;
-        let clock = rates.map_or(CLOCK, |[one, _]| one.gflops_f64 * 1e9 / per_cycle);
-        let [one, all] = rates.map_or([MEMORY, MEMORY], |r| r.map(|r| 1e9 * r.bandwidth()));
-        let cycle = clock * vector.0;
-        let within = machine.capacity.as_ref().map(|c| c.within * 1e9);
-        let mut levels: Vec<Level> = Vec::new();
-        let last = machine.caches.last().map_or(0, |c| c.level);
-        for cache in &machine.caches {
-            let sharers = if cache.level == last && cache.level > 2 {
-                count
-            } else {
-                1.0
-            };
-            let bytes = machine.cache(cache.level).unwrap_or(cache.bytes) as f64 / sharers;
-            let (next, one, all) = match cache.level {
-                level if level == last => ("memory".to_owned(), one, all),
-                1 => ("L2".to_owned(), FROM_L2 * cycle, FROM_L2 * cycle * count),
-                level => {
-                    let usual = FROM_L3 * cycle;
-                    // The bandwidth was measured with all threads of the machine.
-                    let measured = machine.threads.max(1) as f64;
-                    let one = within.map_or(usual, |within| within / measured);
-                    (format!("L{}", level + 1), one, one * count)
-                }
-            };
-            levels.push(Level {
-                name: next,
-                bytes,
-                one,
-                all,
-            });
-        }
-        let region = machine
-            .region
-            .as_ref()
-            .map_or(REGION * count, |r| r.seconds);
-        Model {
-            target: machine.target(),
-            threads: count,
-            vector,
-            clock,
-            levels,
-            region,
-        }
-    }
-
     /// Predicts the time of nests that run in order; `None` if their loops are beyond the model.
     pub fn predict(&self, nests: &[Nest]) -> Option<Prediction> {
         cost::cost(self, &self.shapes(nests)?)
@@ -162,26 +52,10 @@ impl Model {
     }
 }
 
-impl Prediction {
-    /// The prediction as text lines.
-    pub fn lines(&self) -> Vec<String> {
-        let mut lines = vec![format!(
-            "{}, bound by {}: {}",
-            crate::report::time(std::time::Duration::from_secs_f64(self.seconds)),
-            self.bound,
-            self.why
-        )];
-        lines.extend(self.parts.iter().map(|(name, seconds)| {
-            let time = crate::report::time(std::time::Duration::from_secs_f64(*seconds));
-            format!("  {name}: {time}")
-        }));
-        lines
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::Target;
 
     const TILED: &str = "\
 f64 C[8][8], A[8][64], B[64][8], bias[8]

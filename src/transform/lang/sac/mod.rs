@@ -31,7 +31,6 @@ mod value;
 use self::eval::{Evaluator, shown};
 use self::syntax::Item;
 use self::value::{Array, Piece, Scalar};
-use super::Variable;
 use super::problem::{Problem, Span};
 use super::term::Extent;
 use crate::analysis::shape;
@@ -147,6 +146,16 @@ pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> Result<Program,
     } else {
         Err(super::elaborate::sorted(problems))
     }
+}
+
+/// A variable of an array expression.
+#[derive(Clone, Debug)]
+pub enum Variable {
+    Integer(i64),
+    /// The array that a tensor holds.
+    Tensor(Tensor),
+    /// A value that array expressions do not take, in words.
+    Other(String),
 }
 
 /// The assignment of an array expression to a tensor named □. The expression may use `variables`,

@@ -15,7 +15,7 @@ const WORDS: &[&str] = &["with", "double", "float", "int", "long"];
 
 /// The items of a text, and the mistakes in it.
 pub(super) fn file(text: &str) -> (Vec<Item>, Vec<Problem>) {
-    let (tokens, mut problems) = tokens(text);
+    let (tokens, mut problems) = tokens(text, &[]);
     let end = (text.len()..text.len()).into();
     let input = tokens.as_slice().map(end, |(token, span)| (token, span));
     let (items, more) = parsed(items().parse(input));
@@ -25,7 +25,7 @@ pub(super) fn file(text: &str) -> (Vec<Item>, Vec<Problem>) {
 
 /// The only expression of a text, and the mistakes in it.
 pub(super) fn expression_alone(text: &str) -> (Option<Node>, Vec<Problem>) {
-    let (tokens, mut problems) = tokens(text);
+    let (tokens, mut problems) = tokens(text, &[]);
     let last = (text.len()..text.len()).into();
     let input = tokens.as_slice().map(last, |(token, span)| (token, span));
     let (node, more) = parsed(expression().then_ignore(end()).parse(input));

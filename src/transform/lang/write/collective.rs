@@ -3,9 +3,8 @@
 //! Every access becomes a tensor whose dimensions are named by iterators. Products put dimensions
 //! side by side. A sum over an iterator contracts the two dimensions of that name.
 
-use super::is_plain;
 use crate::analysis::shape::all_ranges;
-use crate::ir::{BinaryOp, Expr, Index, Name, Node, Reduction};
+use crate::ir::{BinaryOp, Elem, Expr, Index, Name, Node, Reduction};
 use crate::lang::term::{Kind, Term};
 use std::collections::BTreeMap;
 
@@ -296,4 +295,9 @@ fn distinct(names: &[Name]) -> Vec<Name> {
 
 fn is_distinct(names: &[Name]) -> bool {
     distinct(names).len() == names.len()
+}
+
+/// Whether numbers of a type have the meaning of a notation without types.
+fn is_plain(elem: Elem) -> bool {
+    elem == Elem::F64
 }

@@ -5,12 +5,10 @@
 mod collective;
 mod sac;
 mod teml;
-mod terms;
 
-pub(super) use terms::{is_same, model};
-
-use super::Notation;
-use crate::ir::{Elem, Expr, Infix, Name, Program, Tensor};
+use super::notation::Notation;
+use super::text;
+use crate::ir::{Expr, Infix, Program, Tensor};
 use thiserror::Error;
 
 /// Why a program cannot be written in a notation.
@@ -55,11 +53,7 @@ pub fn written(program: &Program, notation: Notation) -> Result<String, NotSaid>
                 extents.join(", ")
             )),
             Notation::Sac if is_assigned && !variable.is_input => None,
-            Notation::Sac => Some(format!(
-                "{}{} {name};",
-                sac::elem(tensor.elem()),
-                list(&extents)
-            )),
+            Notation::Sac => Some(sac::declaration(tensor)),
             Notation::Teml => Some(teml::declaration(tensor)),
             Notation::Operators => None,
         });
@@ -67,10 +61,10 @@ pub fn written(program: &Program, notation: Notation) -> Result<String, NotSaid>
     for assignment in program.assignments() {
         let said = match notation {
             Notation::Model => collective::term(assignment).and_then(|term| {
-                let lacks = terms::lacks(&term);
-                lacks.map_or_else(|| Ok(model(&term)), Err)
+                let lacks = text::lacks(&term);
+                lacks.map_or_else(|| Ok(text::model(&term)), Err)
             }),
-            Notation::Teil => collective::term(assignment).map(|term| terms::teil(&term)),
+            Notation::Teil => collective::term(assignment).map(|term| text::teil(&term)),
             Notation::Sac => sac::value(assignment),
             Notation::Teml => teml::value(assignment),
             Notation::Operators => {
@@ -90,24 +84,4 @@ pub fn written(program: &Program, notation: Notation) -> Result<String, NotSaid>
         lines.push(format!("{target} = {text}{end}"));
     }
     Ok(lines.join("\n"))
-}
-
-/// `[3,4]`, or the empty text for a scalar.
-fn list(extents: &[String]) -> String {
-    if extents.is_empty() {
-        String::new()
-    } else {
-        format!("[{}]", extents.join(","))
-    }
-}
-
-/// Names with separators between them.
-fn joined(names: &[Name], separator: &str) -> String {
-    let texts: Vec<&str> = names.iter().map(Name::as_str).collect();
-    texts.join(separator)
-}
-
-/// Whether numbers of a type have the meaning of a notation without types.
-fn is_plain(elem: Elem) -> bool {
-    elem == Elem::F64
 }

@@ -1,6 +1,5 @@
 //! Writes assignments as SaC's comprehensions.
 
-use super::{joined, list};
 use crate::analysis::shape::{all_ranges, ranges};
 use crate::ir::{
     Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Name, Node, Reduction, Tensor,
@@ -9,8 +8,14 @@ use std::collections::BTreeMap;
 
 type Said<T> = Result<T, String>;
 
+/// `double[3,4] A;`.
+pub(super) fn declaration(tensor: &Tensor) -> String {
+    let (elem, shape) = (elem(tensor.elem()), shape(tensor));
+    format!("{elem}{shape} {};", tensor.label())
+}
+
 /// SaC's name of a type.
-pub(super) fn elem(elem: Elem) -> &'static str {
+fn elem(elem: Elem) -> &'static str {
     match elem {
         Elem::F64 => "double",
         Elem::F32 => "float",
@@ -136,7 +141,7 @@ fn partition(assignment: &Expr) -> Said<String> {
     let shifted = value.substitute(&offset);
     let names: Vec<Name> = bounds.iter().map(|(name, ..)| name.clone()).collect();
     let text = Writer::of(assignment)?.text(&shifted, 0)?;
-    let vector = format!("[{}]", joined(&names, ","));
+    let vector = format!("[{}]", joined(&names));
     let numbers = |of: &dyn Fn(&(Name, i64, i64)) -> i64| {
         let texts: Vec<String> = bounds.iter().map(|b| of(b).to_string()).collect();
         format!("[{}]", texts.join(","))
@@ -263,7 +268,7 @@ impl Writer {
                     Reduction::Min => "minval",
                     Reduction::Max => "maxval",
                 };
-                let vector = format!("[{}]", joined(over, ","));
+                let vector = format!("[{}]", joined(over));
                 let of = |name: &Name| self.ranges.get(name).copied().ok_or("such ranges");
                 let bounds: Vec<(i64, i64)> = over.iter().map(of).collect::<Result<_, _>>()?;
                 let is_inferred = over.iter().zip(&bounds).all(|(name, (low, high))| {
@@ -284,4 +289,19 @@ impl Writer {
             }
         }
     }
+}
+
+/// `[3,4]`, or the empty text for a scalar.
+fn list(extents: &[String]) -> String {
+    if extents.is_empty() {
+        String::new()
+    } else {
+        format!("[{}]", extents.join(","))
+    }
+}
+
+/// Names with commas between them.
+fn joined(names: &[Name]) -> String {
+    let texts: Vec<&str> = names.iter().map(Name::as_str).collect();
+    texts.join(",")
 }

@@ -1,7 +1,8 @@
 //! Writes assignments as TeML's calls: `C = eq(vcontract(…), [i1, i2])`.
 
-use super::joined;
-use crate::ir::{Affine, Arg, Constant, Domain, Expr, Function, Index, Node, Reduction, Tensor};
+use crate::ir::{
+    Affine, Arg, Constant, Domain, Expr, Function, Index, Name, Node, Reduction, Tensor,
+};
 
 type Said<T> = Result<T, String>;
 
@@ -162,7 +163,8 @@ fn virtual_text(value: &Expr) -> Said<String> {
                 Reduction::Min => "min",
                 Reduction::Max => "max",
             };
-            let (body, over) = (virtual_text(body)?, joined(over, ", "));
+            let over: Vec<&str> = over.iter().map(Name::as_str).collect();
+            let (body, over) = (virtual_text(body)?, over.join(", "));
             Ok(format!("v{name}({body}, [{over}]{})", ranges(within)))
         }
         Node::Virtual { .. } | Node::Assign { .. } | Node::Pieces { .. } => {

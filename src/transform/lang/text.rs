@@ -1,33 +1,9 @@
 //! Writes terms as text.
 
-use crate::lang::term::{Dimension, Kind, Term};
-
-/// Whether two terms are equal up to their places in the text.
-pub(in crate::lang) fn is_same(a: &Term, b: &Term) -> bool {
-    let pairs = |a: &[Dimension], b: &[Dimension]| {
-        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0)
-    };
-    let kinds = match (&a.kind, &b.kind) {
-        (Kind::Variable(a), Kind::Variable(b)) => a == b,
-        (Kind::Number(a), Kind::Number(b)) => a == b,
-        (Kind::Elementwise(a, ..), Kind::Elementwise(b, ..)) => a == b,
-        (Kind::Product(..), Kind::Product(..)) => true,
-        (Kind::Reduce(a, i, _), Kind::Reduce(b, j, _)) => a == b && i.0 == j.0,
-        (Kind::Transpose(a, _), Kind::Transpose(b, _))
-        | (Kind::Diagonal(a, _), Kind::Diagonal(b, _)) => pairs(a, b),
-        (Kind::Expand(a, m, _), Kind::Expand(b, n, _))
-        | (Kind::Project(a, m, _), Kind::Project(b, n, _)) => a.0 == b.0 && m.0 == n.0,
-        (Kind::Contract(a, _), Kind::Contract(b, _)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| pairs(a, b))
-        }
-        _ => false,
-    };
-    let (of_a, of_b) = (a.operands(), b.operands());
-    kinds && of_a.len() == of_b.len() && of_a.iter().zip(&of_b).all(|(a, b)| is_same(a, b))
-}
+use super::term::{Dimension, Kind, Term};
 
 /// A term in the model language, with all parentheses that its meaning needs.
-pub(in crate::lang) fn model(term: &Term) -> String {
+pub(super) fn model(term: &Term) -> String {
     let operand = |term: &Term| match term.kind {
         Kind::Variable(_) | Kind::Number(_) => model(term),
         _ => format!("({})", model(term)),
