@@ -1,10 +1,10 @@
-//! The tutorial: lines to type, each with what to look at.
+//! The tutorial: lines to type, each with a remark on its result.
 
 use super::commands::Reply;
 use super::wrap::wrapped;
 use super::{Outcome, Repl};
 
-/// A lesson: what it is about, and the line to type.
+/// A lesson: its topic, and the line to type.
 pub struct Lesson {
     /// The effect of the line.
     pub text: &'static str,

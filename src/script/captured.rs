@@ -32,7 +32,7 @@ pub fn variable(expr: &Expr) -> Option<Position> {
     }
 }
 
-/// The variable, if it reads as an iterator and is all that there is.
+/// The variable, if it reads as an iterator and is the whole expression.
 fn alone(expr: &Expr) -> Option<Position> {
     variable(expr).filter(|_| matches!(expr, Expr::Variable(..)))
 }
@@ -80,8 +80,8 @@ pub fn operands(ast: &AST) -> Vec<Operands> {
     found
 }
 
-/// The element of a list, which is written as `expr`, with the place of the variable that it is
-/// made of in its tag: of one that reads as an iterator or, where it is a list, of any.
+/// The element of a list, written as `expr`. Its tag gets the position of a variable that it is
+/// made of: one that reads as an iterator or, if the element is a list, any variable.
 pub fn marked(mut value: Dynamic, expr: &Expr) -> Dynamic {
     let place = match (value.is_array(), expr) {
         (true, Expr::Variable(_, _, position)) => Some(*position),

@@ -1,4 +1,4 @@
-//! Modules: what scripts import.
+//! Modules, which scripts import.
 
 use super::fail::Failure;
 use super::library::{self, parts};

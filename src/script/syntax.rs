@@ -6,7 +6,7 @@ use super::rewrite::{BIND, SET};
 use super::unused::UNUSED;
 use rhai::{LexError, ParseErrorType};
 
-/// The message, and what to do about it.
+/// The message, and help.
 pub fn explain(problem: &ParseErrorType) -> (String, Option<String>) {
     use ParseErrorType as P;
     let help = |text: &str| Some(text.to_owned());

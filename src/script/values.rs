@@ -224,7 +224,7 @@ fn simple(value: &Dynamic) -> String {
     }
 }
 
-/// A nest, with what becomes of vector loops that have no vectors.
+/// The text of a nest. It marks vector loops that the C leaves to the compiler.
 pub fn printed(nest: &Nest) -> String {
     let text = nest.to_string();
     let outer = codegen::outer_vectors(std::slice::from_ref(nest), &Target::native());

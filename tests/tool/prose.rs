@@ -1,5 +1,5 @@
-//! Searches the texts for users, and all comments, for wordings that read as if translated. Each has
-//! a better one. Comments also have short sentences.
+//! Searches the texts for users, and all comments, for wordings that read as if translated, and
+//! proposes a better one for each. Comments also have short sentences.
 
 use std::fs;
 use std::path::{Path, PathBuf};

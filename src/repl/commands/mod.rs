@@ -49,7 +49,7 @@ pub enum Completes {
     Topic,
 }
 
-/// A group of commands: its topic, what it is for, and its table.
+/// A group of commands: its topic, its purpose and its table.
 pub struct Group {
     /// The topic.
     pub topic: &'static str,
@@ -133,7 +133,7 @@ pub fn failed(message: impl Into<String>) -> Box<ScriptError> {
     of_diagnostic(Diagnostic::error(message))
 }
 
-/// An error of a command, and what to do about it.
+/// An error of a command, with help.
 pub fn failed_with(message: impl Into<String>, help: impl Into<String>) -> Box<ScriptError> {
     of_diagnostic(Diagnostic::error(message).help(Some(help.into())))
 }

@@ -30,7 +30,7 @@ pub struct Completion {
 pub struct Candidate {
     /// The text.
     pub text: String,
-    /// Its signature, or what it is; may be empty.
+    /// Its signature or its type; may be empty.
     pub about: String,
 }
 
@@ -134,7 +134,7 @@ fn of_entry(entry: &Entry) -> Candidate {
     candidate(&entry.name, &entry.signature)
 }
 
-/// Those that begin with what is typed, in order of their names.
+/// The candidates that begin with the typed text, in order of their names.
 fn of(start: usize, typed: &str, all: Vec<Candidate>) -> Completion {
     let mut candidates: Vec<Candidate> = all;
     candidates.retain(|c| c.text.starts_with(typed) && !c.text.starts_with("std_"));
@@ -149,7 +149,7 @@ fn loops(nests: &[Nest]) -> Vec<Candidate> {
     loops.collect()
 }
 
-/// Files whose path begins with what is typed; directories end with a slash.
+/// Files whose path begins with the typed text; directories end with a slash.
 fn of_files(start: usize, typed: &str) -> Completion {
     let folder = typed.rfind('/').map_or("", |k| &typed[..=k]);
     let place = if folder.is_empty() { "." } else { folder };

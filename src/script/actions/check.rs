@@ -73,7 +73,7 @@ impl Shown for Checked {
     }
 }
 
-/// How verdicts print, and what they know.
+/// The printing and the properties of verdicts.
 pub fn register(engine: &mut Engine) {
     register_shown::<Checked>(engine);
     engine

@@ -127,7 +127,7 @@ fn bound(call: &Call, k: usize) -> Result<Scalar, Failure> {
     number(&value).ok_or_else(|| call.expected(k, "a number"))
 }
 
-/// How numbers print, and what scripts can ask of them.
+/// The printing and the properties of numbers.
 pub fn register(engine: &mut Engine) {
     register_shown::<Numbers>(engine);
     register_shown::<Random>(engine);

@@ -200,9 +200,9 @@ impl Made {
     }
 }
 
-/// The handles in a value, each as text behind the value's name and the name of its loop or tensor:
-/// nothing for a handle itself, `.outer` and the like for what a step made. With nests, only
-/// handles of those.
+/// The handles in a value, each with the text after the value's name and the name of its loop or
+/// tensor. That text is empty for a handle, and `.outer` and so on for [`Made`]. If `nests` is not
+/// empty, only handles into these nests.
 pub fn handles_in(value: &Dynamic, nests: &[Nest]) -> Vec<(String, Name)> {
     let name_in = |handle: &Handle| {
         if nests.is_empty() {
@@ -346,7 +346,7 @@ pub const HANDLES: [&str; 14] = [
     "parts", "guards", "placed", "loops",
 ];
 
-/// Handles and what steps made as values.
+/// The printing and the properties of handles and of [`Made`].
 pub(super) fn register(engine: &mut Engine) {
     type Fallible = Result<Dynamic, Box<EvalAltResult>>;
     super::register_shown::<Handle>(engine);

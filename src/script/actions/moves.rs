@@ -15,11 +15,11 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Listed {
     of: Arc<Moves>,
-    /// Which of them.
+    /// The indices of the moves in this selection.
     kept: Vec<usize>,
 }
 
-/// One of them.
+/// One move of a selection.
 #[derive(Clone)]
 pub struct One {
     of: Arc<Moves>,
@@ -157,7 +157,7 @@ impl Listed {
     }
 }
 
-/// How moves print, and what they know.
+/// The printing and the properties of moves.
 pub fn register(engine: &mut Engine) {
     type Result<T> = std::result::Result<T, Box<EvalAltResult>>;
     register_shown::<One>(engine);

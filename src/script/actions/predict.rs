@@ -1,4 +1,4 @@
-//! `predict`: what a cost model expects of nests.
+//! `predict`: the cost model's prediction for nests.
 
 use super::{Shown, register_shown};
 use crate::call::{Effect, Function, Parameter};
@@ -45,7 +45,7 @@ impl Shown for Prediction {
     }
 }
 
-/// How predictions print, and what they know.
+/// The printing and the properties of predictions.
 pub fn register(engine: &mut Engine) {
     register_shown::<Prediction>(engine);
     engine
