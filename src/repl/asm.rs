@@ -17,7 +17,7 @@ pub struct Inner {
     pub arithmetic: usize,
 }
 
-/// Registers of vectors on x86-64, by their width; those of other processors are not told apart.
+/// The vector registers of x86-64, by width. Those of other processors are not distinguished.
 const WIDTHS: &[(&str, u32)] = &[("%zmm", 512), ("%ymm", 256), ("%xmm", 128)];
 
 /// The lines of `c` that belong to the loop whose iterator is `name`: all of them, where it occurs
@@ -39,8 +39,8 @@ pub fn lines_of(c: &str, name: &str) -> Vec<RangeInclusive<usize>> {
     found
 }
 
-/// The innermost loop with the most arithmetic among those with instructions of these lines of the
-/// C, or of any line if there are none.
+/// The innermost loop with the most arithmetic, among the loops with instructions of these lines of
+/// C. Of all loops, if there are none.
 pub fn busiest(assembly: &str, lines: &[RangeInclusive<usize>]) -> Option<Inner> {
     let texts: Vec<&str> = assembly.lines().collect();
     let mut labels: Vec<(&str, usize)> = Vec::new();

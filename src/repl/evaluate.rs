@@ -187,7 +187,7 @@ impl Repl {
     }
 }
 
-/// Whether a line may change variables or functions by what it says.
+/// Whether the text of a line may change variables or functions.
 fn assigns(line: &str) -> bool {
     let scanned = scan(line);
     (0..scanned.tokens.len()).any(|k| {

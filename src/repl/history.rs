@@ -62,8 +62,8 @@ impl History {
     }
 }
 
-/// The arrows: in what is typed, they find lines that begin with it; otherwise they go through the
-/// lines of a text, and then through all lines.
+/// The arrow keys. With typed text, they find lines that begin with it. Otherwise they move through
+/// the lines of a text, and then through all lines.
 struct Recall {
     known: Arc<Mutex<HashSet<String>>>,
     is_up: bool,

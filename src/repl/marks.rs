@@ -33,7 +33,7 @@ pub(super) fn marks(nest: &Nest, target: &Target) -> HashMap<Name, String> {
         .collect()
 }
 
-/// The factor by which a step has unrolled what is now a loop over blocks.
+/// The factor by which a step unrolled a loop, if this is the loop over blocks.
 fn factor(l: &Loop) -> Option<i64> {
     let birth = l.birth().filter(|birth| birth.role == Role::Outer)?;
     let last = birth.step.args.iter().rev().find_map(|arg| match arg {

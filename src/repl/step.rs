@@ -8,7 +8,7 @@ use crate::verbs::Forecast;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A proof for this line may take so many operations of the polyhedral library: a blink.
+/// The budget of the proof for this line, in operations of the polyhedral library: imperceptible.
 const OPERATIONS: u64 = 1_000_000;
 
 /// More loops than this are counted, not named.

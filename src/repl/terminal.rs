@@ -264,7 +264,7 @@ impl Completer for Assistant {
     }
 }
 
-/// A hint: what the arrow to the right completes, and what is only shown.
+/// A hint: the text that the right arrow completes, and text that is only shown.
 struct Remainder {
     shown: String,
     completes: usize,

@@ -123,7 +123,7 @@ fn what_is_legal_next() {
     text(&mut repl, "let l = build(B)");
     let table = text(&mut repl, ":moves");
     assert_eq!(text(&mut repl, ":moves l"), table);
-    // The table of the script, with what the cost model expects.
+    // The table of the script, with the predictions of the cost model.
     assert!(
         table.contains("interchange") && table.contains("x |"),
         "{table}"
@@ -143,7 +143,7 @@ fn what_is_legal_next() {
     assert!(failure(&mut repl, ":movesl").contains("not a command"));
 }
 
-/// A table of all loops of a long nest would not be read: those further inside are counted.
+/// A table of all loops of a long nest would be unreadable: inner loops are only counted.
 #[test]
 fn what_is_legal_next_in_a_long_nest() {
     let mut repl = repl();

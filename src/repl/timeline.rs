@@ -19,7 +19,7 @@ pub struct Subject {
 pub struct Moment {
     /// The line; none at the beginning.
     pub text: String,
-    /// Whether nothing before it counts.
+    /// Whether it discards everything before it.
     pub resets: bool,
     /// The state behind it.
     pub state: Checkpoint,

@@ -1,9 +1,9 @@
-//! The tutorial: lines to type, each with what to look at.
+//! The tutorial: lines to type, each with a remark on its result.
 
 use super::wrap::wrapped;
 use super::{Outcome, Repl, Reply};
 
-/// A lesson: what it is about, and the line to type.
+/// A lesson: its topic, and the line to type.
 pub struct Lesson {
     /// The effect of the line.
     pub text: &'static str,

@@ -108,7 +108,7 @@ impl Session {
         (!kernels.is_empty()).then(|| codegen::unit(kernels))
     }
 
-    /// The kernels of [`emitted`](Session::emitted), and what each computes.
+    /// The kernels of [`emitted`](Session::emitted), each with the variant that it computes.
     pub fn emitted_kernels(&self) -> Vec<(Kernel, Variant)> {
         let bench = self.bench.lock();
         let (kept, kernels) = (&bench.kept, bench.kernels());

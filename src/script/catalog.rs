@@ -119,7 +119,7 @@ impl Session {
     }
 
     /// The handles in a variable, each as a script writes it, with the name of its loop or tensor.
-    /// With nests, only handles of those.
+    /// If `nests` is not empty, only handles into these nests.
     pub fn handles(&self, variable: &str, nests: &[Nest]) -> Vec<(String, String)> {
         let value = self.scope.get(variable).map(|v| v.flatten_clone());
         let found = value.map(|value| crate::values::handles_in(&value, nests));
@@ -200,7 +200,7 @@ fn of_signature(name: &str, signature: String, topic: &'static str) -> Entry {
     of_names(name, signature, topic, names)
 }
 
-/// A function whose parameters tell by their names what they take.
+/// A function whose parameter names reveal the kinds of its arguments.
 fn of_names<'a>(
     name: &str,
     signature: String,

@@ -225,7 +225,7 @@ mod tests {
         Session::new(Box::new(std::io::sink()), Workbench::default()).unwrap()
     }
 
-    /// How much the states of a session with so many lines hold.
+    /// The memory that the states of a session with that many lines hold.
     fn held(lines: usize) -> usize {
         let mut session = session();
         let states: Vec<Checkpoint> = (0..lines)

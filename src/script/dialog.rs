@@ -78,7 +78,7 @@ impl Session {
         })
     }
 
-    /// Evaluates an expression without keeping what it changes.
+    /// Evaluates an expression and undoes its changes.
     ///
     /// # Errors
     /// It fails.

@@ -157,7 +157,7 @@ impl Library {
     }
 }
 
-/// Compiles all files, on all cores: somebody waits for the prompt.
+/// Compiles all files on all cores, since the user waits for the prompt.
 fn compile(engine: &Engine, shared: &Shared) -> Result<Vec<Compiled>, Box<EvalAltResult>> {
     let parts = parts();
     let rewritten = on_all_cores(&parts, |part| {
@@ -233,8 +233,8 @@ pub fn module(name: &str, shared: &Shared) -> Option<Module> {
 }
 
 impl Compiled {
-    /// The public functions, which run those of the file that was added, and know where they are
-    /// called.
+    /// The public functions as native ones, which know where they are called and run those of the
+    /// file that was added.
     fn callable(&self, shared: &Shared) -> Module {
         let part = &self.part;
         let mut module = Module::new();

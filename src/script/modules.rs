@@ -1,4 +1,4 @@
-//! Modules: what scripts import.
+//! Modules, which scripts import.
 
 use crate::binding::methods;
 use crate::binding::state::Shared;

@@ -1,4 +1,4 @@
-//! Sessions: scripts that run one after the other and share what they define.
+//! Sessions: scripts that run one after the other and share their definitions.
 
 use crate::actions::ACTIONS;
 use crate::binding::arithmetic;
@@ -41,7 +41,7 @@ pub struct Session {
     pub(super) scope: Scope<'static>,
     /// The functions of the lines that succeeded.
     pub(super) functions: AST,
-    /// The same, as states of the session share them: those of each line.
+    /// The same functions, line by line, as the states of the session share them.
     pub(super) defined: Version<AST>,
     /// The variables of the last state.
     pub(super) kept: Version<Saved>,
@@ -283,7 +283,7 @@ impl Session {
         self.bench.lock().tuning.calls > 0
     }
 
-    /// Whether a recorded winner was taken by `tune`, or added to what a script compares.
+    /// Whether `tune` took a recorded winner, or a comparison got one.
     pub fn applies(&self) -> bool {
         self.tunes() || self.bench.lock().tuning.applied > 0
     }
@@ -342,7 +342,7 @@ impl Session {
         self.unless_stopped(ran)
     }
 
-    /// A result on whose way somebody asked to stop is none: proofs were given up.
+    /// Discards a result after an interrupt, since proofs were given up on the way.
     fn unless_stopped<T>(&self, ran: Result<T, ScriptError>) -> Result<T, ScriptError> {
         if !self.interrupt.load(Ordering::Relaxed) {
             return ran;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often somebody who wants to stop is looked for.
+/// How often a sleep checks for an interrupt.
 const TICK: Duration = Duration::from_millis(20);
 
 /// Takes the place of Rhai's functions, which wait for the whole time.

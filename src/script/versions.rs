@@ -1,4 +1,4 @@
-//! Lists in versions: each version shares with the one before what did not change, so that many
+//! Lists in versions: each version shares the unchanged items with the previous one, so that many
 //! versions take little more memory than one.
 
 use std::sync::Arc;
@@ -73,8 +73,8 @@ impl<T> Version<T> {
 }
 
 impl<T: Clone> Version<T> {
-    /// The next version, of `len` items. `changed` says what item `k` is; `None` leaves it as it is
-    /// in this version, in which it has to be.
+    /// The next version, of `len` items. `changed` returns the new value of item `k`; `None` keeps
+    /// the item of this version, which has to exist.
     pub fn next(&self, len: usize, changed: impl Fn(usize, Option<&T>) -> Option<T>) -> Version<T> {
         let old = self.levels();
         let leaves = old.first();
@@ -175,7 +175,7 @@ pub(super) mod tests {
             versions.push(next);
             lists.push(new);
         }
-        // They are still what they were.
+        // The older versions are unchanged.
         let equal = |(version, list): (&Version<usize>, &Vec<usize>)| version.iter().eq(list);
         assert!(versions.iter().zip(&lists).all(equal));
         // One change copies one leaf and the nodes above it.

@@ -1,5 +1,5 @@
-//! Searches the texts for users for wordings that read as if translated, with a better one for
-//! each.
+//! Searches the texts for users, and all comments, for wordings that read as if translated, and
+//! proposes a better one for each. Comments also have short sentences.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -147,11 +147,16 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The prose of a text on one line: without blocks of code, and without code in sentences.
-fn prose(text: &str) -> String {
+/// A text without blocks of code, and with one word in place of code in sentences.
+fn without_code(text: &str) -> String {
     let outside = text.split("```").step_by(2).collect::<Vec<_>>().join(" ");
     let sentences: Vec<&str> = outside.split('`').step_by(2).collect();
-    let words = sentences.join("`x`");
+    sentences.join("`x`")
+}
+
+/// The prose of a text on one line, without code.
+fn prose(text: &str) -> String {
+    let words = without_code(text);
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -190,6 +195,61 @@ fn wordings(text: &str) -> Vec<String> {
                 }
             }
         }
+    }
+    all
+}
+
+/// The most words that a sentence of a comment has.
+const MOST_WORDS: usize = 25;
+
+/// Whether a line begins a paragraph: a heading, an item of a list, a row of a table.
+fn begins_paragraph(line: &str) -> bool {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let after = line.trim_start_matches(is_digit);
+    let is_numbered = line.starts_with(is_digit) && after.starts_with(". ");
+    line.is_empty() || line.starts_with(['#', '-', '*', '|']) || is_numbered
+}
+
+/// The sentences of a text that have too many words.
+fn long_sentences(text: &str) -> Vec<String> {
+    let text = without_code(text);
+    let mut paragraphs = vec![Vec::new()];
+    for line in text.lines().map(str::trim) {
+        if begins_paragraph(line) {
+            paragraphs.push(Vec::new());
+        }
+        paragraphs
+            .last_mut()
+            .unwrap()
+            .extend(line.split_whitespace());
+    }
+    let ends = |word: &&str| word.ends_with(['.', ';', ':', '!', '?']);
+    let sentences = paragraphs
+        .iter()
+        .flat_map(|words| words.split_inclusive(ends));
+    let long = sentences.filter(|words| words.len() > MOST_WORDS);
+    long.map(|words| format!("{} words, split it: \"{}\"", words.len(), words.join(" ")))
+        .collect()
+}
+
+/// The comments of a text, each with the number of its first line. Lines that follow each other
+/// are one comment.
+fn comments_of(code: &str) -> Vec<(usize, String)> {
+    let mut all: Vec<(usize, String)> = Vec::new();
+    let mut goes_on = false;
+    for (line, text) in (1..).zip(code.lines()) {
+        let comment = text.trim_start().strip_prefix("//");
+        if let Some(comment) = comment {
+            let comment = comment.strip_prefix(['/', '!']).unwrap_or(comment);
+            match all.last_mut() {
+                Some((_, block)) if goes_on => {
+                    block.push('\n');
+                    block.push_str(comment);
+                }
+                _ => all.push((line, comment.to_owned())),
+            }
+        }
+        goes_on = comment.is_some();
     }
     all
 }
@@ -283,13 +343,6 @@ fn pages_and_messages() {
     };
     let folders = ["", "benches/", "scripts/", "src/", "stdlib/"];
     check(folders.map(|folder| page(&format!("{folder}README.md"))));
-    let comments = |(place, code): (String, String)| {
-        let comments = code
-            .lines()
-            .filter_map(|l| l.trim_start().strip_prefix("//"));
-        (place, comments.collect::<Vec<_>>().join(" "))
-    };
-    check(files("scripts", "rhai").into_iter().map(comments));
     check(files("tests/tool/gallery/messages", "snap"));
     let in_code = |(place, code): (String, String)| {
         let strings = strings(&code).into_iter();
@@ -302,6 +355,62 @@ fn pages_and_messages() {
     let library = files("stdlib", "rhai").into_iter();
     let library = library.map(|(place, code)| (place, code.replace('`', "\"")));
     check(library.flat_map(in_code));
+}
+
+#[test]
+fn comments() {
+    let folders = [
+        ("src", "rs"),
+        ("tests", "rs"),
+        ("benches", "rs"),
+        ("stdlib", "rhai"),
+        ("scripts", "rhai"),
+    ];
+    let mut wrong = Vec::new();
+    let texts = folders.map(|(folder, ending)| files(folder, ending));
+    for (place, code) in texts.into_iter().flatten() {
+        for (line, comment) in comments_of(&code) {
+            let found = wordings(&comment)
+                .into_iter()
+                .chain(long_sentences(&comment));
+            wrong.extend(found.map(|found| format!("{place}:{line}: {found}")));
+        }
+    }
+    wrong.sort();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn long_sentences_are_found_and_others_are_not() {
+    let words = |count: usize| vec!["word"; count].join(" ");
+    let (half, most) = (words(13), words(MOST_WORDS));
+    for wrong in [
+        words(MOST_WORDS + 1),
+        format!("Short. {half}\n{half}. Short."),
+        format!("- {most}"),
+        format!("1. {half}, 0.5 and\n0.25 {half}"),
+        format!("{half} `a b. c` {half}."),
+    ] {
+        assert_eq!(long_sentences(&wrong).len(), 1, "{wrong}");
+    }
+    for right in [
+        most.clone(),
+        format!("{half}: {half}; {half}\n? {half}! {half}."),
+        format!("{half}\n- {half}\n* {half}\n| {half}\n12. {half}\n# {half}\n\n{half}"),
+        format!("{half} `{half}\n{half}` {}", words(11)),
+        format!("{half}\n```text\n{half}\n```\n{}", words(12)),
+    ] {
+        assert!(long_sentences(&right).is_empty(), "{right}");
+    }
+}
+
+#[test]
+fn comments_are_blocks_of_lines() {
+    let code = "//! One,\n//! two.\n\n/// Three.\nlet x = 4; // five\n    // Six,\n    //seven";
+    let expected = [(1, " One,\n two."), (4, " Three."), (6, " Six,\nseven")];
+    let found = comments_of(code);
+    let found: Vec<(usize, &str)> = found.iter().map(|(n, text)| (*n, text.as_str())).collect();
+    assert_eq!(found, expected);
 }
 
 #[test]

@@ -208,9 +208,8 @@ fn wrong(
     }
 }
 
-/// The first variant of each script has legal schedules. `TEML_SCRIPTS` names a
-/// directory whose scripts are taken in place of these, `TEML_CALL` another call than
-/// `schedules::optimize(NESTS)`.
+/// The first variant of each script has legal schedules. `TEML_SCRIPTS` names a directory whose
+/// scripts are taken in place of these, `TEML_CALL` another call than `schedules::optimize(NESTS)`.
 #[test]
 fn what_every_script_computes_is_optimized() {
     let directory = std::env::var_os("TEML_SCRIPTS").map(PathBuf::from);

@@ -1,4 +1,4 @@
-//! `check`: whether nests compute what their definition says, as a value.
+//! `check`: whether nests compute their definition, as a value.
 
 use super::provenance::unset;
 use super::refusal::{help, notes};
@@ -11,7 +11,7 @@ use crate::transform::{Repair, repair};
 use crate::trial::{self, Equality};
 use std::sync::Arc;
 
-/// A verdict and the nests that it is about.
+/// A verdict on nests.
 #[derive(Clone, Debug)]
 pub struct Checked {
     nests: Arc<[Nest]>,
@@ -23,8 +23,7 @@ pub struct Checked {
     equality: Option<Equality>,
 }
 
-/// Whether nests, in order, compute what their definition says and, with `of`, what the definition
-/// of others says.
+/// Whether nests, in order, compute their definition and, with `of`, the definition of those nests.
 pub fn check(bench: &Bench, nests: &[Nest], of: Option<&[Nest]>) -> Checked {
     let (reductions, control) = {
         let bench = bench.lock();

@@ -14,13 +14,13 @@ use crate::trial::{
     self, Comparison, Equality, Measured, Ranking, RunContext, Runner, TrialError, Variant,
 };
 
-/// Checks variants of a computation, times them interleaved in one run, and prints a table, row by
-/// row; the first variant's definition is the reference. Under `teml apply`, the recorded winner is
-/// one of them. Gives the variants and what was measured; `None` where the runner of the workbench
-/// runs nothing.
+/// Checks variants of a computation, times them interleaved in one run, and prints a table row by
+/// row. The first variant's definition is the reference. Under `teml apply`, the recorded winner
+/// becomes one of the variants. Returns the variants and their ranking; `None` if the runner runs
+/// nothing.
 ///
 /// # Errors
-/// A variant is not legal, reads what nothing sets, or computes something else than the reference.
+/// A variant is illegal, reads undefined elements, or computes something else than the reference.
 pub fn compare(
     bench: &Bench,
     variants: Vec<Variant>,

@@ -124,7 +124,7 @@ impl Definitions {
             }
         }
         let mut left_out: Vec<(usize, LeftOut)> = Vec::new();
-        // A text is a definition of its own of all that it assigns.
+        // A text is its own definition of all tensors that it assigns.
         let is_text = |nest: &&Nest| nest.originals().iter().any(|part| part.is_program);
         let of_texts = nests
             .iter()
@@ -223,7 +223,7 @@ pub fn namesake(expr: &Expr) -> Option<(Tensor, Tensor)> {
     found
 }
 
-/// The assignments with a name of its own for each tensor: the first one of a name keeps it.
+/// The assignments, with a unique name for each tensor. The first tensor of a name keeps it.
 fn apart(assignments: &[Expr]) -> Vec<Expr> {
     let mut known: Vec<(Tensor, Name)> = Vec::new();
     for assignment in assignments {

@@ -47,8 +47,8 @@ impl Forecast {
         Some(self.least(&trial::work(nests))? / seconds)
     }
 
-    /// The least seconds that the machine needs: those of the operations, or those of inputs and
-    /// results where the caches cannot hold them.
+    /// A lower bound on the seconds: the time of the operations, or that of moving inputs and
+    /// results if they exceed the caches.
     pub fn least(&self, work: &Work) -> Option<f64> {
         let demand = Demand {
             elem: work.elem,

@@ -9,8 +9,8 @@ use crate::trial::Variant;
 use crate::tune::{self, Key, Record};
 use std::path::Path;
 
-/// The fastest record of what nests compute that `teml tune` has kept, if they are as they were
-/// before any step: the winner would lose those steps.
+/// The fastest record of `teml tune` for the computation of nests. `None` if steps changed the
+/// nests, since the winner would lose those steps.
 pub fn recorded(bench: &Bench, nests: &[Nest]) -> Option<Record> {
     let plain: Vec<Nest> = nests.iter().flat_map(Nest::untransformed).collect();
     (plain == nests).then(|| winner(bench, nests)).flatten()
@@ -37,10 +37,10 @@ pub fn key(bench: &Bench, nests: &[Nest]) -> Option<Key> {
     ))
 }
 
-/// The best record of what nests compute, in a file.
+/// The best record for the computation of nests in a file.
 ///
 /// # Errors
-/// Why there is none, in words.
+/// The reason why there is none.
 pub fn find(bench: &Bench, path: &Path, nests: &[Nest]) -> Result<Record, String> {
     let cannot = |error| format!("{} cannot be read: {error}", path.display());
     let records = tune::read(path).map_err(cannot)?;
@@ -49,7 +49,7 @@ pub fn find(bench: &Bench, path: &Path, nests: &[Nest]) -> Result<Record, String
     best.ok_or_else(|| tune::why_not(&records, &key))
 }
 
-/// The winner that `teml tune` has recorded of what nests compute.
+/// The winner of `teml tune` for the computation of nests.
 pub fn winner(bench: &Bench, nests: &[Nest]) -> Option<Record> {
     let path = bench.lock().winners.clone()?;
     find(bench, &path, nests).ok()

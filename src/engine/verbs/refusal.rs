@@ -68,8 +68,8 @@ impl Refusal {
         }
     }
 
-    /// Nests that are not legal: the two statements that show a violation, the nest, the step that
-    /// brought it in, and what is legal instead.
+    /// Illegal nests: the two statements that show the violation, the nest, the step at fault, and
+    /// the legal alternatives.
     pub fn illegal(
         what: impl Into<String>,
         violation: &Violation,
@@ -82,7 +82,7 @@ impl Refusal {
         refusal.maybe_help(help(violation, &repair))
     }
 
-    /// Nests that there is no C for.
+    /// Nests for which there is no C.
     pub fn no_code(error: &NoCode, nests: &[Nest], reductions: Reductions) -> Refusal {
         let refusal = Refusal::new(error.to_string());
         let refusal = match error {

@@ -1,4 +1,5 @@
-//! Where kernels are made and tried: what verbs need, and what they leave behind.
+//! The workbench, on which kernels are made and tried: the inputs of verbs, and the results that
+//! they leave behind.
 
 use super::definitions::Definitions;
 use crate::codegen::Kernel;
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Which of the defaults of `param` hold.
+/// The defaults of `param` in effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Size {
     /// The first ones, at which kernels are timed.
@@ -87,7 +88,7 @@ pub struct Tuning {
     pub seed: Option<u64>,
     /// Where records are.
     pub records: Option<PathBuf>,
-    /// Whether what was recorded is not tried again.
+    /// Whether recorded trials are not repeated.
     pub resume: bool,
     /// Whether nothing is tried: the recorded winner is taken.
     pub applies: bool,
@@ -97,14 +98,14 @@ pub struct Tuning {
     pub page: Option<PathBuf>,
     /// Whether winners are printed as scripts.
     pub shows_script: bool,
-    /// Of the last search: how many variants have times, and their rank correlation with what the
-    /// cost model expected.
+    /// Of the last search: how many variants have times, and how well their order agrees with the
+    /// cost model's (rank correlation).
     pub agreement: Option<(usize, Option<f64>)>,
     /// How often `tune` was called.
     pub calls: usize,
     /// How often a recorded winner was added to a comparison.
     pub applied: usize,
-    /// Whether winners are added to those of the user.
+    /// Whether winners are added to the user's winners.
     pub keeps: bool,
 }
 
@@ -116,7 +117,7 @@ pub struct Workbench {
     pub unwritten: Option<std::io::Error>,
     /// The notes that were printed since a script, or a line of the REPL, began.
     pub notes: Vec<String>,
-    /// Whether it was said what the order of sums costs.
+    /// Whether the hint about the order of sums was printed.
     pub explains_order: bool,
     /// Whether anything was shown, checked, run or written.
     pub has_effect: bool,
@@ -145,10 +146,10 @@ pub struct Workbench {
     /// The winners of all runs of `teml tune`: a file of records, to which sessions look where it
     /// is set.
     pub winners: Option<PathBuf>,
-    /// Where imported modules may write beside the working directory, and what may be overwritten
-    /// though teml did not write it.
+    /// Where imported modules may write besides the working directory. Files there may be
+    /// overwritten even if teml did not write them.
     pub allow_write: Vec<PathBuf>,
-    /// Whether to say on standard error what a long run is doing.
+    /// Whether long runs report their progress on standard error.
     pub shows_progress: bool,
 }
 
@@ -185,8 +186,8 @@ impl Workbench {
         Writer::new(&self.control, &self.allow_write)
     }
 
-    /// Prints a line. Where that fails, the script goes on, since what it saves may be wanted all
-    /// the same, and [`Workbench::written`] tells.
+    /// Prints a line. If that fails, the script continues, since the user may still want its files.
+    /// [`Workbench::written`] returns the error.
     pub fn print(&mut self, text: &str) {
         self.has_effect = true;
         let printed = writeln!(self.output, "{text}");

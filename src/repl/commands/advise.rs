@@ -119,7 +119,7 @@ fn by_loop(table: &str) -> String {
     lines.join("\n")
 }
 
-/// Searches, and goes on with a line that makes the winner without a search.
+/// Searches, then evaluates a line that makes the winner without a search.
 pub fn tune(repl: &mut Repl, rest: &str) -> Reply {
     let all = parts(rest);
     let (nest, options) = match all.as_slice() {

@@ -126,7 +126,7 @@ impl Repl {
             Some("string") => Type::Text,
             Some(_) => Type::Other,
             None if entry.topic == "schedules" => Type::Nest,
-            // Functions of the library return what they are called on.
+            // Functions of the library return the type of their receiver.
             None => match entry.name.as_str() {
                 "divisor" => Type::Other,
                 _ => entry.receiver,

@@ -1,4 +1,4 @@
-//! `init`: what tensors hold before anything runs.
+//! `init`: the contents of tensors before anything runs.
 
 use crate::binding::call::{Call, Effect, Function, Parameter};
 use crate::binding::formula::{Formula, indices};
@@ -116,8 +116,8 @@ fn listed(call: &Call, tensor: &Tensor, values: &[Scalar]) -> Result<Data, Failu
     Ok(Data::Values(Arc::new(values)))
 }
 
-/// Where nothing reads what tensors hold, only the first element is computed, which shows most
-/// mistakes.
+/// The elements that the closure computes. If nothing reads the contents, only the first element is
+/// computed, which reveals most mistakes.
 fn computed(call: &Call, tensor: &Tensor, closure: &FnPtr) -> Result<Data, Failure> {
     let all = elements(call, tensor)?;
     let needed = call.workbench().runner.needs_inputs();

@@ -1,4 +1,4 @@
-//! `machine`: what scripts can know of the machine.
+//! `machine`: the facts about the machine, for scripts.
 
 use crate::binding::call::{Call, Effect, Function, Parameter};
 use crate::machine::{Machine, Rates, speed};

@@ -1,4 +1,4 @@
-//! `predict`: what a cost model expects of nests.
+//! `predict`: the cost model's prediction for nests.
 
 use crate::binding::call::{Effect, Function, Parameter};
 use crate::tune::Model;

@@ -42,7 +42,7 @@ pub(super) fn allowed(call: &Call, k: usize, path: PathBuf) -> Result<PathBuf, F
     }
 }
 
-/// Whether what is written to `path` ends up below a directory, wherever links lead.
+/// Whether a file written to `path` ends up below a directory, with symbolic links resolved.
 fn is_below(path: &Path, directory: &Path) -> io::Result<bool> {
     let directory = directory.canonicalize()?;
     let mut known = std::path::absolute(path)?;

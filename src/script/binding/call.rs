@@ -25,7 +25,7 @@ pub struct Function {
     pub returns: &'static str,
     /// The topic of help.
     pub topic: &'static str,
-    /// Whether somebody sees the effects of a call.
+    /// The visible effect of a call.
     pub effect: Effect,
     /// Its effect, for `:help`.
     pub doc: &'static str,
@@ -36,9 +36,9 @@ pub struct Function {
 /// The effect of a call besides its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Nothing that somebody sees.
+    /// No visible effect.
     None,
-    /// Kernels run, and what came of them is shown.
+    /// Runs kernels and shows their results.
     Runs,
     /// Writes files as well. Values of such a function keep the rights of the code that made them.
     Writes,
@@ -131,7 +131,7 @@ pub struct Call<'a> {
     rights: Option<Rights>,
 }
 
-/// Who answers for what is written.
+/// The owner of the code that writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rights {
     /// The user: anywhere.
@@ -162,8 +162,8 @@ pub fn register(engine: &mut Engine, shared: &Shared, function: &'static Functio
     );
 }
 
-/// A value of a function that writes, which keeps the rights of the code at `position`: Rhai's own
-/// function values are names, which have the rights of whoever calls them.
+/// A value of a function that writes, which keeps the rights of the code at `position`. Rhai's own
+/// function values are names, which have the rights of their caller.
 pub(super) fn value_of(
     function: &'static Function,
     position: Position,
@@ -172,7 +172,7 @@ pub(super) fn value_of(
     let (callee, shared) = (function.callee(), shared.clone());
     let bench = shared.lock().bench.clone();
     let rights = Rights::at(position, &shared);
-    // Rhai marks what may change as deprecated.
+    // Rhai marks unstable functions as deprecated.
     #[allow(deprecated)]
     FnPtr::from_fn(
         function.name,
@@ -337,8 +337,7 @@ impl Call<'_> {
         Ok(text.to_string())
     }
 
-    /// The failure that argument `k` is not what was expected, in a user's words with its
-    /// article.
+    /// The failure of argument `k`, which is not `expected`: words for a user, with an article.
     pub fn expected(&self, k: usize, expected: &str) -> Failure {
         match self.args.get(k) {
             Some(value) => self.expected_but(k, expected, value),
@@ -377,7 +376,7 @@ impl Call<'_> {
         Failure::new(message).argument(k).said_of(param, what)
     }
 
-    /// A failure that is about no single argument.
+    /// A failure of the call as a whole, not of one argument.
     pub fn refuse(&self, what: &str) -> Failure {
         Failure::new(format!("{}: {what}", self.callee.name))
     }

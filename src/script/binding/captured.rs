@@ -16,8 +16,8 @@ use crate::reader::places::Places;
 use crate::values::{self, Index};
 use rhai::{Dynamic, Expr, Position};
 
-/// The element of a list, which is written as `expr`, with the place of the variable that it is
-/// made of in its tag: of one that reads as an iterator or, where it is a list, of any.
+/// The element of a list, written as `expr`. Its tag gets the position of a variable that it is
+/// made of: one that reads as an iterator or, if the element is a list, any variable.
 pub fn marked(mut value: Dynamic, expr: &Expr) -> Dynamic {
     let place = match (value.is_array(), expr) {
         (true, Expr::Variable(_, _, position)) => Some(*position),

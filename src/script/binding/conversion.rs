@@ -144,7 +144,7 @@ pub(super) fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure>
         Kind::Elem => {
             let names = Elem::ALL.map(|e| format!("\"{e}\"")).join(", ");
             let expected = format!("an element type: {names}");
-            // `f32` without quotes looks like an iterator, and what it means is clear.
+            // `f32` without quotes looks like an iterator, but its meaning is clear.
             let index = call.get::<Index>(k, "").ok();
             let name = index.as_ref().and_then(|i| i.affine.as_iterator());
             let text = match name {
@@ -302,7 +302,7 @@ fn loop_ref(call: &Call, k: usize) -> Result<LoopRef, Failure> {
     found.ok_or_else(|| call.expected(k, expected))
 }
 
-/// The index expression that a value is, which is argument `k`: also a handle or a number.
+/// A value as an index expression, also a handle or a number. It is argument `k`, for messages.
 fn index_of(call: &Call, k: usize, value: &Dynamic) -> Result<Option<Affine>, Failure> {
     if let Some(index) = value.read_lock::<Index>() {
         return Ok(Some(index.affine.clone()));
@@ -350,7 +350,7 @@ fn is_level_or_loop(call: &Call, written: Option<Place>, value: &Dynamic) -> Res
     }
 }
 
-/// The loop that a value refers to, which is argument `k` or an element of it.
+/// A value as a reference to a loop. It is argument `k` or an element of it, for messages.
 pub(super) fn as_loop(call: &Call, k: usize, value: &Dynamic) -> Result<Option<LoopRef>, Failure> {
     let value = value.flatten_clone();
     if let Ok(level) = value.as_int() {

@@ -16,8 +16,8 @@ const MAKE: &str = "std_function_value";
 
 /// Takes the place of Rhai's `Fn`.
 pub fn register(engine: &mut Engine, shared: &Shared) {
-    // Rhai marks callbacks as deprecated to say that their form may change. Nothing but this sees
-    // every token, those in interpolated strings included.
+    // Rhai marks callbacks as deprecated to say that their form may change. Only this callback sees
+    // every token, including those in interpolated strings.
     #[allow(deprecated)]
     engine.on_parse_token(|token, _, _| match token {
         Token::Reserved(word) | Token::Identifier(word) if *word == "Fn" => {

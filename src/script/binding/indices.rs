@@ -36,8 +36,8 @@ pub fn over(
     listed(call, k, value, expected, &is_dimension)
 }
 
-/// A list of iterators and integers. Variables that read as iterators and hold integers are
-/// refused, but for those whose name is sure to mean the variable.
+/// A list of iterators and integers. Refuses variables that read as iterators and hold integers,
+/// unless the name certainly means the variable.
 fn listed(
     call: &Call,
     k: usize,

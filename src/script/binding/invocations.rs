@@ -37,7 +37,7 @@ pub fn enter<'s>(
 }
 
 impl Open<'_> {
-    /// Says that the call is over, and what it returned.
+    /// Ends the call and records its result.
     pub fn leave(self, value: Option<&Dynamic>) {
         let Some(call) = self.call else {
             return;

@@ -114,7 +114,7 @@ fn apply(op: &'static Op, call: &Call, args: &[Arg]) -> Result<Dynamic, Failure>
     }
 }
 
-/// The failure of an operation, with the places of what is wrong if its argument is a text.
+/// The failure of an operation. If its argument is a text, the problems keep their places in it.
 fn unread(error: transform::Error, args: &[Arg]) -> Failure {
     let text = error.argument.and_then(|k| args.get(k));
     let (Some(Arg::Word(text)), false) = (text, error.places.is_empty()) else {

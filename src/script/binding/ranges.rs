@@ -88,7 +88,7 @@ impl Bound for Several {
     }
 }
 
-/// Registers what two bounds make: a range, the greater one, the lesser one.
+/// Registers the operators on two bounds: the range, the maximum, the minimum.
 fn bound<A: Bound, B: Bound>(engine: &mut Engine) {
     for (symbol, more) in [("..", 0), ("..=", 1)] {
         engine.register_fn(

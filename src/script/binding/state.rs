@@ -44,8 +44,8 @@ impl State {
         }
     }
 
-    /// Where a script asked for what is called at a position: there or, in the library, where it
-    /// called the library.
+    /// The place in a script of the call at a position. For a position in the library, that is the
+    /// script's call of the library.
     pub fn site(&self, position: Position) -> Option<Site> {
         if self.places.is_library(position) {
             self.invocations.last().cloned()

@@ -43,7 +43,8 @@ fn parameter(places: &Places, position: Position, k: usize, function: &str) -> O
     for _ in 0..MAX_STEPS {
         let name = root(text, &scanned, range)?;
         let body = around..range.0;
-        // A parameter that a variable of the same name hides is what the variable is made of.
+        // A local variable may hide a parameter of the same name. Its value is then made of that
+        // parameter.
         if let Some(known) = parameters.iter().position(|p| *p == name) {
             return Some(known);
         }

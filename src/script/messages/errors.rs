@@ -223,7 +223,7 @@ impl Translator<'_> {
         }
     }
 
-    /// A failure of ours, or what a script threw itself.
+    /// A failure of this room, or a value that a script threw.
     fn thrown(&self, value: &Dynamic) -> Diagnostic {
         let Some(failure) = value.read_lock::<Failure>() else {
             let message = match value.is_string() {
@@ -274,7 +274,7 @@ impl Translator<'_> {
                 let message = unread.problems.first().map_or("", |p| p.message.as_str());
                 Diagnostic::error(message).at(place.argument(failure.argument_at_fault()), "")
             }
-            // Raised again as what it is, and so never seen here.
+            // The error of a closure is raised again as it is, and never gets here.
             (Cause::Closure(_), _) => Diagnostic::error(failure.message()),
         };
         if let (Some(name), None) = (failure.declared_name(), self.caller) {

@@ -19,11 +19,11 @@ struct Data {
     op: String,
     signature: Option<String>,
     argument: Option<usize>,
-    /// The parameter at fault, and what the message says of it.
+    /// The parameter at fault, and the message about it.
     said: Option<(String, String)>,
     /// Whether the function that raised it says that its caller is wrong.
     of_caller: bool,
-    /// Whether it is about this nest, and the call itself is right.
+    /// Whether it refuses this nest, and the call itself is right.
     refusal: bool,
     notes: Vec<String>,
     help: Option<String>,
@@ -36,12 +36,12 @@ struct Data {
     position: Position,
 }
 
-/// Why.
+/// The cause of a failure.
 #[derive(Clone, Debug)]
 pub enum Cause {
-    /// An operation says so.
+    /// An operation failed.
     Operation(transform::Error),
-    /// This room says so.
+    /// A function of this room failed.
     Text(String),
     /// A text in another notation is wrong.
     Unread(Arc<Unread>),
@@ -52,9 +52,8 @@ pub enum Cause {
 /// A text in another notation, and everything that is wrong with it.
 #[derive(Clone, Debug)]
 pub struct Unread {
-    /// The file, or what the text is called.
+    /// The file, or the name of the text.
     pub name: Arc<str>,
-    /// The text.
     pub text: Arc<str>,
     /// At least one.
     pub problems: Vec<Problem>,
@@ -63,7 +62,7 @@ pub struct Unread {
 }
 
 impl Unread {
-    /// A text and what is wrong with it.
+    /// A text and its problems.
     pub fn new(name: &str, text: &str, problems: Vec<Problem>) -> Unread {
         Unread {
             name: name.into(),
@@ -267,7 +266,6 @@ impl Failure {
         }
     }
 
-    /// Why.
     pub fn cause(&self) -> &Cause {
         &self.0.cause
     }
@@ -287,7 +285,7 @@ impl Failure {
         self.0.argument
     }
 
-    /// The parameter at fault, and what the message says of it.
+    /// The parameter at fault, and the message about it.
     pub fn said(&self) -> Option<(&str, &str)> {
         let (parameter, what) = self.0.said.as_ref()?;
         Some((parameter, what))
@@ -316,7 +314,7 @@ impl Failure {
         }
     }
 
-    /// The message, and the help on a line of its own, if there is any.
+    /// The message, followed by the help, if any, on a line of its own.
     fn full(&self) -> String {
         match self.any_help() {
             Some(help) => format!("{}\nhelp: {help}", self.message()),
@@ -340,7 +338,7 @@ impl Failure {
     }
 }
 
-/// Registers what scripts see of a failure.
+/// Registers the properties of a failure, for scripts.
 pub fn register(engine: &mut Engine) {
     engine
         .register_type_with_name::<Failure>("error")

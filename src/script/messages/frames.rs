@@ -1,4 +1,4 @@
-//! The calls around an error, and which of them a message is about.
+//! The calls around an error, and the one to blame in a message.
 
 use crate::diag::{Diagnostic, Span};
 use crate::library;
@@ -10,7 +10,6 @@ use rhai::{EvalAltResult, Position};
 pub struct Frame {
     /// The called function, without its namespace.
     name: String,
-    /// Where.
     pub position: Position,
     /// The message about it.
     text: String,

@@ -5,7 +5,7 @@ use crate::reader::lists::ITEM;
 use crate::reader::rewrite::{BIND, SET};
 use rhai::{LexError, ParseErrorType};
 
-/// The message, and what to do about it.
+/// The message, and help.
 pub fn explain(problem: &ParseErrorType) -> (String, Option<String>) {
     use ParseErrorType as P;
     let help = |text: &str| Some(text.to_owned());

@@ -1,4 +1,4 @@
-//! Names, functions and elements that are not there: what was meant, and how it is written.
+//! Help on unknown names, functions and elements: the likely intention, and how to write it.
 
 use crate::binding::captured;
 use crate::diag::Diagnostic;

@@ -46,7 +46,7 @@ enum Kind {
     Loop,
     /// A block whose value is that of the statement around it.
     Branch,
-    /// A body, or a part of an expression, whose value somebody gets.
+    /// A body, or a part of an expression, whose value is used.
     Value,
     /// No statements.
     Other,
@@ -155,7 +155,7 @@ fn is_block_statement(keyword: &str) -> bool {
     of_function || of_loop || matches!(keyword, "if" | "try" | "switch" | "{")
 }
 
-/// Whether a statement goes on behind a block of it.
+/// Whether a statement continues after one of its blocks.
 fn goes_on(keyword: &str, next: &str) -> bool {
     match keyword {
         "if" => next == "else",

@@ -202,7 +202,7 @@ fn code(rest: &str) -> Option<usize> {
 }
 
 impl Tokens {
-    /// The text of token `k`; empty where there is none.
+    /// The text of token `k`; empty if there is no such token.
     pub fn text<'t>(&self, text: &'t str, k: usize) -> &'t str {
         self.tokens
             .get(k)

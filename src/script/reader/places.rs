@@ -50,7 +50,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// Registers a text and returns what is to be compiled; `None` if it has too many lines.
+    /// Registers a text and returns the text to compile; `None` if it has too many lines.
     ///
     /// `prefix` is compiled in front of it, and no position points there.
     pub fn add(
@@ -133,8 +133,8 @@ impl Places {
         self.source(position).is_some() && !is_imported && !self.is_library(position)
     }
 
-    /// Makes place for a text of so many lines where the user's texts were. The library comes first
-    /// and stays, and so do modules, unless that leaves too few lines.
+    /// Frees the lines of the user's earlier texts for a text of `lines` lines. The library comes
+    /// first and stays. Modules also stay, unless that leaves too few lines.
     fn start_again(&mut self, lines: usize) {
         let library = self
             .sources
@@ -152,7 +152,7 @@ impl Places {
         self.next_line = start;
     }
 
-    /// Registers what a text that was added became.
+    /// Registers the syntax tree of the text that was added last.
     pub fn compiled(&mut self, ast: &AST) {
         self.operands.extend(operands::operands(ast));
         self.in_ranges.extend(operands::in_ranges(ast));

@@ -75,8 +75,8 @@ pub enum Kind<'k> {
     Library(&'k str),
 }
 
-/// Adds to `text` what the values in it need. `is_declared` tells which variables exist before it
-/// runs.
+/// Inserts into `text` everything that its values need. `is_declared` tells which variables exist
+/// before it runs.
 pub fn rewrite(text: &str, is_declared: &dyn Fn(&str) -> bool, kind: Kind) -> Rewritten {
     let mut result = Rewritten::default();
     let mut copied = 0;
@@ -153,7 +153,7 @@ fn gap(text: &str, at: usize) -> usize {
     before.len() - before.trim_end().len()
 }
 
-/// Where to insert what for names and receivers, and where the name is that it is about.
+/// The insertions for names and receivers: where, the text, and the position of the name concerned.
 fn insertions(
     text: &str,
     scanned: &Tokens,

@@ -1,4 +1,4 @@
-//! The options of `tune`: those of the call, which the command line overrides.
+//! The options of `tune`. The command line overrides those of the call.
 
 use crate::actions::writing;
 use crate::binding::call::Call;
@@ -18,7 +18,7 @@ pub(super) struct Options {
     pub(super) constraints: Vec<FnPtr>,
     /// Where trials are recorded.
     pub(super) records: Option<PathBuf>,
-    /// Whether what is recorded is not tried again.
+    /// Whether recorded trials are not repeated.
     pub(super) resume: bool,
     /// Whether the recorded winner is taken, and nothing is tried.
     pub(super) applies: bool,

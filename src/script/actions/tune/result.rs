@@ -11,7 +11,7 @@ use crate::values;
 use crate::verbs::{Forecast, named};
 use rhai::{Array, Dynamic, Map};
 
-/// Prints what a search found, and makes a value of it.
+/// Prints the report of a search and converts its result to a value.
 pub(super) fn report(
     call: &Call,
     tuned: &Tuned,

@@ -78,7 +78,7 @@ pub(super) fn search(
     }
 }
 
-/// Whether a search has also timed what `schedules::optimize` makes, as those of `autotune` do.
+/// Whether the search also timed the schedule of `schedules::optimize`, as `autotune` does.
 fn beats_optimize(tuned: &Tuned) -> bool {
     let optimize = Value::Text("optimize".to_owned());
     let first = tuned.trials.first();
@@ -109,7 +109,7 @@ fn keep(call: &Call, tuned: &Tuned) {
     }
 }
 
-/// Searches with an evaluator, whose times depend on a key, and records what is tried.
+/// Searches with an evaluator and records the trials under the key of its times.
 fn searched(
     space: &Space<'_>,
     maker: &mut Closure<'_>,

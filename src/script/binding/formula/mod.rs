@@ -56,7 +56,7 @@ pub enum Binary {
 }
 
 impl Formula {
-    /// That of a closure that takes so many indices; `None` if it is left to Rhai.
+    /// The formula of a closure of `indices` indices; `None` if it is left to Rhai.
     pub fn of(context: &NativeCallContext, closure: &FnPtr, indices: usize) -> Option<Formula> {
         let captured: Vec<Dynamic> = closure.iter_curry().cloned().collect();
         let count = captured.len() + indices;
@@ -243,13 +243,13 @@ impl Binary {
 
 /// Reads the body of a closure.
 struct Reader<'f> {
-    /// The parameters: first those for what is captured.
+    /// The parameters, those for captured values first.
     names: Vec<&'f str>,
     captured: Vec<Value>,
 }
 
 impl Reader<'_> {
-    /// Rhai shows what a function consists of when it walks through a script.
+    /// The formula of a function's body. Rhai reveals the body when it walks through a script.
     fn body(&self, function: &ScriptFuncDef) -> Option<Formula> {
         let mut alone = Module::new();
         alone.set_script_fn(function.clone());
