@@ -3,8 +3,8 @@
 //! The plan of a nest says which loops are vectorized and which tensors are in registers. The model
 //! reads it (`read.rs`) as loops with trip counts and accesses with strides (`shape.rs`). For each
 //! innermost loop, it derives the bytes that come to each level of cache (`traffic.rs`), and the
-//! instructions of a thread (`work.rs`). The slowest of these bounds the loop; the others overlap
-//! with it in part (`cost.rs`).
+//! instructions of a thread (`work.rs`, `code.rs`), as its target's pipeline executes them. The
+//! slowest of these bounds the loop; the others overlap with it in part (`cost.rs`).
 //!
 //! The model ignores conflict misses, pages, and the compiler's choices beyond unrolling and
 //! vectors. A search corrects it by measured times.
@@ -12,7 +12,11 @@
 //! Source: Mullapudi et al., Automatically Scheduling Halide Image Processing Pipelines, SIGGRAPH
 //! 2016 (footprints of loop levels); Williams et al., Roofline, CACM 2009.
 
+mod code;
 mod cost;
+mod kernel;
+mod loads;
+mod processor;
 mod read;
 mod shape;
 mod traffic;
@@ -22,7 +26,7 @@ use crate::codegen;
 use crate::ir::Nest;
 use crate::machine::{self, Machine, Rates};
 use crate::runtime::Control;
-use crate::target::Target;
+use crate::target::{Pipeline, Target};
 use rayon::prelude::*;
 use shape::Shape;
 
@@ -33,7 +37,7 @@ pub struct Model {
     threads: f64,
     /// Bytes of a vector register, and number of registers.
     vector: (f64, f64),
-    /// Cycles per second of one thread, if it issued two vector operations per cycle.
+    /// Cycles per second of one thread: with all its arithmetic units busy, it has the measured rate.
     clock: f64,
     /// The caches, nearest first. Each has its bytes per thread, and the bytes per second that one
     /// thread and all threads get from the level behind it.
@@ -79,20 +83,31 @@ const REGION: f64 = 2e-6;
 impl Model {
     /// The model of this machine, with the known rates.
     pub fn known(control: &Control) -> Model {
+        Model::with_pipeline(control, Pipeline::default())
+    }
+
+    /// The same, if its cores execute instructions as `pipeline` says. Vectors, caches and rates remain
+    /// those of this machine.
+    pub fn with_pipeline(control: &Control, pipeline: Pipeline) -> Model {
         let speed = |threads| machine::known_speed(threads, control).map(|speed| speed.rates);
         let rates = speed(1).zip(speed(control.threads));
         let rates = rates.map(|(one, all)| [one, all]);
-        Model::new(&Machine::known(control), control.threads, rates)
+        Model::new(&Machine::known(control), pipeline, control.threads, rates)
     }
 
     /// The model of a machine with `threads` threads in parallel loops. `rates` are the rates of
     /// one thread and of all, if they were measured.
-    pub fn new(machine: &Machine, threads: usize, rates: Option<[Rates; 2]>) -> Model {
+    pub fn new(
+        machine: &Machine,
+        pipeline: Pipeline,
+        threads: usize,
+        rates: Option<[Rates; 2]>,
+    ) -> Model {
         let count = threads.max(1) as f64;
         let vector = machine.vector.as_ref();
         let vector = vector.map_or((16.0, 16.0), |v| (v.bytes as f64, v.registers as f64));
-        // Two fused multiply-adds of a register per cycle.
-        let per_cycle = 4.0 * vector.0 / 8.0;
+        // Each arithmetic unit executes a fused multiply-add of a register per cycle.
+        let per_cycle = 2.0 * pipeline.operations_per_cycle * vector.0 / 8.0;
         let clock = rates.map_or(CLOCK, |[one, _]| one.gflops_f64 * 1e9 / per_cycle);
         let [one, all] = rates.map_or([MEMORY, MEMORY], |r| r.map(|r| 1e9 * r.bandwidth()));
         let cycle = clock * vector.0;
@@ -129,7 +144,10 @@ impl Model {
             .as_ref()
             .map_or(REGION * count, |r| r.seconds);
         Model {
-            target: machine.target(),
+            target: Target {
+                pipeline,
+                ..machine.target()
+            },
             threads: count,
             vector,
             clock,
@@ -210,5 +228,75 @@ parallel for i in 0..8
         let without = codegen::unproved(&nests, &target).unwrap();
         let read = |plan: &codegen::Plan| format!("{:?}", read::read(&plan.parts[0], 2.0, 64.0));
         assert_eq!(read(full), read(&without));
+    }
+
+    /// A machine with AVX2 and 3 GHz, whose cores execute instructions as `pipeline` says.
+    fn described(pipeline: Pipeline) -> Model {
+        let level = |name: &str, bytes, rate| Level {
+            name: name.to_owned(),
+            bytes,
+            one: rate,
+            all: 2.0 * rate,
+        };
+        Model {
+            target: Target {
+                pipeline,
+                ..Target::named("avx2").unwrap()
+            },
+            threads: 2.0,
+            vector: (32.0, 16.0),
+            clock: 3e9,
+            levels: vec![level("L2", 32_768.0, 4.8e10), level("memory", 1e6, 1e10)],
+            region: 2e-6,
+        }
+    }
+
+    /// The predicted nanoseconds of a resource, in whole numbers.
+    fn nanoseconds(pipeline: Pipeline, nest: &str, resource: &str) -> i64 {
+        let nests = [crate::ir::parse_nest(nest).unwrap()];
+        let prediction = described(pipeline).predict(&nests).unwrap();
+        let mut parts = prediction.parts.iter();
+        let part = parts.find(|(name, _)| name == resource).unwrap();
+        (part.1 * 1e9).round() as i64
+    }
+
+    const SUM: &str = "\
+f64 s[1], a[1024]
+for k in 0..1024
+  s[0] += a[k]
+";
+
+    const QUOTIENTS: &str = "\
+f64 b[1024], a[1024]
+for k in 0..1024
+  b[k] = exp(a[k]) / a[k]
+";
+
+    #[test]
+    fn predictions_with_the_default_pipeline_are_pinned() {
+        let told = [
+            (TILED, "arithmetic"),
+            (TILED, "loads and stores"),
+            (TILED, "latency"),
+            (TILED, "loop overhead"),
+            (SUM, "latency"),
+            (QUOTIENTS, "arithmetic"),
+        ];
+        let told = told.map(|(nest, part)| nanoseconds(Pipeline::default(), nest, part));
+        assert_eq!(told, [87, 131, 314, 4, 1195, 2048]);
+    }
+
+    #[test]
+    fn targets_have_pipelines_of_their_own() {
+        let usual = Pipeline::default();
+        let slow = Pipeline {
+            addition_latency: 2.0 * usual.addition_latency,
+            function_cycles: 3.0 * usual.function_cycles,
+            ..usual
+        };
+        let of = |pipeline, nest, part| nanoseconds(pipeline, nest, part);
+        let waits = of(usual, SUM, "latency");
+        assert!((of(slow, SUM, "latency") - 2 * waits).abs() <= 1);
+        assert!(of(slow, QUOTIENTS, "arithmetic") > 2 * of(usual, QUOTIENTS, "arithmetic"));
     }
 }
