@@ -35,6 +35,7 @@ mod run;
 mod screen;
 mod serve;
 mod sys;
+pub(crate) mod tolerances;
 mod trust;
 mod worker;
 mod written;

@@ -6,9 +6,10 @@ use super::control::Control;
 use super::data::Data;
 use super::error::RuntimeError;
 use super::measure;
-use super::pace::{self, LONGEST, PAUSE, RetryBudget, Runs};
+use super::pace::{self, RetryBudget, Runs};
 use super::place::Place;
 use super::protocol::{Call, Restore};
+use super::tolerances::{LONGEST_REPEATED, PROBE_PAUSE};
 use super::worker::{Kind, Worker};
 use crate::codegen::Role;
 use std::time::Duration;
@@ -300,16 +301,16 @@ impl<'a> Bench<'a> {
     ) -> Result<(), RuntimeError> {
         loop {
             let mut before = self.slowdown(placed.worker)?;
-            while patience.bears(pace::is_disturbed(before), PAUSE) {
+            while patience.bears(pace::is_disturbed(before), PROBE_PAUSE) {
                 self.control
                     .go_on(|| format!("waiting to run kernel `{}`", placed.symbol))?;
-                std::thread::sleep(PAUSE);
+                std::thread::sleep(PROBE_PAUSE);
                 before = self.slowdown(placed.worker)?;
             }
             let time = self.run(placed)?;
             let after = self.slowdown(placed.worker)?;
             let spent = time.max(RUN);
-            if time <= LONGEST && patience.bears(pace::is_disturbed(after), spent) {
+            if time <= LONGEST_REPEATED && patience.bears(pace::is_disturbed(after), spent) {
                 continue;
             }
             patience.earn(spent);

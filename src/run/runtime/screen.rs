@@ -7,6 +7,7 @@ use super::machine_lock::lock_machine;
 use super::measure::{self, Workload};
 use super::pace::{RetryBudget, Runs};
 use super::run::{Bench, Outputs, Placed};
+use super::tolerances::SHORT_WARM_UP;
 use std::time::Duration;
 
 /// How many kernels a worker runs before a new one replaces it, since it keeps all that it has
@@ -103,7 +104,7 @@ impl Loaded<'_, '_> {
         let (placed, runs) = self.screen.keep(|bench| {
             let _alone = measure::alone();
             let _lock = lock_machine(control)?;
-            let warm = if first < measure::SHORT {
+            let warm = if first < SHORT_WARM_UP {
                 bench.run(&placed)?
             } else {
                 first
