@@ -13,7 +13,7 @@ use crate::session::Session;
 use crate::stack::on_large_stack;
 use crate::values::Index;
 use crate::versions::Version;
-use rhai::{AST, Array, Dynamic, FnPtr, Map, Scope};
+use rhai::{AST, Array, Dynamic, FnPtr, ImmutableString, Map, Scope};
 use std::collections::HashSet;
 
 /// The state of a session between two lines: variables, functions, imports, the order of reductions

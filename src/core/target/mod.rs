@@ -6,11 +6,14 @@
 //! {"name": "laptop", "instructions": "avx2", "l1": 32768, "l2": 524288, "l3": 8388608, "threads": 4}
 //! ```
 //!
-//! Unknown facts are `None`. Callers then assume the least that processors have.
+//! Unknown facts are `None`. Callers then assume the least that processors have. How a core executes
+//! instructions has a default, which is overridden figure by figure (`pipeline.rs`).
 
 mod instructions;
+mod pipeline;
 
 pub use instructions::{Instructions, Vector};
+pub use pipeline::Pipeline;
 
 use serde::Deserialize;
 
@@ -47,6 +50,9 @@ pub struct Target {
     /// while a parallel loop begins and ends.
     #[serde(default)]
     pub region_operations: Option<u64>,
+    /// How a core executes instructions.
+    #[serde(default)]
+    pub pipeline: Pipeline,
     /// The flags that select it. If empty, the flags of its instruction set.
     #[serde(default)]
     pub flags: Vec<String>,
@@ -78,6 +84,7 @@ impl Target {
             l3: None,
             threads: None,
             region_operations: None,
+            pipeline: Pipeline::default(),
             flags: Vec::new(),
         }
     }
@@ -105,6 +112,9 @@ impl Target {
     /// The message says why the text does not describe a target.
     pub fn parse(json: &str) -> Result<Target, String> {
         let target: Target = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        if let Some(figure) = target.pipeline.not_positive() {
+            return Err(format!("`{figure}` of `pipeline` is not positive"));
+        }
         let is_line = target.line.is_power_of_two() && (16..=1024).contains(&target.line);
         match is_line && target.name != NATIVE {
             true => Ok(target),
@@ -164,6 +174,14 @@ mod tests {
         assert_eq!((laptop.near(), laptop.l1, laptop.line), (524_288, None, 64));
         assert_eq!(laptop.register_bytes(), 512);
         assert_eq!(laptop.flags(), ["-march=x86-64-v3"]);
+        assert_eq!(laptop.pipeline, Pipeline::default());
+        let little = r#"{"name": "a", "instructions": "neon", "pipeline": {"loads_per_cycle": 1}}"#;
+        let little = Target::parse(little).unwrap().pipeline;
+        let expected = Pipeline {
+            loads_per_cycle: 1.0,
+            ..Pipeline::default()
+        };
+        assert_eq!(little, expected);
     }
 
     #[test]
@@ -181,6 +199,14 @@ mod tests {
             (
                 r#"{"name": "a", "instructions": "neon", "line": 48}"#,
                 "power of two",
+            ),
+            (
+                r#"{"name": "a", "instructions": "neon", "pipeline": {"ports": 6}}"#,
+                "unknown field `ports`",
+            ),
+            (
+                r#"{"name": "a", "instructions": "neon", "pipeline": {"loads_per_cycle": 0}}"#,
+                "`loads_per_cycle` of `pipeline` is not positive",
             ),
             (
                 r#"{"name": "native", "instructions": "neon"}"#,

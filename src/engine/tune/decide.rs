@@ -2,39 +2,13 @@
 
 use super::finals::{Decided, Finalist, finals};
 use super::outcome::{Ended, Tuned};
+use super::tolerances::{
+    ALIKE_AT_FIRST_RATIO, DEFAULT_QUALIFYING_RATIO, FEWEST_FINALISTS, FINALS_SHARE, FINALS_TIME,
+    LONGEST_ROUND, MOST_FINALISTS, QUALIFYING_RATIO, SURE_FINALISTS, WINNER_RATIO,
+};
 use crate::runtime::Control;
 use crate::trial::{Evaluator, Prepared, Variant};
-use std::time::{Duration, Instant};
-
-/// A variant qualifies for the finals if its best-case time is within this factor of the best time.
-/// The margin covers interference during the first timing that was not detected.
-const CLOSE: f64 = 1.35;
-
-/// Variants within this factor may be as fast as the best: first times come from few, earlier runs.
-const ALIKE: f64 = 1.06;
-
-/// The first trial also qualifies, unless it is slower by more than this factor. It is the space's
-/// default, such as a schedule known to be good, and may have been disturbed.
-const FIRST: f64 = 2.0;
-
-/// Maximum and minimum number of finalists, without the first trial.
-const MOST: usize = 48;
-const FEWEST: usize = 3;
-
-/// The fastest trials that always qualify.
-const SURE: usize = 8;
-
-/// Maximum time in seconds of one run of all finalists, unless only the minimum number qualifies.
-const ROUND: f64 = 0.25;
-
-/// No round of the finals begins after their runs took this long, and this share of the search
-/// time.
-const LIMIT: Duration = Duration::from_secs(2);
-const PART: f64 = 0.25;
-
-/// Among ties, only variants within this factor of the minimum may win: the minimum of many times
-/// is biased, and a shorter path is not worth a slower kernel.
-const SAME: f64 = 1.02;
+use std::time::Instant;
 
 /// Holds the finals among the fastest trials. Among ties within 2 % of the fastest, the shortest
 /// path wins, counted as scripts see it: a call of the library is one step. Of several such
@@ -94,7 +68,7 @@ pub(super) fn decide(
             };
             let prepared = timed.iter().map(|t| evaluator.prepare(&variant(t)));
             let prepared: Vec<Prepared> = prepared.collect::<Result<_, _>>()?;
-            let limit = LIMIT.max(tuned.elapsed.mul_f64(PART));
+            let limit = FINALS_TIME.max(tuned.elapsed.mul_f64(FINALS_SHARE));
             finals(evaluator, &prepared, limit, end)?
         }
     };
@@ -110,7 +84,7 @@ pub(super) fn decide(
 fn winner_first<R: Ord>(tied: &mut [Finalist], rank: &impl Fn(usize) -> R) {
     let usual = tied.iter().map(Finalist::usual);
     let fastest = usual.fold(f64::INFINITY, f64::min);
-    tied.sort_by_key(|f| (f.usual() > SAME * fastest, rank(f.number)));
+    tied.sort_by_key(|f| (f.usual() > WINNER_RATIO * fastest, rank(f.number)));
 }
 
 /// A trial that has a time.
@@ -140,29 +114,33 @@ fn finalists<R: Ord>(
         .iter()
         .map(|one| one.least)
         .fold(f64::INFINITY, f64::min);
-    let most = ((ROUND / best.max(1e-9)) as usize).clamp(FEWEST, MOST);
+    let most = (LONGEST_ROUND.as_secs_f64() / best.max(1e-9)) as usize;
+    let most = most.clamp(FEWEST_FINALISTS, MOST_FINALISTS);
     let first = timed.iter().copied().find(|one| one.number == 0);
-    let within = |factor: f64| move |one: &Timed| one.at_best <= factor * best;
-    let (close, far): (Vec<Timed>, Vec<Timed>) = timed.into_iter().partition(within(CLOSE));
-    let (mut alike, other): (Vec<Timed>, Vec<Timed>) = close.into_iter().partition(within(ALIKE));
+    let within = |ratio: f64| move |one: &Timed| one.at_best <= ratio * best;
+    let (close, far): (Vec<Timed>, Vec<Timed>) =
+        timed.into_iter().partition(within(QUALIFYING_RATIO));
+    let (mut alike, other): (Vec<Timed>, Vec<Timed>) =
+        close.into_iter().partition(within(ALIKE_AT_FIRST_RATIO));
     // The fastest always qualify. Variants that may be as fast follow by rank, so that searches
     // that know the same points have the same finals.
     if alike.len() > most {
-        alike[SURE.min(most)..].sort_by_key(|one| rank(one.number));
+        alike[SURE_FINALISTS.min(most)..].sort_by_key(|one| rank(one.number));
     }
     let mut left_out = alike.clone();
     let mut meet = [alike, other].concat();
-    meet.extend(far.into_iter().take(FEWEST.saturating_sub(meet.len())));
+    let missing = FEWEST_FINALISTS.saturating_sub(meet.len());
+    meet.extend(far.into_iter().take(missing));
     meet.truncate(most);
-    let first = first.filter(|first| first.at_best <= FIRST * best && !meet.contains(first));
-    meet.extend(first);
+    let first = first.filter(within(DEFAULT_QUALIFYING_RATIO));
+    meet.extend(first.filter(|first| !meet.contains(first)));
     left_out.retain(|one| !meet.contains(one));
     (meet, left_out)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Finalist, MOST, SURE, Timed, finalists, winner_first};
+    use super::{Finalist, MOST_FINALISTS, SURE_FINALISTS, Timed, finalists, winner_first};
     use crate::tune::finals::Round;
 
     /// Trials with undisturbed times.
@@ -229,13 +207,16 @@ mod tests {
         let many: Vec<(usize, f64)> = (0..80).map(|k| (80 - k, 1e-3 + 1e-7 * k as f64)).collect();
         let (found, left_out) = finalists(quiet(&many), &|number| number);
         let found = numbers(&found);
-        assert_eq!(found.len(), MOST);
+        assert_eq!(found.len(), MOST_FINALISTS);
         // The fastest, and the lowest numbers.
-        assert_eq!(found[SURE - 2..SURE + 2], [74, 73, 1, 2]);
+        assert_eq!(
+            found[SURE_FINALISTS - 2..SURE_FINALISTS + 2],
+            [74, 73, 1, 2]
+        );
         // The rest may be as fast.
         assert_eq!(
             numbers(&left_out),
-            (MOST - SURE + 1..=80 - SURE).collect::<Vec<_>>()
+            (MOST_FINALISTS - SURE_FINALISTS + 1..=80 - SURE_FINALISTS).collect::<Vec<_>>()
         );
     }
 

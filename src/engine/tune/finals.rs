@@ -6,6 +6,7 @@
 //! runs of the program beside repeated measurements).
 
 use super::record::median;
+use super::tolerances::{ALIKE_RATIO, FAR_SLOWER_RATIO, FEWEST_ROUNDS, MOST_ROUNDS, SLOWER_RATIO};
 use crate::runtime::RUN;
 use crate::trial::{Evaluator, Prepared, TrialError};
 use std::time::{Duration, Instant};
@@ -32,7 +33,7 @@ pub struct Round {
 impl Round {
     /// Whether the shortest run was undisturbed.
     fn is_known(&self) -> bool {
-        self.least <= self.at_best * (1.0 + ALIKE)
+        self.least <= self.at_best * ALIKE_RATIO
     }
 }
 
@@ -59,10 +60,10 @@ impl Finalist {
         known.map(|round| round.least).collect()
     }
 
-    /// The relative spread of the undisturbed rounds: the median over the shortest, minus 1.
+    /// The spread of the undisturbed rounds: the ratio of the median to the shortest.
     fn unsteadiness(&self) -> f64 {
         let known = self.known();
-        median(&known).map_or(0.0, |usual| usual / least(&known) - 1.0)
+        median(&known).map_or(1.0, |usual| usual / least(&known))
     }
 }
 
@@ -89,23 +90,6 @@ impl Decided {
     }
 }
 
-/// Stop after this many undisturbed rounds of each variant, or after `ROUNDS` in all: interference
-/// can last for a whole round.
-const FEWEST: usize = 3;
-const ROUNDS: usize = 7;
-
-/// A variant is slower if it is slower by this in all its rounds. If the times of rounds vary by
-/// more, that spread is the threshold, since not all interference shows on the cores. Smaller
-/// differences depend as much on the memory pages of a run as on the variant.
-const ALIKE: f64 = 0.03;
-
-/// Eliminate variants that are slower by this after two undisturbed rounds.
-const SLOWER: f64 = 0.10;
-
-/// Eliminate variants that are slower by this at once. The margin is large because one round may
-/// hide interference, which affects variants differently.
-const FAR: f64 = 0.25;
-
 /// Holds the finals. No round begins after the runs took `limit` in total, or if it would end after
 /// `end`.
 ///
@@ -125,8 +109,8 @@ pub fn finals(
     let mut open: Vec<usize> = (0..prepared.len()).collect();
     let mut spent = Duration::ZERO;
     let mut last = Duration::ZERO;
-    for _ in 0..ROUNDS {
-        let is_known = |k: &usize| all[*k].known().len() >= FEWEST;
+    for _ in 0..MOST_ROUNDS {
+        let is_known = |k: &usize| all[*k].known().len() >= FEWEST_ROUNDS;
         let begun = Instant::now();
         let is_late = end.is_some_and(|end| begun + last > end);
         if open.len() == 1 || open.iter().all(is_known) || spent > limit || is_late {
@@ -164,19 +148,24 @@ pub fn finals(
     })
 }
 
-/// Whether a variant that is not the first may be as fast.
+/// Whether a variant that is not the first may be as fast: in one of its rounds, it is slower by a
+/// tolerated ratio at most. If the times of rounds vary by more than that, their spread is the
+/// threshold, since not all interference shows on the cores.
 fn is_tied(one: &Finalist, first: &Finalist) -> bool {
     let known = one.known();
     let (times, within) = match known.len() {
-        0 => (one.rounds.iter().map(|round| round.at_best).collect(), FAR),
-        1 => (known, FAR),
-        2..FEWEST => (known, SLOWER),
+        0 => {
+            let times = one.rounds.iter().map(|round| round.at_best);
+            (times.collect(), FAR_SLOWER_RATIO)
+        }
+        1 => (known, FAR_SLOWER_RATIO),
+        2..FEWEST_ROUNDS => (known, SLOWER_RATIO),
         _ => {
             let unsteadiness = one.unsteadiness().max(first.unsteadiness());
-            (known, unsteadiness.max(ALIKE))
+            (known, unsteadiness.max(ALIKE_RATIO))
         }
     };
-    least(&times) <= first.usual() * (1.0 + within)
+    least(&times) <= first.usual() * within
 }
 
 #[cfg(test)]
@@ -301,8 +290,8 @@ mod tests {
     fn disturbed_rounds_tell_little() {
         // A disturbed variant may be as fast, but not if it is far slower.
         let always: &[(u64, u64)] = &[(120, 90), (100, 100), (180, 130)];
-        let (tied, rest, rounds) = disturbed(&[always; ROUNDS]);
-        assert_eq!((tied, rest, rounds), (vec![1, 0], vec![2], ROUNDS));
+        let (tied, rest, rounds) = disturbed(&[always; MOST_ROUNDS]);
+        assert_eq!((tied, rest, rounds), (vec![1, 0], vec![2], MOST_ROUNDS));
         // A variant stays in the finals until it has three undisturbed rounds.
         let quiet: &[(u64, u64)] = &[(108, 108), (100, 100)];
         let noisy: &[(u64, u64)] = &[(140, 100), (100, 100)];

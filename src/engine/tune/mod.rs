@@ -26,6 +26,7 @@ mod search;
 mod space;
 mod standing;
 mod summary;
+mod tolerances;
 mod tuning;
 mod value;
 

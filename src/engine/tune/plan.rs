@@ -1,6 +1,7 @@
 //! The settings of a search: strategy, seed and budget.
 
 use super::search::Strategy;
+use super::tolerances::SEARCH_SHARE;
 use std::time::{Duration, Instant};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -15,15 +16,12 @@ pub struct Budget {
     pub patience: Option<usize>,
 }
 
-/// The share of a limited time for the search; the rest is for the finals.
-const SEARCHING: f64 = 0.85;
-
 impl Budget {
     /// When the search ends if its time is limited: without the finals, and with them.
     pub(super) fn ends(&self, begun: Instant) -> Option<[Instant; 2]> {
         let (begun, time) = (self.begun.unwrap_or(begun), self.time?);
         let after = |time: Duration| begun.checked_add(time);
-        Some([after(time.mul_f64(SEARCHING))?, after(time)?])
+        Some([after(time.mul_f64(SEARCH_SHARE))?, after(time)?])
     }
 }
 
@@ -41,10 +39,6 @@ pub(super) const BATCH: usize = 8;
 
 /// The same for strategies that ignore results: larger batches share compilers better.
 const LARGE_BATCH: usize = 32;
-
-/// The share of the remaining time for proposing points, if time is limited. Points whose every
-/// step is proved take seconds.
-pub(super) const PROPOSING: f64 = 0.2;
 
 /// Number of points that a strategy proposes at a time.
 pub(super) fn batch(strategy: Strategy) -> usize {

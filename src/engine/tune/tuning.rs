@@ -5,11 +5,12 @@ use super::entry::{entry, recorded};
 use super::finals::Decided;
 use super::maker::{Made, Maker, PROPOSALS};
 use super::outcome::{Ended, Trial, Tuned};
-use super::plan::{PROPOSING, Plan, batch};
+use super::plan::{Plan, batch};
 use super::record::{Journal, Key, Kind, Record, variant};
 use super::search::{History, Outlook};
 use super::space::{ConfigIndex, Halt, Space};
 use super::standing::{Observer, Standing};
+use super::tolerances::PROPOSING_SHARE;
 use super::value::Point;
 use crate::ir::Nest;
 use crate::runtime::Control;
@@ -117,7 +118,7 @@ impl Run<'_, '_> {
             // Points that take long to make must leave time to try them.
             let until = plan.budget.ends(self.begun).map(|[end, _]| {
                 let now = Instant::now();
-                now + end.saturating_duration_since(now).mul_f64(PROPOSING)
+                now + end.saturating_duration_since(now).mul_f64(PROPOSING_SHARE)
             });
             let hurry = || until.is_some_and(|until| Instant::now() >= until);
             let stop = || hurry() || control.interrupted();

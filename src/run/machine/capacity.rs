@@ -9,6 +9,7 @@ use super::Machine;
 use super::kernels;
 use super::measured::{Capacity, Region};
 use super::memo::{self, Probed, are_quiet, forget};
+use crate::runtime::tolerances::CACHE_CLIFF_RATIO;
 use crate::runtime::{
     self, Budget, Control, Data, Options, RuntimeError, Scalar, Timing, Workload, cache_file,
     key_of_processor,
@@ -24,10 +25,6 @@ impl Probed for Capacity {
         self.beyond > other.beyond
     }
 }
-
-/// If the rate falls by less than this factor from the smallest array to the largest, no array
-/// exceeds the cache.
-const CLIFF: f64 = 1.5;
 
 impl Machine {
     /// This machine, with the capacity of its last caches and the cost of a parallel loop if they
@@ -141,7 +138,7 @@ fn sizes(least: u64, most: u64) -> Vec<u64> {
 fn end_of_cache(rates: &[(u64, f64)], quiet: bool) -> Option<Capacity> {
     let &(largest, beyond) = rates.last()?;
     let within = rates.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
-    let least = if within / beyond >= CLIFF {
+    let least = if within / beyond >= CACHE_CLIFF_RATIO {
         (within * beyond).sqrt()
     } else {
         0.0

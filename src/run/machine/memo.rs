@@ -1,20 +1,11 @@
 //! Keeps measurements in files of the cache directory, and repeats them if other programs disturbed
 //! them.
 
+use crate::runtime::tolerances::{MACHINE_DISTURBED_SHARE, MACHINE_TRIES, MACHINE_UNEVEN_RATIO};
 use crate::runtime::{RuntimeError, Timing};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;
-
-/// How often a disturbed measurement is tried.
-pub(super) const TRIES: usize = 3;
-
-/// A measurement is repeated if a larger share of its runs was disturbed.
-const DISTURBED: f64 = 0.5;
-
-/// If half of the runs take longer than the shortest one by more than this factor, other programs
-/// use the cores. [`Timing::disturbed`] sees only the core of the first thread.
-const UNEVEN: u32 = 2;
 
 /// A measured property of the machine.
 pub(super) trait Probed: Clone + Serialize + DeserializeOwned {
@@ -27,7 +18,8 @@ pub(super) trait Probed: Clone + Serialize + DeserializeOwned {
 
 /// Whether no other program disturbed the measurements.
 pub(super) fn are_quiet(timings: &[Timing]) -> bool {
-    let is_quiet = |t: &Timing| t.disturbed <= DISTURBED && t.median <= UNEVEN * t.min;
+    let is_even = |t: &Timing| t.median <= t.min.mul_f64(MACHINE_UNEVEN_RATIO);
+    let is_quiet = |t: &Timing| t.disturbed <= MACHINE_DISTURBED_SHARE && is_even(t);
     timings.iter().all(is_quiet)
 }
 
@@ -41,7 +33,7 @@ pub(super) fn measured<T: Probed>(
     probe: impl Fn() -> Result<Option<T>, RuntimeError>,
 ) -> Result<Option<T>, RuntimeError> {
     let mut known = recall::<T>(file);
-    for _ in 0..TRIES {
+    for _ in 0..MACHINE_TRIES {
         if known.as_ref().is_some_and(T::is_quiet) {
             break;
         }

@@ -2,9 +2,10 @@
 
 use super::Machine;
 use super::kernels::{self, Arrays};
-use super::memo::{TRIES, are_quiet, forget as forget_file, recall, remember};
+use super::memo::{are_quiet, forget as forget_file, recall, remember};
 use crate::codegen::Kernel;
 use crate::ir::Elem;
+use crate::runtime::tolerances::{MACHINE_TRIES, MORE_THREADS_RATIO};
 use crate::runtime::{
     self, Budget, Compiler, Control, Data, Options, RuntimeError, Scalar, Timing, Workload,
     cache_file,
@@ -23,9 +24,6 @@ pub struct Speed {
     #[serde(default)]
     pub quiet: bool,
 }
-
-/// More threads are at least as fast as fewer, up to this factor.
-const SLOWER: f64 = 0.9;
 
 /// Rates in units of 10^9 per second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -75,7 +73,9 @@ impl Rates {
             (self.copy, fewer.copy),
             (self.triad, fewer.triad),
         ];
-        pairs.iter().all(|(more, fewer)| *more >= SLOWER * fewer)
+        pairs
+            .iter()
+            .all(|(more, fewer)| *more >= MORE_THREADS_RATIO * fewer)
     }
 
     /// Bytes to and from memory, at best.
@@ -314,7 +314,7 @@ impl Known {
     fn measured(mut self, threads: usize, control: &Control) -> Result<Speed, RuntimeError> {
         let probes = Probes::new(threads, control)?;
         let mut found: Option<Speed> = None;
-        for _ in 0..TRIES {
+        for _ in 0..MACHINE_TRIES {
             let (rates, quiet) = probes.measured(control)?;
             let speed = Speed {
                 threads,

@@ -4,14 +4,15 @@
 use super::agreement::{Agreement, Difference};
 use super::elements::View;
 use super::error::RuntimeError;
+use super::tolerances::{F32_ERROR, F64_ERROR};
 use crate::ir::{Elem, Shape};
 use rayon::prelude::*;
 
 /// The relative error that counts as rounding: 1e-9 for f64, 1e-4 for f32, 0 for integers.
 pub fn default_tolerance(elem: Elem) -> f64 {
     match elem {
-        Elem::F64 => 1e-9,
-        Elem::F32 => 1e-4,
+        Elem::F64 => F64_ERROR,
+        Elem::F32 => F32_ERROR,
         Elem::I32 | Elem::I64 => 0.0,
     }
 }

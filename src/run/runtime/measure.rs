@@ -14,6 +14,7 @@ use super::machine_lock::lock_machine;
 use super::pace::{RetryBudget, Runs};
 use super::process_lock;
 use super::run::{Bench, Outputs, Placed};
+use super::tolerances::{LONG_WARM_UP, QUIET_WAIT, SETTLED_SPREAD, SHORT_WARM_UP};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -76,20 +77,13 @@ impl Default for Budget {
     }
 }
 
-/// The spread below which times agree.
-const SETTLED: f64 = 0.03;
-
-/// A warm-up of this length can count as a run. Memory is mapped before it, and cold caches cost
-/// milliseconds, less than a percent of this.
-const SLOW: Duration = Duration::from_millis(500);
-
 impl Budget {
     /// Whether a variant runs again after these runs.
     fn goes_on(&self, of: &Runs) -> bool {
         let runs = &of.all;
         let spent: Duration = runs.iter().sum();
         let settled = |enough: Duration| {
-            let agree = || Timing::new("", runs.clone()).spread <= SETTLED;
+            let agree = || Timing::new("", runs.clone()).spread <= SETTLED_SPREAD;
             runs.len() >= 2 && (spent >= 3 * self.time || spent >= enough && agree())
         };
         let reached = |enough: Duration| of.lasted() >= enough && of.reached();
@@ -105,7 +99,7 @@ impl Budget {
 
     /// Whether a warm-up of this length counts as the first run.
     fn counts(&self, warm_up: Duration) -> bool {
-        warm_up >= self.patience || self.enough.is_some() && warm_up >= SLOW
+        warm_up >= self.patience || self.enough.is_some() && warm_up >= LONG_WARM_UP
     }
 }
 
@@ -213,12 +207,6 @@ struct Entrant<'a> {
     known: Option<Timing>,
 }
 
-/// Kernels below this get a second warm-up.
-pub(super) const SHORT: Duration = Duration::from_millis(1);
-
-/// How long a measurement waits for quiet cores at first.
-const PATIENCE: Duration = Duration::from_millis(250);
-
 /// Runs every kernel as often as the budget says.
 fn take_turns(
     bench: &mut Bench<'_>,
@@ -233,7 +221,7 @@ fn take_turns(
         tell(Event::Runs { variant, run: 0 });
         // The first call of all is slower than later ones.
         let mut time = bench.run(&entrant.placed)?;
-        if time < SHORT {
+        if time < SHORT_WARM_UP {
             time = bench.run(&entrant.placed)?;
         }
         entrant.placed.lengthen(time);
@@ -242,7 +230,7 @@ fn take_turns(
         }
     }
     let mut patience = if budget.repeats {
-        RetryBudget::new(PATIENCE)
+        RetryBudget::new(QUIET_WAIT)
     } else {
         RetryBudget::none()
     };

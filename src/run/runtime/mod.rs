@@ -42,6 +42,7 @@ mod run;
 mod screen;
 mod serve;
 mod sys;
+pub(crate) mod tolerances;
 mod trust;
 mod worker;
 mod written;

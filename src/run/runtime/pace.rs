@@ -15,15 +15,15 @@ use super::compiler::Compiler;
 use super::control::Control;
 use super::error::RuntimeError;
 use super::options::Options;
+use super::tolerances::{
+    AS_SHORT_RATIO, DISTURBED_RATIO, HOPELESS_PROBES, QUIET_RUNS, REACHED_RUNS,
+    WARMING_SHARE_PER_SECOND,
+};
 use crate::codegen::{Kernel, Param, Role};
 use crate::ir::{Elem, Shape, Tensor};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-/// A loop is disturbed if it takes longer than at best by this factor. Undisturbed, it varies by
-/// about a percent; beside another thread that computes, by much more.
-const DISTURBED: f64 = 1.08;
 
 /// The kernel with the loop, for all `threads` of a worker, or for the first one if they are not
 /// those of OpenMP (`apart`). `None` if it does not compile.
@@ -57,13 +57,9 @@ pub(super) fn probe(
 /// processor may differ.
 static BEST: Mutex<BTreeMap<u64, (f64, Instant)>> = Mutex::new(BTreeMap::new());
 
-/// The best time grows by this rate per second: the clock of a processor slows down as it gets
-/// warm.
-const FORGOTTEN: f64 = 0.005;
-
 /// The best time, adjusted for its age.
 fn faded(best: f64, since: Duration) -> f64 {
-    best * (FORGOTTEN * since.as_secs_f64()).exp()
+    best * (WARMING_SHARE_PER_SECOND * since.as_secs_f64()).exp()
 }
 
 /// How much slower the slowest of the cores is than its best since this program started; 1 if no
@@ -85,7 +81,7 @@ pub(super) fn slowdown(told: &[f64]) -> f64 {
 
 /// Whether other programs use a core that is this much slower than at best.
 pub(super) fn is_disturbed(slowdown: f64) -> bool {
-    slowdown > DISTURBED
+    slowdown > DISTURBED_RATIO
 }
 
 /// The time of a run this long is known to a fraction of a percent. Shorter kernels are called
@@ -100,15 +96,6 @@ pub struct Runs {
     /// How much slower than at best the cores were before and after each run: 1 if undisturbed.
     pub slowdowns: Vec<[f64; 2]>,
 }
-
-/// Times within this factor of the shortest one count as equal to it.
-const AS_SHORT: f64 = 1.015;
-
-/// How many runs have to reach the shortest time, so that it is not an accident.
-const REACHED: usize = 3;
-
-/// Other programs may come and go within one run, but hardly within several.
-const SOME: usize = 2;
 
 impl Runs {
     /// The duration of all runs together. One run of a short kernel is several calls, and its time
@@ -131,15 +118,15 @@ impl Runs {
     /// Whether several undisturbed runs reached the shortest time, to about a percent. Other
     /// programs make runs longer, never shorter, so it then is the kernel's time.
     pub fn reached(&self) -> bool {
-        let most = self.least().unwrap_or_default().mul_f64(AS_SHORT);
-        self.quiet().filter(|time| *time <= most).count() >= REACHED
+        let most = self.least().unwrap_or_default().mul_f64(AS_SHORT_RATIO);
+        self.quiet().filter(|time| *time <= most).count() >= REACHED_RUNS
     }
 
     /// The estimated time of the kernel on otherwise idle cores; `None` before the first run. It is
     /// the shortest time if several runs were undisturbed. Otherwise times are divided by the
     /// slowdown of the cores.
     pub fn at_best(&self) -> Option<Duration> {
-        if self.quiet().count() >= SOME {
+        if self.quiet().count() >= QUIET_RUNS {
             return self.least();
         }
         let runs = self.all.iter().zip(&self.slowdowns);
@@ -179,15 +166,6 @@ pub(super) struct RetryBudget {
     quiet: usize,
 }
 
-/// Give up after this many disturbed probes without a quiet one.
-const TRIES: usize = 50;
-
-/// The pause between two probes.
-pub(super) const PAUSE: Duration = Duration::from_millis(2);
-
-/// Cores rarely stay quiet much longer, so repeating longer runs does not help.
-pub(super) const LONGEST: Duration = Duration::from_millis(100);
-
 impl RetryBudget {
     /// A budget that starts with this time, and grows with the runs.
     pub(super) fn new(left: Duration) -> RetryBudget {
@@ -212,7 +190,7 @@ impl RetryBudget {
     pub(super) fn bears(&mut self, disturbed: bool, time: Duration) -> bool {
         self.asked += 1;
         self.quiet += usize::from(!disturbed);
-        let is_hopeless = self.quiet == 0 && self.asked >= TRIES;
+        let is_hopeless = self.quiet == 0 && self.asked >= HOPELESS_PROBES;
         if !disturbed || is_hopeless || time > self.left {
             return false;
         }
@@ -251,11 +229,13 @@ mod tests {
     #[test]
     fn what_is_never_quiet_is_given_up() {
         let mut patience = RetryBudget::new(1000 * MS);
-        let borne = (0..2 * TRIES).filter(|_| patience.bears(true, MS)).count();
-        assert_eq!(borne, TRIES - 1);
+        let borne = (0..2 * HOPELESS_PROBES)
+            .filter(|_| patience.bears(true, MS))
+            .count();
+        assert_eq!(borne, HOPELESS_PROBES - 1);
         let mut patience = RetryBudget::new(1000 * MS);
         patience.bears(false, MS);
-        assert!((0..2 * TRIES).all(|_| patience.bears(true, MS)));
+        assert!((0..2 * HOPELESS_PROBES).all(|_| patience.bears(true, MS)));
     }
 
     #[test]

@@ -6,10 +6,11 @@ use super::control::Control;
 use super::data::Data;
 use super::elements::View;
 use super::error::RuntimeError;
-use super::pace::{self, LONGEST, PAUSE, RUN, RetryBudget, Runs};
+use super::pace::{self, RUN, RetryBudget, Runs};
 use super::place::Place;
 use super::process_lock;
 use super::protocol::{Call, Restore};
+use super::tolerances::{LONGEST_REPEATED, PROBE_PAUSE};
 use super::worker::{Kind, Worker};
 use crate::codegen::Role;
 use std::time::Duration;
@@ -298,16 +299,16 @@ impl<'a> Bench<'a> {
     ) -> Result<(), RuntimeError> {
         loop {
             let mut before = self.slowdown(placed.worker)?;
-            while patience.bears(pace::is_disturbed(before), PAUSE) {
+            while patience.bears(pace::is_disturbed(before), PROBE_PAUSE) {
                 self.control
                     .go_on(|| format!("waiting to run kernel `{}`", placed.symbol))?;
-                std::thread::sleep(PAUSE);
+                std::thread::sleep(PROBE_PAUSE);
                 before = self.slowdown(placed.worker)?;
             }
             let time = self.run(placed)?;
             let after = self.slowdown(placed.worker)?;
             let spent = time.max(RUN);
-            if time <= LONGEST && patience.bears(pace::is_disturbed(after), spent) {
+            if time <= LONGEST_REPEATED && patience.bears(pace::is_disturbed(after), spent) {
                 continue;
             }
             patience.earn(spent);

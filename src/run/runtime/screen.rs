@@ -4,10 +4,11 @@
 use super::control::Control;
 use super::error::RuntimeError;
 use super::machine_lock::lock_machine;
-use super::measure::{SHORT, Workload};
+use super::measure::Workload;
 use super::pace::{RetryBudget, Runs};
 use super::process_lock;
 use super::run::{Bench, Outputs, Placed};
+use super::tolerances::SHORT_WARM_UP;
 use std::time::Duration;
 
 /// How many kernels a worker runs before a new one replaces it, since it keeps all that it has
@@ -104,7 +105,7 @@ impl Loaded<'_, '_> {
         let (placed, runs) = self.screen.keep(|bench| {
             let _alone = process_lock::alone();
             let _lock = lock_machine(control)?;
-            let warm = if first < SHORT {
+            let warm = if first < SHORT_WARM_UP {
                 bench.run(&placed)?
             } else {
                 first

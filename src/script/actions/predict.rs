@@ -25,7 +25,8 @@ Source: Mullapudi et al., SIGGRAPH 2016; Williams et al., CACM 2009.",
     call: |call| {
         let nests = call.nests(0)?;
         let control = call.workbench().control.clone();
-        match Model::known(&control).predict(&nests) {
+        let pipeline = call.workbench().settings.options.target.pipeline;
+        match Model::with_pipeline(&control, pipeline).predict(&nests) {
             Some(prediction) => Ok(Dynamic::from(prediction)),
             None => Err(call.refuse("the loops have bounds or indices beyond the model").argument(0)),
         }

@@ -2,7 +2,7 @@
 
 use crate::machine::{self, Machine, Rates};
 use crate::runtime::Control;
-use crate::target::Target;
+use crate::target::{Pipeline, Target};
 
 /// The capabilities of a machine, in the units of the model.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,7 +11,7 @@ pub struct Model {
     pub(super) threads: f64,
     /// Bytes of a vector register, and number of registers.
     pub(super) vector: (f64, f64),
-    /// Cycles per second of one thread, if it issued two vector operations per cycle.
+    /// Cycles per second of one thread: with all its arithmetic units busy, it has the measured rate.
     pub(super) clock: f64,
     /// The caches, nearest first. Each has its bytes per thread, and the bytes per second that one
     /// thread and all threads get from the level behind it.
@@ -43,20 +43,31 @@ const REGION: f64 = 2e-6;
 impl Model {
     /// The model of this machine, with the known rates.
     pub fn known(control: &Control) -> Model {
+        Model::with_pipeline(control, Pipeline::default())
+    }
+
+    /// The same, if its cores execute instructions as `pipeline` says. Vectors, caches and rates
+    /// remain those of this machine.
+    pub fn with_pipeline(control: &Control, pipeline: Pipeline) -> Model {
         let speed = |threads| machine::known_speed(threads, control).map(|speed| speed.rates);
         let rates = speed(1).zip(speed(control.threads));
         let rates = rates.map(|(one, all)| [one, all]);
-        Model::new(&Machine::known(control), control.threads, rates)
+        Model::new(&Machine::known(control), pipeline, control.threads, rates)
     }
 
     /// The model of a machine with `threads` threads in parallel loops. `rates` are the rates of
     /// one thread and of all, if they were measured.
-    pub fn new(machine: &Machine, threads: usize, rates: Option<[Rates; 2]>) -> Model {
+    pub fn new(
+        machine: &Machine,
+        pipeline: Pipeline,
+        threads: usize,
+        rates: Option<[Rates; 2]>,
+    ) -> Model {
         let count = threads.max(1) as f64;
         let vector = machine.vector.as_ref();
         let vector = vector.map_or((16.0, 16.0), |v| (v.bytes as f64, v.registers as f64));
-        // Two fused multiply-adds of a register per cycle.
-        let per_cycle = 4.0 * vector.0 / 8.0;
+        // Each arithmetic unit executes a fused multiply-add of a register per cycle.
+        let per_cycle = 2.0 * pipeline.operations_per_cycle * vector.0 / 8.0;
         let clock = rates.map_or(CLOCK, |[one, _]| one.gflops_f64 * 1e9 / per_cycle);
         let [one, all] = rates.map_or([MEMORY, MEMORY], |r| r.map(|r| 1e9 * r.bandwidth()));
         let cycle = clock * vector.0;
@@ -93,7 +104,10 @@ impl Model {
             .as_ref()
             .map_or(REGION * count, |r| r.seconds);
         Model {
-            target: machine.target(),
+            target: Target {
+                pipeline,
+                ..machine.target()
+            },
             threads: count,
             vector,
             clock,

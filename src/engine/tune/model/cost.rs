@@ -1,6 +1,7 @@
 //! The time of a kernel: its slowest resource, plus a share of the others, which overlap with it.
 
 use super::capabilities::{Level, Model};
+use super::processor::Processor;
 use super::shape::Shape;
 use super::{traffic, work};
 use std::collections::BTreeMap;
@@ -40,6 +41,11 @@ struct Use {
 pub(super) fn cost(model: &Model, shapes: &[Shape]) -> Option<Prediction> {
     let mut uses: BTreeMap<String, Use> = BTreeMap::new();
     let mut seconds = 0.0;
+    let processor = Processor {
+        pipeline: &model.target.pipeline,
+        vector_bytes: model.vector.0,
+        registers: model.vector.1,
+    };
     for shape in shapes {
         let threads = shape.threads;
         let line = model.target.line as f64;
@@ -52,7 +58,7 @@ pub(super) fn cost(model: &Model, shapes: &[Shape]) -> Option<Prediction> {
                 (level, traffic::of(shape, level.bytes, line, jump))
             })
             .collect();
-        for kernel in work::of(shape, model.vector) {
+        for kernel in work::of(shape, processor) {
             let mut parts: Vec<(String, f64, String)> = kernel
                 .parts()
                 .into_iter()

@@ -3,8 +3,8 @@
 //! The plan of a nest says which loops are vectorized and which tensors are in registers. The model
 //! reads it (`read.rs`) as loops with trip counts and accesses with strides (`shape.rs`). For each
 //! innermost loop, it derives the bytes that come to each level of cache (`traffic.rs`), and the
-//! instructions of a thread (`work.rs`). The slowest of these bounds the loop; the others overlap
-//! with it in part (`cost.rs`).
+//! instructions of a thread (`work.rs`, `code.rs`), as its target's pipeline executes them. The
+//! slowest of these bounds the loop; the others overlap with it in part (`cost.rs`).
 //!
 //! The model ignores conflict misses, pages, and the compiler's choices beyond unrolling and
 //! vectors. A search corrects it by measured times.
@@ -13,7 +13,11 @@
 //! 2016 (footprints of loop levels); Williams et al., Roofline, CACM 2009.
 
 mod capabilities;
+mod code;
 mod cost;
+mod kernel;
+mod loads;
+mod processor;
 mod read;
 mod shape;
 mod traffic;
@@ -84,5 +88,75 @@ parallel for i in 0..8
         let without = codegen::unproved(&nests, &target).unwrap();
         let read = |plan: &codegen::Plan| format!("{:?}", read::read(&plan.parts[0], 2.0, 64.0));
         assert_eq!(read(full), read(&without));
+    }
+
+    /// A machine with AVX2 and 3 GHz, whose cores execute instructions as `pipeline` says.
+    fn described(pipeline: Pipeline) -> Model {
+        let level = |name: &str, bytes, rate| Level {
+            name: name.to_owned(),
+            bytes,
+            one: rate,
+            all: 2.0 * rate,
+        };
+        Model {
+            target: Target {
+                pipeline,
+                ..Target::named("avx2").unwrap()
+            },
+            threads: 2.0,
+            vector: (32.0, 16.0),
+            clock: 3e9,
+            levels: vec![level("L2", 32_768.0, 4.8e10), level("memory", 1e6, 1e10)],
+            region: 2e-6,
+        }
+    }
+
+    /// The predicted nanoseconds of a resource, in whole numbers.
+    fn nanoseconds(pipeline: Pipeline, nest: &str, resource: &str) -> i64 {
+        let nests = [crate::ir::parse_nest(nest).unwrap()];
+        let prediction = described(pipeline).predict(&nests).unwrap();
+        let mut parts = prediction.parts.iter();
+        let part = parts.find(|(name, _)| name == resource).unwrap();
+        (part.1 * 1e9).round() as i64
+    }
+
+    const SUM: &str = "\
+f64 s[1], a[1024]
+for k in 0..1024
+  s[0] += a[k]
+";
+
+    const QUOTIENTS: &str = "\
+f64 b[1024], a[1024]
+for k in 0..1024
+  b[k] = exp(a[k]) / a[k]
+";
+
+    #[test]
+    fn predictions_with_the_default_pipeline_are_pinned() {
+        let told = [
+            (TILED, "arithmetic"),
+            (TILED, "loads and stores"),
+            (TILED, "latency"),
+            (TILED, "loop overhead"),
+            (SUM, "latency"),
+            (QUOTIENTS, "arithmetic"),
+        ];
+        let told = told.map(|(nest, part)| nanoseconds(Pipeline::default(), nest, part));
+        assert_eq!(told, [87, 131, 314, 4, 1195, 2048]);
+    }
+
+    #[test]
+    fn targets_have_pipelines_of_their_own() {
+        let usual = Pipeline::default();
+        let slow = Pipeline {
+            addition_latency: 2.0 * usual.addition_latency,
+            function_cycles: 3.0 * usual.function_cycles,
+            ..usual
+        };
+        let of = |pipeline, nest, part| nanoseconds(pipeline, nest, part);
+        let waits = of(usual, SUM, "latency");
+        assert!((of(slow, SUM, "latency") - 2 * waits).abs() <= 1);
+        assert!(of(slow, QUOTIENTS, "arithmetic") > 2 * of(usual, QUOTIENTS, "arithmetic"));
     }
 }

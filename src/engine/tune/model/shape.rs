@@ -100,6 +100,29 @@ pub(super) struct Shape {
 /// Number of address streams that a hardware prefetcher follows.
 const STREAMS: f64 = 64.0;
 
+impl Level {
+    /// The lanes of a vector loop.
+    pub fn vector(&self) -> Option<f64> {
+        match self.lanes {
+            Lanes::Vector(lanes) => Some(lanes),
+            Lanes::One | Lanes::Compiler => None,
+        }
+    }
+
+    /// How many times the body is executed if an instruction has that many lanes.
+    pub fn executions(&self, lanes: f64) -> f64 {
+        match self.vector() {
+            Some(lanes) => {
+                let whole = (self.trips / lanes).floor();
+                let rest = self.trips - whole * lanes;
+                // The remainder is one shorter or masked vector.
+                whole + if rest > 0.0 { 1.0 } else { 0.0 }
+            }
+            None => (self.trips / lanes).max(1.0),
+        }
+    }
+}
+
 impl Access {
     /// The range of an index over the loops from `depth` on, without the contribution of outer
     /// loops.
