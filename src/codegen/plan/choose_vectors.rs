@@ -75,14 +75,14 @@ impl Marks<'_> {
         let mode = match (elem, &l.mode, trips(of)) {
             (Some(elem), ..) => Mode::Vector(VectorPlan {
                 elem,
-                lanes: of.lanes,
+                lanes: of.lanes(),
                 unrolled,
                 trips: Trips::Any { align: None },
             }),
             (None, Mode::Serial, Some(trips)) if unrolled => Mode::Unrolled(trips),
             (None, mode, _) => mode.clone(),
         };
-        let why = (of.vector && elem.is_none()).then(|| {
+        let why = (of.is_vector() && elem.is_none()).then(|| {
             if l.is_shared() {
                 "threads share its iterations".to_owned()
             } else {
@@ -212,7 +212,7 @@ impl Chosen {
     fn shared(&mut self, trees: &[Tree], band: usize) {
         for tree in trees {
             let Tree::Loop(l) = tree else { continue };
-            let band = if l.parallel { l.sharing.collapse } else { band };
+            let band = l.sharing().map_or(band, |sharing| sharing.collapse);
             if band > 0 {
                 self.shared.insert(l.name.clone());
             }
@@ -226,7 +226,7 @@ impl Chosen {
             match tree {
                 Tree::Local(tensor) => locals.extend(tensor.name().cloned()),
                 Tree::Loop(l) => {
-                    let marked = l.vector || copies(l, locals);
+                    let marked = l.is_vector() || copies(l, locals);
                     if marked && !self.is_shared(l) && elem_of(l, &self.target).is_some() {
                         self.vectors.insert(l.name.clone());
                     }
@@ -303,7 +303,7 @@ impl Chosen {
                     }
                     let lanes = match self.is_vector(l) {
                         true => widest(&self.target) / s.target.elem().size() as i64,
-                        false if l.vector => return false,
+                        false if l.is_vector() => return false,
                         false => 1,
                     };
                     let Some(trips) = trips(l) else { return false };

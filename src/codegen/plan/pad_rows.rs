@@ -280,7 +280,7 @@ fn inside(l: &Loop, around: &Bounds) -> Bounds {
 pub(super) fn rest(l: &Loop, rows: &Rows) -> Option<i64> {
     let lanes = widest(&rows.target)
         / elem_of(l, &rows.target)
-            .filter(|_| l.lanes.is_none())?
+            .filter(|_| l.lanes().is_none())?
             .size() as i64;
     let trips = trips(l)
         .filter(|_| matches!(l.range.lower.as_slice(), [low] if low.as_constant() == Some(0)))?;

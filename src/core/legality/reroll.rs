@@ -121,7 +121,7 @@ impl Item {
         match tree {
             Tree::Loop(l) => {
                 let Range { lower, upper, step } = &l.range;
-                let modes = (l.parallel, l.sharing, l.vector);
+                let modes = (l.is_parallel(), l.sharing(), l.is_vector());
                 let _ = write!(self.key, "for {step} {modes:?} {} {{", lower.len());
                 lower
                     .iter()
