@@ -72,7 +72,7 @@ fn outlined(
                 iterators.push(l.of.name.clone());
                 // Lanes of a vector loop cannot be calls.
                 let is_worth = || executions(&l.of.body, &bounds) >= WORTH_A_CALL;
-                let body = if band == 1 && !l.of.is_vector() && is_worth() {
+                let body = if band == 1 && !l.is_simd() && is_worth() {
                     let body = outlined(&l.body, 0, iterators, &bounds);
                     let free = FreeNames::of(&l.body);
                     let used = iterators.iter().filter(|name| free.mentions(name));

@@ -55,7 +55,7 @@ use std::collections::{HashMap, HashSet};
 pub(super) fn pad_rows(plan: &Plan, context: &Context<'_>) -> Plan {
     plan.each(|part| {
         let trees = part.trees();
-        let chosen = Chosen::of(trees, context.target);
+        let chosen = Chosen::of(part, context.target);
         let streams = Streams::of(trees, &part.nest.locals(), &chosen);
         let rows = Rows::of(trees, &chosen);
         let mut found = Vec::new();
