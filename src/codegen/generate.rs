@@ -208,7 +208,7 @@ pub fn unproved(nests: &[Nest], target: &Target) -> Result<Plan, NoCode> {
 
 /// The vector loops that are left to compilers since they have loops inside, and the reasons.
 pub fn outer_vectors(nests: &[Nest], target: &Target) -> Vec<(Name, String)> {
-    let is_outer = |l: &Loop| l.vector && l.body.iter().any(|t| matches!(t, Tree::Loop(_)));
+    let is_outer = |l: &Loop| l.is_vector() && l.body.iter().any(|t| matches!(t, Tree::Loop(_)));
     let mut loops = nests.iter().flat_map(Nest::loops);
     if !loops.any(|(_, l)| is_outer(l)) {
         return Vec::new();

@@ -1,7 +1,7 @@
 //! The line below each step: whether the nest is legal, what changed, and how fast it should be.
 
 use super::paint::Paint;
-use crate::ir::{Nest, Step};
+use crate::ir::{Loop, Mode, Nest, Step};
 use crate::legality::{self, Reductions, Verdict};
 use crate::report;
 use crate::verbs::Forecast;
@@ -87,19 +87,19 @@ fn base<'a>(nest: &Nest, before: &'a [(String, Nest)]) -> Option<(&'a str, usize
 /// `loops i (parallel), k, j (vector)`.
 fn loops(nest: &Nest) -> String {
     let loops = nest.loops();
-    let parallel = loops.iter().filter(|(_, l)| l.parallel).count();
-    let vector = loops.iter().filter(|(_, l)| l.vector).count();
+    let parallel = loops.iter().filter(|(_, l)| l.is_parallel()).count();
+    let vector = loops.iter().filter(|(_, l)| l.is_vector()).count();
     if loops.len() > NAMED {
         return format!(
             "{} loops, {parallel} parallel, {vector} vector",
             loops.len()
         );
     }
-    let shown = |l: &crate::ir::Loop| match (l.parallel, l.vector) {
-        (true, true) => format!("{} (parallel vector)", l.name),
-        (true, false) => format!("{} (parallel)", l.name),
-        (false, true) => format!("{} (vector)", l.name),
-        (false, false) => l.name.to_string(),
+    let shown = |l: &Loop| match l.mode {
+        Mode::ParallelVector { .. } => format!("{} (parallel vector)", l.name),
+        Mode::Parallel { .. } => format!("{} (parallel)", l.name),
+        Mode::Vector { .. } => format!("{} (vector)", l.name),
+        Mode::Serial => l.name.to_string(),
     };
     let names: Vec<String> = loops.iter().map(|(_, l)| shown(l)).collect();
     match names.len() {

@@ -11,7 +11,7 @@ use super::nest::reorder::REORDER;
 use super::nest::unroll_and_jam::{self, UNROLL_AND_JAM};
 use super::op::{Alternatives, Call, Op};
 use super::trace::{one_step, steps_on, undo};
-use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Sharing, Step};
+use crate::ir::{Arg, Loop, LoopRef, Mode, Name, Nest, Step};
 use crate::legality::{BatchProver, Dependence, DependenceKind, Reductions, Violation, within};
 use std::sync::Arc;
 
@@ -195,7 +195,7 @@ impl Trials<'_> {
             ("vectorize", "be vectorized")
         };
         let holds_none = |l: &Loop| !l.body.iter().any(|t| t.as_loop().is_some());
-        let fits = |l: &Loop| l.name != *by && !l.parallel && !l.vector;
+        let fits = |l: &Loop| l.name != *by && l.is_serial();
         let loops = plain.loops().into_iter().map(|(_, l)| l);
         let loops = loops.filter(|l| fits(l) && around.contains(&&l.name));
         let found: Vec<String> = loops
@@ -247,14 +247,11 @@ impl Trials<'_> {
 /// The nest with the loop `by` serial, if it is parallel or vector.
 fn unmarked(nest: &Nest, by: &Name) -> Option<Nest> {
     let loops = nest.loops();
-    let marked = |l: &Loop| l.name == *by && (l.parallel || l.vector);
+    let marked = |l: &Loop| l.name == *by && !l.is_serial();
     loops.iter().find(|(_, l)| marked(l))?;
     let reference = LoopRef::Name(by.to_string());
     let plain = mark(nest, &reference, |l| Loop {
-        parallel: false,
-        vector: false,
-        lanes: None,
-        sharing: Sharing::default(),
+        mode: Mode::Serial,
         ..l
     });
     plain.ok()

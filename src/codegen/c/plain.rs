@@ -10,7 +10,7 @@
 //! no pragma for vectors, as in Pluto's C: OpenMP allows none between its own and the loop.
 
 use super::printer::Printer;
-use crate::ir::{Loop, Name, Tree};
+use crate::ir::{Loop, Mode, Name, Tree};
 use crate::kernel::Header;
 use crate::plan::tree::{Node, Part};
 
@@ -39,7 +39,7 @@ impl Printer<'_> {
     }
 
     fn plain_loop(&mut self, l: &Loop, body: &[Node]) {
-        if l.parallel {
+        if l.is_parallel() {
             let inside = iterators(&l.body);
             let private = if inside.is_empty() {
                 String::new()
@@ -48,7 +48,7 @@ impl Printer<'_> {
             };
             self.line(&format!("#pragma omp parallel for{private}"));
         }
-        if l.vector && !l.parallel {
+        if matches!(l.mode, Mode::Vector { .. }) {
             self.line("#pragma ivdep");
             self.line("#pragma vector always");
             self.line("#pragma GCC ivdep");

@@ -25,7 +25,7 @@ impl Printer<'_> {
         if simd {
             text.push_str(" simd");
         }
-        if let Some(lanes) = l.lanes.filter(|_| simd) {
+        if let Some(lanes) = l.lanes().filter(|_| simd) {
             let _ = write!(text, " safelen({lanes}) simdlen({lanes})");
         }
         text.push_str(&sharing(l));
@@ -39,7 +39,7 @@ impl Printer<'_> {
 
     /// The clause that runs a parallel loop on one thread if it has too few iterations.
     pub(super) fn threshold(&mut self, l: &Loop) -> String {
-        let Some(threshold) = l.sharing.threshold else {
+        let Some(threshold) = l.sharing().and_then(|sharing| sharing.threshold) else {
             return String::new();
         };
         let iterations = self.iterations(l);
@@ -50,7 +50,7 @@ impl Printer<'_> {
     fn iterations(&mut self, l: &Loop) -> String {
         let band = std::iter::successors(Some(l), |l| Some(&**l.body.first()?.as_loop()?));
         let (mut constant, mut factors) = (1i64, Vec::new());
-        for l in band.take(l.sharing.collapse) {
+        for l in band.take(l.collapse()) {
             let step = l.range.step;
             if let Some((low, high)) = l.range.as_constant() {
                 let extent = high.saturating_sub(low).max(0);
@@ -95,11 +95,14 @@ const MAX_CHUNK: i64 = i32::MAX as i64;
 /// How threads share a parallel loop, as clauses of its pragma.
 fn sharing(l: &Loop) -> String {
     let mut text = String::new();
-    if l.sharing.collapse > 1 {
-        let _ = write!(text, " collapse({})", l.sharing.collapse);
+    let Some(sharing) = l.sharing() else {
+        return text;
+    };
+    if sharing.collapse > 1 {
+        let _ = write!(text, " collapse({})", sharing.collapse);
     }
-    if let Some(schedule) = l.sharing.schedule {
-        let chunk = l.sharing.chunk.map(|n| format!(", {}", n.min(MAX_CHUNK)));
+    if let Some(schedule) = sharing.schedule {
+        let chunk = sharing.chunk.map(|n| format!(", {}", n.min(MAX_CHUNK)));
         let _ = write!(
             text,
             " schedule({}{})",

@@ -44,7 +44,7 @@ use std::sync::Arc;
 /// The plan with vector loops and unrolled loops.
 pub(super) fn choose_vectors(plan: &Plan, context: &Context<'_>) -> Plan {
     plan.each(|part| {
-        let chosen = Chosen::of(part.trees(), context.target);
+        let chosen = Chosen::of(part, context.target);
         let marks = Marks {
             chosen: &chosen,
             context,
@@ -75,14 +75,14 @@ impl Marks<'_> {
         let mode = match (elem, &l.mode, trips(of)) {
             (Some(elem), ..) => Mode::Vector(VectorPlan {
                 elem,
-                lanes: of.lanes,
+                lanes: of.lanes(),
                 unrolled,
                 trips: Trips::Any { align: None },
             }),
             (None, Mode::Serial, Some(trips)) if unrolled => Mode::Unrolled(trips),
             (None, mode, _) => mode.clone(),
         };
-        let why = (of.vector && elem.is_none()).then(|| {
+        let why = (l.is_simd() && elem.is_none()).then(|| {
             if l.is_shared() {
                 "threads share its iterations".to_owned()
             } else {
@@ -149,11 +149,11 @@ impl Chosen {
         }
     }
 
-    pub(super) fn of(trees: &[Tree], target: &Target) -> Chosen {
-        let mut chosen = Chosen::none(target);
-        chosen.shared(trees, 0);
-        chosen.vectors(trees, &mut Vec::new());
-        chosen.registers(trees);
+    /// The choice for a plan without vector loops and unrolled loops.
+    pub(super) fn of(part: &Part, target: &Target) -> Chosen {
+        let mut chosen = Chosen::planned(part, target);
+        chosen.vectors(part.trees(), &mut Vec::new());
+        chosen.registers(part.trees());
         chosen
     }
 
@@ -179,7 +179,7 @@ impl Chosen {
         &self.held
     }
 
-    /// The vector loops and unrolled loops of a plan.
+    /// The shared loops, vector loops and unrolled loops of a plan.
     pub(super) fn planned(part: &Part, target: &Target) -> Chosen {
         let mut chosen = Chosen::none(target);
         let mut see = |l: &PlannedLoop| {
@@ -207,26 +207,13 @@ impl Chosen {
         chosen
     }
 
-    /// Collects the loops that threads share: `band` more loops share their iterations with a
-    /// parallel one around.
-    fn shared(&mut self, trees: &[Tree], band: usize) {
-        for tree in trees {
-            let Tree::Loop(l) = tree else { continue };
-            let band = if l.parallel { l.sharing.collapse } else { band };
-            if band > 0 {
-                self.shared.insert(l.name.clone());
-            }
-            self.shared(&l.body, band.saturating_sub(1));
-        }
-    }
-
     fn vectors(&mut self, trees: &[Tree], locals: &mut Vec<Name>) {
         let outside = locals.len();
         for tree in trees {
             match tree {
                 Tree::Local(tensor) => locals.extend(tensor.name().cloned()),
                 Tree::Loop(l) => {
-                    let marked = l.vector || copies(l, locals);
+                    let marked = l.is_vector() || copies(l, locals);
                     if marked && !self.is_shared(l) && elem_of(l, &self.target).is_some() {
                         self.vectors.insert(l.name.clone());
                     }
@@ -303,7 +290,7 @@ impl Chosen {
                     }
                     let lanes = match self.is_vector(l) {
                         true => widest(&self.target) / s.target.elem().size() as i64,
-                        false if l.vector => return false,
+                        false if l.is_vector() => return false,
                         false => 1,
                     };
                     let Some(trips) = trips(l) else { return false };

@@ -38,7 +38,7 @@ pub(crate) fn elem_of(l: &Loop, target: &Target) -> Option<Elem> {
     let mut elem = None;
     let plain = l.range.step == 1 && l.hints.prefetch.is_empty() && !l.body.is_empty();
     let lanes = l
-        .lanes
+        .lanes()
         .is_none_or(|n| (2..=16).contains(&n) && n & (n - 1) == 0);
     let fits = plain
         && lanes
@@ -52,7 +52,7 @@ pub(crate) fn elem_of(l: &Loop, target: &Target) -> Option<Elem> {
     let elem = elem.filter(|e| fits && e.is_float())?;
     // Vectors are no longer than the longest register.
     let longest = widest(target) / elem.size() as i64;
-    l.lanes.is_none_or(|n| n <= longest).then_some(elem)
+    l.lanes().is_none_or(|n| n <= longest).then_some(elem)
 }
 
 /// Why a loop does not run in vectors of the target, for readers.
@@ -92,7 +92,7 @@ pub(crate) fn why_not(l: &Loop, target: &Target) -> String {
     if elems().any(|elem| Some(elem) != elems().next()) {
         return "it sets elements of several types".to_owned();
     }
-    let lanes = l.lanes.unwrap_or_default();
+    let lanes = l.lanes().unwrap_or_default();
     format!(
         "{lanes} lanes do not fit a vector of {} bytes",
         widest(target)

@@ -1,7 +1,7 @@
 //! Makes the first plan of a nest: loops run as they are marked, and everything else is undecided.
 
 use super::tree::{Entry, Local, Loop, Mode, Node, Part, Space, Statement};
-use crate::ir::{Nest, Tree};
+use crate::ir::{self, Nest, Tree};
 use std::sync::Arc;
 
 /// The plan of one nest.
@@ -17,15 +17,16 @@ pub(crate) fn lower(nest: &Nest) -> Part {
 fn nodes(trees: &[Tree], band: usize) -> Vec<Node> {
     let node = |tree: &Tree| match tree {
         Tree::Loop(l) => {
-            let band = if l.parallel { l.sharing.collapse } else { band };
-            let mode = match (l.parallel, band > 0, l.vector) {
-                (true, _, simd) => Mode::Parallel {
+            let band = l.sharing().map_or(band, |sharing| sharing.collapse);
+            let simd = l.is_vector();
+            let mode = match l.mode {
+                ir::Mode::Parallel { .. } | ir::Mode::ParallelVector { .. } => Mode::Parallel {
                     entry: Entry::Call,
                     simd,
                 },
-                (false, true, simd) => Mode::Collapsed { simd },
-                (false, false, true) => Mode::Simd,
-                (false, false, false) => Mode::Serial,
+                _ if band > 0 => Mode::Collapsed { simd },
+                ir::Mode::Vector { .. } => Mode::Simd,
+                ir::Mode::Serial => Mode::Serial,
             };
             Node::Loop(Arc::new(Loop {
                 of: l.clone(),

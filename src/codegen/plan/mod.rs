@@ -58,17 +58,29 @@ macro_rules! passes {
 
 /// All passes, in order.
 static PASSES: &[Pass] = passes![
+    // Rewrites the nest, so it comes before all decisions. They need its constant trip counts.
     simplify: DECIDES,
+    // Rewrites the nest again, before vectors are chosen: these decisions see the padded rows.
     pad_rows: DECIDES,
+    // The first decision on nodes: most passes below ask which loops are vectors or unrolled.
     choose_vectors: DECIDES,
+    // Only vector loops stream.
     stream: DECIDES,
+    // A loop that streams aligns its stores first, so that streams come before the ends of vectors.
     partial_vectors: DECIDES,
+    // Asks which loops over terms are neither vectors nor unrolled.
     load_fence: HINTS,
+    // Vector loops do not prefetch, so they are known by now.
     spread_prefetches: HINTS,
+    // Counts the registers of unrolled loops, so it comes before the next pass rolls some of them.
     roll_sums: DECIDES,
+    // Judges the loops that are still unrolled. It does not look into regions and functions.
     keep_order: DECIDES,
+    // Moves loops, with the fences of `stream`, into regions. It does not look into functions.
     parallel_region: DECIDES,
+    // Moves bodies into functions, into which no pass above looks.
     outline: HINTS,
+    // Counts the stack in the final order of local tensors: regions move them.
     allocate: DECIDES,
 ];
 

@@ -64,7 +64,7 @@ fn outlined(
         result.push(match node {
             Node::Loop(l) if !l.is_vector() => {
                 let band = match l.mode {
-                    Mode::Parallel { .. } => l.of.sharing.collapse,
+                    Mode::Parallel { .. } => l.of.collapse(),
                     _ => std::mem::take(&mut band),
                 };
                 let mut bounds = around.clone();
@@ -72,7 +72,7 @@ fn outlined(
                 iterators.push(l.of.name.clone());
                 // Lanes of a vector loop cannot be calls.
                 let is_worth = || executions(&l.of.body, &bounds) >= WORTH_A_CALL;
-                let body = if band == 1 && !l.of.vector && is_worth() {
+                let body = if band == 1 && !l.is_simd() && is_worth() {
                     let body = outlined(&l.body, 0, iterators, &bounds);
                     let free = FreeNames::of(&l.body);
                     let used = iterators.iter().filter(|name| free.mentions(name));

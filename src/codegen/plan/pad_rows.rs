@@ -55,7 +55,7 @@ use std::collections::{HashMap, HashSet};
 pub(super) fn pad_rows(plan: &Plan, context: &Context<'_>) -> Plan {
     plan.each(|part| {
         let trees = part.trees();
-        let chosen = Chosen::of(trees, context.target);
+        let chosen = Chosen::of(part, context.target);
         let streams = Streams::of(trees, &part.nest.locals(), &chosen);
         let rows = Rows::of(trees, &chosen);
         let mut found = Vec::new();
@@ -280,7 +280,7 @@ fn inside(l: &Loop, around: &Bounds) -> Bounds {
 pub(super) fn rest(l: &Loop, rows: &Rows) -> Option<i64> {
     let lanes = widest(&rows.target)
         / elem_of(l, &rows.target)
-            .filter(|_| l.lanes.is_none())?
+            .filter(|_| l.lanes().is_none())?
             .size() as i64;
     let trips = trips(l)
         .filter(|_| matches!(l.range.lower.as_slice(), [low] if low.as_constant() == Some(0)))?;

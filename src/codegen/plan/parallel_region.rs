@@ -76,7 +76,7 @@ fn outside(nodes: &[Node], bounds: &Bounds) -> Vec<Node> {
         rest = others;
         match (first, others.first()) {
             // Each thread ends its part with a fence.
-            (Node::Loop(l), Some(Node::Fence)) if l.of.parallel => {
+            (Node::Loop(l), Some(Node::Fence)) if l.is_parallel() => {
                 let l = PlannedLoop {
                     shows_remark: false,
                     ..entered(l, Entry::JoinWithoutWaiting)
@@ -87,7 +87,7 @@ fn outside(nodes: &[Node], bounds: &Bounds) -> Vec<Node> {
                 }));
                 rest = &others[1..];
             }
-            (Node::Loop(l), _) if !l.of.parallel && !l.is_vector() => {
+            (Node::Loop(l), _) if !l.is_parallel() && !l.is_vector() => {
                 result.push(Node::Loop(Arc::new(PlannedLoop {
                     body: outside(&l.body, &within(&l.of, bounds)),
                     ..(**l).clone()
@@ -108,7 +108,7 @@ fn inside(nodes: &[Node], bounds: &Bounds) -> Vec<Node> {
         match node {
             // It is declared before the region.
             Node::Local(_) => {}
-            Node::Loop(l) if l.of.parallel => {
+            Node::Loop(l) if l.is_parallel() => {
                 let fenced = matches!(nodes.get(k + 1), Some(Node::Fence));
                 let entry = if fenced || unwaited.contains(&l.of.name) {
                     Entry::JoinWithoutWaiting
@@ -171,11 +171,15 @@ fn length_of_team(nodes: &[Node]) -> usize {
 fn is_for_team(node: &Node) -> bool {
     match node {
         Node::Local(_) | Node::Fetch(_) | Node::Fence | Node::InOrder | Node::LoadFence => true,
-        Node::Loop(l) if l.of.parallel => l.of.sharing.threshold.is_none(),
-        Node::Loop(l) => {
-            let plain = !l.of.vector && !l.is_unrolled() && !l.is_vector();
-            plain && l.body.iter().all(is_for_team) && loops_to_share(node) > 0
-        }
+        Node::Loop(l) => match l.mode {
+            Mode::Parallel { .. } => l.of.sharing().is_none_or(|of| of.threshold.is_none()),
+            Mode::Serial | Mode::Rolled | Mode::Collapsed { simd: false } => {
+                l.body.iter().all(is_for_team) && loops_to_share(node) > 0
+            }
+            Mode::Simd | Mode::Collapsed { simd: true } | Mode::Unrolled(_) | Mode::Vector(_) => {
+                false
+            }
+        },
         _ => false,
     }
 }
@@ -183,7 +187,7 @@ fn is_for_team(node: &Node) -> bool {
 /// The local tensors that the loops of a region share.
 fn shared_locals<'n>(node: &'n Node, found: &mut Vec<&'n Local>) {
     match node {
-        Node::Loop(l) if !l.of.parallel => l.body.iter().for_each(|n| shared_locals(n, found)),
+        Node::Loop(l) if !l.is_parallel() => l.body.iter().for_each(|n| shared_locals(n, found)),
         Node::Local(local) => found.push(local),
         _ => {}
     }
@@ -192,7 +196,7 @@ fn shared_locals<'n>(node: &'n Node, found: &mut Vec<&'n Local>) {
 /// The number of parallel loops; those in a serial loop count twice.
 fn loops_to_share(node: &Node) -> usize {
     match node {
-        Node::Loop(l) if l.of.parallel => 1,
+        Node::Loop(l) if l.is_parallel() => 1,
         Node::Loop(l) => {
             let inside: usize = l.body.iter().map(loops_to_share).sum();
             if is_once(&l.of) { inside } else { 2 * inside }

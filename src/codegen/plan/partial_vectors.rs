@@ -369,7 +369,7 @@ impl Lanes<'_> {
         let lanes = widest(&self.rows.target) / tensor.elem().size() as i64;
         let sets = |s: &Stmt| {
             let Some((l, trips)) = around
-                .filter(|l| self.chosen.is_vector(l) && l.lanes.is_none())
+                .filter(|l| self.chosen.is_vector(l) && l.lanes().is_none())
                 .and_then(|l| Some((l, trips(l)?)))
             else {
                 return false;

@@ -63,7 +63,7 @@ fn of_loop(l: &Loop) -> String {
         Mode::Rolled => says.push("not unrolled".to_owned()),
         Mode::Unrolled(copies) => says.push(format!("unrolled {copies} times")),
         Mode::Parallel { entry, simd } => {
-            let sharing = of.sharing;
+            let sharing = of.sharing().unwrap_or_default();
             if let Some(schedule) = sharing.schedule {
                 says.push(schedule.word().to_owned());
             }
@@ -146,7 +146,7 @@ fn on_all_threads(region: &Region) -> String {
     let threshold = region
         .around
         .as_ref()
-        .and_then(|l| Some((l, l.sharing.threshold?)));
+        .and_then(|l| Some((l, l.sharing()?.threshold?)));
     match threshold {
         Some((l, threshold)) => format!("on all threads, if {} has {threshold} iterations", l.name),
         None => "on all threads".to_owned(),

@@ -31,7 +31,7 @@ use super::lanes::may_be_registers;
 use super::lower::lower;
 use super::tree::{Context, Part, Plan};
 use crate::analysis::bounds::Bounds;
-use crate::ir::{Affine, Expr, Fill, Hints, Loop, Name, Nest, Node, Range, Sharing, Stmt, Tree};
+use crate::ir::{Affine, Expr, Fill, Hints, Loop, Mode, Name, Nest, Node, Range, Stmt, Tree};
 use crate::target::Target;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -93,17 +93,14 @@ impl Simplify<'_> {
     fn of_loop(&mut self, l: &Loop, around: &Bounds) -> Vec<Tree> {
         let range = around.needed(&l.range);
         let l = &without_threads(l, &range);
-        let shared = l.parallel || self.band > 0;
-        self.band = if l.parallel {
-            l.sharing.collapse.saturating_sub(1)
-        } else {
-            self.band.saturating_sub(1)
-        };
+        let shared = l.is_parallel() || self.band > 0;
+        let band = l.sharing().map_or(self.band, |sharing| sharing.collapse);
+        self.band = band.saturating_sub(1);
         let once = range
             .as_constant()
             .filter(|(lower, upper)| upper - lower == 1);
         let mut l = Loop { range, ..l.clone() };
-        if let (Some((lower, _)), false) = (once, l.vector) {
+        if let (Some((lower, _)), false) = (once, l.is_vector()) {
             let map = |name: &Name| (*name == l.name).then(|| Affine::constant(lower));
             l.body = l.body.iter().map(|t| t.substitute(&map)).collect();
             // Its local tensors need a scope of their own.
@@ -112,7 +109,7 @@ impl Simplify<'_> {
                 return self.trees(&l.body, around);
             }
         }
-        if !shared && (l.vector || l.range.lower.iter().any(|a| a.as_constant().is_none())) {
+        if !shared && (l.is_vector() || l.range.lower.iter().any(|a| a.as_constant().is_none())) {
             l = from_zero(l);
         }
         let mut inside = around.clone();
@@ -144,11 +141,13 @@ impl Simplify<'_> {
             value: Expr::new(Node::Constant(fill.value)),
             origin: fill.origin.clone(),
         }));
-        for (k, (name, range)) in loops.into_iter().rev().enumerate() {
+        let mut mode = Mode::Vector { lanes: None };
+        for (name, range) in loops.into_iter().rev() {
             tree = Tree::of_loop(Loop {
-                vector: k == 0,
+                mode,
                 ..Loop::serial(name, range, vec![tree])
             });
+            mode = Mode::Serial;
         }
         tree
     }
@@ -172,9 +171,8 @@ fn without_threads(l: &Loop, range: &Range) -> Loop {
     let mut l = l.clone();
     let bounds = range.as_constant();
     let once = bounds.is_some_and(|(lower, upper)| upper - lower == 1);
-    if once && l.sharing.collapse == 1 {
-        l.parallel = false;
-        l.sharing = Sharing::default();
+    if once && l.collapse() == 1 {
+        l.mode = l.mode.without_threads();
     }
     l
 }

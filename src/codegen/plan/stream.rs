@@ -153,7 +153,7 @@ impl Streams {
             return None;
         };
         let Index::At(index) = index else { return None };
-        let copies = plain(l) && plain(row) && row.lanes.is_none() && chosen.is_vector(row);
+        let copies = plain(l) && plain(row) && row.lanes().is_none() && chosen.is_vector(row);
         let past = copies && !chosen.is_unrolled(l) && self.stores(&row.name, s);
         let (rows, lanes) = (trips(l)?, trips(row)?);
         let follow = |tensor: &Tensor, index: &[Affine]| {
@@ -206,12 +206,12 @@ impl Streams {
                 found.fences.push(l.name.clone());
             } else {
                 found.fences.extend(inside.fences);
-                if streams && l.parallel {
+                if streams && l.is_parallel() {
                     found.fences.push(l.name.clone());
                 }
             }
             found.streams |= streams;
-            found.parallel |= l.parallel || inside.parallel;
+            found.parallel |= l.is_parallel() || inside.parallel;
         }
         found
     }

@@ -313,6 +313,20 @@ impl Loop {
         matches!(self.mode, Mode::Vector(_))
     }
 
+    /// Whether it is a parallel loop, and not only collapsed with one.
+    pub fn is_parallel(&self) -> bool {
+        matches!(self.mode, Mode::Parallel { .. })
+    }
+
+    /// Whether it runs in lanes that compilers choose.
+    pub fn is_simd(&self) -> bool {
+        match self.mode {
+            Mode::Parallel { simd, .. } | Mode::Collapsed { simd } => simd,
+            Mode::Simd => true,
+            Mode::Serial | Mode::Rolled | Mode::Unrolled(_) | Mode::Vector(_) => false,
+        }
+    }
+
     /// Whether threads share its iterations.
     pub fn is_shared(&self) -> bool {
         matches!(self.mode, Mode::Parallel { .. } | Mode::Collapsed { .. })

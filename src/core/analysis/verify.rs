@@ -20,7 +20,7 @@
 //!
 //! Rules 6 to 9 depend on the user's requests and are refused. Violations of the others are bugs.
 
-use crate::ir::{Affine, Expr, Index, Loop, Name, Nest, Node, Sharing, Tensor, Tree};
+use crate::ir::{Affine, Expr, Index, Loop, Mode, Name, Nest, Node, Tensor, Tree};
 use std::collections::HashSet;
 
 /// The most levels of a nest.
@@ -219,17 +219,17 @@ impl<'a> Walk<'a> {
             self.index(&Affine::constant(fetch.further))?;
         }
         let mut around = [l].into_iter().chain(self.outer.iter().copied());
-        let vector = around.find(|o| o.vector);
+        let vector = around.find(|o| o.is_vector());
         if let (Some(outer), [_, ..]) = (vector, l.hints.prefetch.as_slice()) {
             let (outer, inner) = (outer.name.clone(), l.name.clone());
             return Err(Invalid::PrefetchInVector { outer, inner });
         }
-        let mode = match (l.parallel, l.vector) {
-            (true, _) => "parallel",
-            (_, true) => "vector",
-            _ => return Ok(()),
+        let mode = match l.mode {
+            Mode::Parallel { .. } | Mode::ParallelVector { .. } => "parallel",
+            Mode::Vector { .. } => "vector",
+            Mode::Serial => return Ok(()),
         };
-        match self.outer.iter().find(|o| o.vector) {
+        match self.outer.iter().find(|o| o.is_vector()) {
             Some(outer) => Err(Invalid::InsideVector {
                 outer: outer.name.clone(),
                 inner: l.name.clone(),
@@ -295,7 +295,7 @@ impl<'a> Walk<'a> {
 }
 
 fn check_collapsible(l: &Loop) -> Result<(), Invalid> {
-    let collapse = l.sharing.collapse;
+    let collapse = l.collapse();
     let mut band = vec![l];
     while band.len() < collapse {
         let inner = match band[band.len() - 1].body.as_slice() {
@@ -304,12 +304,12 @@ fn check_collapsible(l: &Loop) -> Result<(), Invalid> {
         };
         let depends = band.iter().any(|o| inner.range.mentions(&o.name));
         let prefetches = !band[band.len() - 1].hints.prefetch.is_empty();
-        if depends || prefetches || inner.parallel || inner.vector {
+        if depends || prefetches || !inner.is_serial() {
             break;
         }
         band.push(inner);
     }
-    if band.len() == collapse && (l.parallel || l.sharing == Sharing::default()) {
+    if band.len() == collapse {
         Ok(())
     } else {
         Err(Invalid::NotCollapsible {

@@ -19,8 +19,9 @@ use super::elem::Elem;
 use super::expr::Expr;
 use super::function::Comparison;
 use super::literal::{Arrow, Iters, LoopRef, Number};
+use super::mode::Mode;
 use super::name::Name;
-use super::range::{Hints, Range, Sharing};
+use super::range::{Hints, Range};
 use super::role::Role;
 use super::statement::{Fill, Stmt};
 use super::tensor::Tensor;
@@ -95,14 +96,8 @@ pub struct Loop {
     pub name: Name,
     /// The values that the iterator takes.
     pub range: Range,
-    /// Whether iterations may run on several threads.
-    pub parallel: bool,
-    /// How iterations are shared among threads if the loop is parallel.
-    pub sharing: Sharing,
-    /// Whether iterations may run in vector lanes.
-    pub vector: bool,
-    /// The number of lanes of a vector loop. `None` leaves it to the compiler.
-    pub lanes: Option<i64>,
+    /// How the iterations run.
+    pub mode: Mode,
     /// Notes for the machine and for readers, without effect on results.
     pub hints: Hints,
     /// The body of an iteration, in order.

@@ -132,31 +132,6 @@ impl Range {
     }
 }
 
-/// How threads share the iterations of a parallel loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sharing {
-    /// The number of perfectly nested loops, from this one on, that share their combined
-    /// iterations. At least 1.
-    pub collapse: usize,
-    /// The assignment of iterations to threads. `None` leaves it to OpenMP.
-    pub schedule: Option<Schedule>,
-    /// The chunk size of the schedule. `None` leaves it to OpenMP.
-    pub chunk: Option<i64>,
-    /// The least trip count for several threads. With fewer iterations, one thread runs all.
-    pub threshold: Option<i64>,
-}
-
-impl Default for Sharing {
-    fn default() -> Sharing {
-        Sharing {
-            collapse: 1,
-            schedule: None,
-            chunk: None,
-            threshold: None,
-        }
-    }
-}
-
 /// Notes on a loop for the machine and for readers, without effect on results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hints {
@@ -223,36 +198,5 @@ impl Hints {
             && !read.iter().any(|token| text.contains(token))
             && !text.is_empty()
             && text.trim() == text
-    }
-}
-
-/// A policy that assigns iterations to threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Schedule {
-    /// An equal part, fixed beforehand.
-    Static,
-    /// The next chunk whenever a thread is idle.
-    Dynamic,
-    /// The next chunk whenever a thread is idle, with shrinking chunks.
-    Guided,
-}
-
-impl Schedule {
-    /// All schedules, as scripts and C name them.
-    pub const WORDS: &[&str] = &["static", "dynamic", "guided"];
-
-    /// The schedule of that name.
-    pub fn from_word(word: &str) -> Option<Schedule> {
-        let all = [Schedule::Static, Schedule::Dynamic, Schedule::Guided];
-        all.into_iter().find(|s| s.word() == word)
-    }
-
-    /// The name.
-    pub fn word(self) -> &'static str {
-        match self {
-            Schedule::Static => "static",
-            Schedule::Dynamic => "dynamic",
-            Schedule::Guided => "guided",
-        }
     }
 }

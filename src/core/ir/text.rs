@@ -181,25 +181,25 @@ impl Display for Tensor {
 
 impl Display for Loop {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        if self.parallel {
+        if let Some(sharing) = self.sharing() {
             f.write_str("parallel ")?;
-            if self.sharing.collapse > 1 {
-                write!(f, "collapse({}) ", self.sharing.collapse)?;
+            if sharing.collapse > 1 {
+                write!(f, "collapse({}) ", sharing.collapse)?;
             }
-            if let Some(schedule) = self.sharing.schedule {
+            if let Some(schedule) = sharing.schedule {
                 f.write_str(schedule.word())?;
-                if let Some(chunk) = self.sharing.chunk {
+                if let Some(chunk) = sharing.chunk {
                     write!(f, "({chunk})")?;
                 }
                 f.write_str(" ")?;
             }
-            if let Some(threshold) = self.sharing.threshold {
+            if let Some(threshold) = sharing.threshold {
                 write!(f, "from({threshold}) ")?;
             }
         }
-        if self.vector {
+        if self.is_vector() {
             f.write_str("vector ")?;
-            if let Some(lanes) = self.lanes {
+            if let Some(lanes) = self.lanes() {
                 write!(f, "lanes({lanes}) ")?;
             }
         }

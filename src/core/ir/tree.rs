@@ -3,18 +3,16 @@
 use super::affine::Affine;
 use super::expr::Expr;
 use super::history::{Lineage, Loop, Tree};
+use super::mode::Mode;
 use super::name::Name;
-use super::range::{Hints, Range, Sharing};
+use super::range::{Hints, Range};
 use super::statement::{Fill, Origin, Stmt};
 use super::tensor::Tensor;
 use std::sync::Arc;
 
 impl PartialEq for Loop {
     fn eq(&self, other: &Loop) -> bool {
-        self.name == other.name
-            && self.range == other.range
-            && self.mode() == other.mode()
-            && self.body == other.body
+        self.has_head_of(other) && self.body == other.body
     }
 }
 
@@ -26,20 +24,21 @@ impl Loop {
         Loop {
             name,
             range,
-            parallel: false,
-            sharing: Sharing::default(),
-            vector: false,
-            lanes: None,
+            mode: Mode::Serial,
             hints: Hints::default(),
             body,
             lineage: Lineage::default(),
         }
     }
 
-    /// The mode of the loop: parallel, sharing, vector, lanes, hints.
-    pub fn mode(&self) -> (bool, Sharing, bool, Option<i64>, &Hints) {
-        let Loop { sharing, lanes, .. } = *self;
-        (self.parallel, sharing, self.vector, lanes, &self.hints)
+    /// Whether both have one name, and run the same range in the same mode with the same hints.
+    pub fn has_head_of(&self, other: &Loop) -> bool {
+        (&self.name, &self.range) == (&other.name, &other.range) && self.runs_like(other)
+    }
+
+    /// Whether both have the same mode and hints.
+    pub fn runs_like(&self, other: &Loop) -> bool {
+        self.mode == other.mode && self.hints == other.hints
     }
 }
 

@@ -21,7 +21,7 @@ pub fn elidable_barriers(trees: &[Tree], around: &Bounds) -> HashSet<Name> {
     // The loops since the last barrier, with their footprints.
     let mut running: Vec<(&Loop, Vec<Part>)> = Vec::new();
     for tree in trees {
-        let Some(l) = tree.as_loop().filter(|l| l.parallel) else {
+        let Some(l) = tree.as_loop().filter(|l| l.is_parallel()) else {
             running.clear();
             continue;
         };

@@ -15,7 +15,7 @@ use super::reassociation::{Reductions, reassociates};
 use super::reroll::Reroll;
 use super::sequence;
 use super::verdict::Undecided;
-use crate::ir::{Loop, Name, Nest, Origin, Part, Sharing, Tree};
+use crate::ir::{Loop, Mode, Name, Nest, Origin, Part, Tree};
 use crate::poly;
 use std::cell::OnceCell;
 
@@ -209,10 +209,7 @@ impl KnownVariant {
 fn bare(trees: &[Tree]) -> Vec<Tree> {
     let bare = trees.iter().map(|tree| match tree {
         Tree::Loop(l) => Tree::of_loop(Loop {
-            parallel: false,
-            sharing: Sharing::default(),
-            vector: false,
-            lanes: None,
+            mode: Mode::Serial,
             body: bare(&l.body),
             ..(**l).clone()
         }),

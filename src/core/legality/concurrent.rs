@@ -6,7 +6,7 @@ use super::memory::{read, written};
 use super::pairs::{Iteration, touching, touching_written};
 use super::program::{Leaf, Program};
 use super::verdict::{Question, Undecided};
-use crate::ir::{Loop, Name};
+use crate::ir::{Loop, Mode, Name};
 use crate::poly::{self, Error, Linear, Map, Piece, Point, Relation, Set};
 
 /// Two conflicting executions that a loop runs at the same time: both touch one element, and at
@@ -46,13 +46,13 @@ pub(super) fn marked<'p, 'a>(program: &'p Program<'a>) -> Vec<Marked<'p, 'a>> {
     let mut found: Vec<Marked> = Vec::new();
     for leaf in &program.leaves {
         for (depth, by) in leaf.loops.iter().enumerate() {
-            let collapsed = (0..depth).any(|d| leaf.loops[d].sharing.collapse > depth - d);
-            let is_marked = by.parallel || by.vector || collapsed;
+            let collapsed = (0..depth).any(|d| leaf.loops[d].collapse() > depth - d);
+            let is_marked = !by.is_serial() || collapsed;
             let same = |m: &Marked| (m.leaf.place[0], m.name()) == (leaf.place[0], &by.name);
             if !is_marked || found.iter().any(same) {
                 continue;
             }
-            let lanes = by.lanes.filter(|_| by.vector && !by.parallel && !collapsed);
+            let lanes = by.at_a_time().filter(|_| !collapsed);
             found.push(Marked {
                 by,
                 leaf,
@@ -168,7 +168,7 @@ impl<'p, 'a> Marked<'p, 'a> {
         let question = Question::Independence {
             by: self.by.name.clone(),
             // A collapsed loop takes its mark from the loop that collapses it.
-            parallel: self.by.parallel || !self.by.vector,
+            parallel: !matches!(self.by.mode, Mode::Vector { .. }),
         };
         Undecided::of(program, question, error)
     }

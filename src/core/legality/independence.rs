@@ -16,7 +16,7 @@
 
 use crate::analysis::bounds::Bounds;
 use crate::analysis::relative::{Inner, Relative, offset_form, relative};
-use crate::ir::{Affine, BinaryOp, Fill, Index, Loop, Name, Nest, Stmt, Tensor, Tree};
+use crate::ir::{Affine, BinaryOp, Fill, Index, Loop, Mode, Name, Nest, Stmt, Tensor, Tree};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -66,7 +66,7 @@ pub fn first_race(nest: &Nest) -> Option<Race> {
     let loops = nest.loops();
     loops
         .into_iter()
-        .filter(|(outer, l)| l.parallel || l.vector || is_collapsed(outer))
+        .filter(|(outer, l)| !l.is_serial() || is_collapsed(outer))
         .find_map(|(outer, l)| {
             let mut accesses = Vec::new();
             let outside = Bounds::around(nest, outer.iter().copied());
@@ -76,8 +76,8 @@ pub fn first_race(nest: &Nest) -> Option<Race> {
             let (low, high) = inside.get(&l.name)?;
             let span = offset_form(l, &outside).map_or(high - low, |(_, rest)| rest);
             // A loop that is only a vector loop runs this many iterations at a time.
-            let alone = !l.parallel && !is_collapsed(&outer);
-            let at_a_time = l.lanes.filter(|_| alone).unwrap_or(i64::MAX);
+            let at_a_time = l.at_a_time().filter(|_| !is_collapsed(&outer));
+            let at_a_time = at_a_time.unwrap_or(i64::MAX);
             let span = span.min((at_a_time - 1).saturating_mul(l.range.step));
             pair_race(l, span, low, &accesses)
         })
@@ -86,7 +86,7 @@ pub fn first_race(nest: &Nest) -> Option<Race> {
 /// Whether an outer loop collapses the loop directly inside of `outer`.
 fn is_collapsed(outer: &[&Loop]) -> bool {
     let mut depths = outer.iter().rev().zip(2..);
-    depths.any(|(o, depth)| o.sharing.collapse >= depth)
+    depths.any(|(o, depth)| o.collapse() >= depth)
 }
 
 /// The largest distance between iterations up to which all are tried.
@@ -246,7 +246,7 @@ fn pair_race(l: &Loop, span: i64, first: i64, accesses: &[Access]) -> Option<Rac
             return Some(Race {
                 name: l.name.clone(),
                 // A collapsed loop takes its mark from the loop that collapses it.
-                parallel: l.parallel || !l.vector,
+                parallel: !matches!(l.mode, Mode::Vector { .. }),
                 write: write.text(),
                 other: other.text(),
                 both_write: other.write,

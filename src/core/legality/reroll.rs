@@ -121,8 +121,7 @@ impl Item {
         match tree {
             Tree::Loop(l) => {
                 let Range { lower, upper, step } = &l.range;
-                let modes = (l.parallel, l.sharing, l.vector);
-                let _ = write!(self.key, "for {step} {modes:?} {} {{", lower.len());
+                let _ = write!(self.key, "for {step} {:?} {} {{", l.mode, lower.len());
                 lower
                     .iter()
                     .chain(upper)

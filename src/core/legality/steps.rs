@@ -140,7 +140,7 @@ impl<'a> Steps<'a> {
     /// `in_order` says that they are known to keep the order.
     pub fn keep(&self, after: &Nest, in_order: bool) -> Kept {
         let change = Change::between(self.trees, after.trees());
-        let crosses = |(k, l): (usize, &&Loop)| l.sharing.collapse > change.outer.len() - k;
+        let crosses = |(k, l): (usize, &&Loop)| l.collapse() > change.outer.len() - k;
         if change.outer.iter().enumerate().any(crosses) || !after.context().is_empty() {
             return Kept::Unknown;
         }
@@ -299,7 +299,7 @@ impl<'t> Change<'t> {
             let (end, other_end) = (before.len() - last, after.len() - last);
             if let ([Tree::Loop(a)], [Tree::Loop(b)]) =
                 (&before[first..end], &after[first..other_end])
-                && (&a.name, &a.range, a.mode()) == (&b.name, &b.range, b.mode())
+                && a.has_head_of(b)
             {
                 outer.push(&**a);
                 at.push(first);
@@ -338,7 +338,7 @@ fn are_same(a: &Tree, b: &Tree) -> bool {
         (Tree::Loop(a), Tree::Loop(b)) => {
             let mut bodies = a.body.iter().zip(&b.body);
             Arc::ptr_eq(a, b)
-                || (&a.name, &a.range, a.mode()) == (&b.name, &b.range, b.mode())
+                || a.has_head_of(b)
                     && a.body.len() == b.body.len()
                     && bodies.all(|(a, b)| are_same(a, b))
         }

@@ -6,7 +6,7 @@ use super::program::{Access, Leaf, Program, What, accesses};
 use super::relations::{assignment_of, iterations};
 use super::values::Wrong;
 use super::violation::{Dependence, DependenceKind, Instance, Place, Violation};
-use crate::ir::{Affine, Name};
+use crate::ir::{Affine, Mode, Name};
 use crate::poly::{Error, Point, UnionMap, UnionSet};
 use std::collections::HashMap;
 
@@ -231,7 +231,7 @@ pub(super) fn concurrent(program: &Program, conflict: &Conflict) -> Violation {
             sink: instance(second, sink),
         },
         by: conflict.by.name.clone(),
-        parallel: conflict.by.parallel || !conflict.by.vector,
+        parallel: !matches!(conflict.by.mode, Mode::Vector { .. }),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Drawings of nests: nested boxes, one for each loop, as a self-contained SVG.
 
 use crate::analysis::levels::{Level, levels};
-use crate::ir::{Nest, Tree};
+use crate::ir::{Mode, Nest, Tree};
 use std::fmt::Write;
 
 /// Minimum width.
@@ -91,10 +91,10 @@ fn trees(
             y += ROW;
             continue;
         };
-        let class = match (l.parallel, l.vector) {
-            (true, _) => "parallel",
-            (false, true) => "vector",
-            (false, false) => "serial",
+        let class = match l.mode {
+            Mode::Parallel { .. } | Mode::ParallelVector { .. } => "parallel",
+            Mode::Vector { .. } => "vector",
+            Mode::Serial => "serial",
         };
         let mut inner = String::new();
         let end = self::trees(

@@ -32,7 +32,7 @@ fn innermost(tree: &Tree) -> Option<(&'static str, String)> {
     let Tree::Loop(l) = tree else {
         return None;
     };
-    if l.vector {
+    if l.is_vector() {
         return None;
     }
     if l.body.iter().any(|t| matches!(t, Tree::Loop(_))) {

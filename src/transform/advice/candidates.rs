@@ -113,9 +113,9 @@ impl<'a> Candidates<'a> {
                 let open = self.open;
                 return Answer { moves, open };
             }
-            What::Parallelize if l.parallel => None,
+            What::Parallelize if l.is_parallel() => None,
             What::Parallelize => self.one(l, &PARALLELIZE, None, vec![], None),
-            What::Vectorize if l.vector => None,
+            What::Vectorize if l.is_vector() => None,
             What::Vectorize => self.vectorize(l),
             What::Tile => self.tile(l),
             What::Fuse => self.fuse(outer, l),

@@ -297,7 +297,7 @@ impl Finish<'_> {
         let Some(name) = name else {
             return Ok(false);
         };
-        if self.work.find(name).is_some_and(|l| !l.parallel) {
+        if self.work.find(name).is_some_and(|l| !l.is_parallel()) {
             self.work.step(&PARALLELIZE, vec![named(name)])?;
         }
         Ok(true)

@@ -65,7 +65,7 @@ impl Finish<'_> {
         // Jamming leaves the dependences that the loop carries to the loops inside.
         let is_marked = |name: &Name| {
             let found = self.work.find(name);
-            found.is_some_and(|l| l.vector || l.parallel)
+            found.is_some_and(|l| !l.is_serial())
         };
         let mut inside = inside.iter();
         l.coincident || inside.all(|n| is_coincident(n) || in_band(n) && !is_marked(n))

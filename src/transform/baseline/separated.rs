@@ -50,7 +50,7 @@ pub(super) fn with_vectors(work: &mut Work, parts: &[Name]) -> Result<Verdict, N
     let check = |nest: &Nest| check(std::slice::from_ref(nest), Reductions::Strict);
     let plain = work.nest.clone();
     for name in parts {
-        let Some(l) = work.find(name).filter(|l| !l.vector && !l.parallel) else {
+        let Some(l) = work.find(name).filter(|l| l.is_serial()) else {
             continue;
         };
         let moves = |tree: &Tree| match tree {

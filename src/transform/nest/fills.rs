@@ -6,7 +6,7 @@ use crate::analysis::bounds::Bounds;
 use crate::analysis::footprint::{Use, footprint};
 use crate::analysis::position::{self, Position};
 use crate::analysis::relative::{Inner, Relative, offset_form, relative};
-use crate::ir::{Affine, Fill, Loop, Name, Nest, Tree};
+use crate::ir::{Affine, Fill, Loop, Mode, Name, Nest, Sharing, Tree};
 use crate::legality::independence::first_race;
 use crate::{Error, refusal};
 use std::sync::Arc;
@@ -245,12 +245,12 @@ pub(super) fn repeats(
     outer: &[&Arc<Loop>],
 ) -> Option<Name> {
     let mut tree = Tree::Fill(Arc::new(fill.clone()));
-    let marked = loops.iter().map(|l| (l, true));
-    for (l, parallel) in outer.iter().map(|l| (l, false)).chain(marked).rev() {
+    let sharing = Sharing::default();
+    let marked = loops.iter().map(|l| (l, Mode::Parallel { sharing }));
+    let around = outer.iter().map(|l| (l, Mode::Serial));
+    for (l, mode) in around.chain(marked).rev() {
         tree = Tree::of_loop(Loop {
-            parallel,
-            vector: false,
-            lanes: None,
+            mode,
             body: vec![tree],
             ..(***l).clone()
         });

@@ -143,7 +143,7 @@ pub(super) fn ranges_differ(first: &Loop, second: &Loop, range: &Range) -> Error
 
 /// Checks that two loops are parallel and vector in the same way.
 pub(super) fn check_modes(first: &Loop, second: &Loop) -> Result<(), Error> {
-    if first.mode() == second.mode() {
+    if first.runs_like(second) {
         return Ok(());
     }
     let text = format!(

@@ -5,7 +5,7 @@
 use super::parts::{Names, with_body};
 use super::resolve::chain;
 use crate::analysis::bounds::Bounds;
-use crate::ir::{Affine, Hints, Loop, Name, Nest, Range, Role, Sharing, Tree};
+use crate::ir::{Affine, Hints, Loop, Mode, Name, Nest, Range, Role, Tree};
 
 /// The bounds of the iterators around the loops at a position in the nest.
 pub(super) fn around_of(nest: &Nest, around: &[usize]) -> Bounds {
@@ -103,10 +103,7 @@ fn once(l: &Loop, name: Name, own: &Range, run: &[Tree]) -> Tree {
         step: 1,
     };
     let plain = Loop {
-        parallel: false,
-        sharing: Sharing::default(),
-        vector: false,
-        lanes: None,
+        mode: Mode::Serial,
         hints: Hints::default(),
         ..l.clone()
     };

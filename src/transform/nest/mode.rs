@@ -150,8 +150,7 @@ pub static VECTORIZE: Op = Op {
 /// A loop that does not exist.
 pub fn parallelize(nest: &Nest, reference: &LoopRef, sharing: Sharing) -> Result<Nest, Error> {
     mark(nest, reference, |l| Loop {
-        parallel: true,
-        sharing,
+        mode: l.mode.with_threads(sharing),
         ..l
     })
 }
@@ -167,8 +166,7 @@ pub fn vectorize(nest: &Nest, reference: &LoopRef, lanes: Option<i64>) -> Result
         return Err(mistake(text).at(&LANES));
     }
     mark(nest, reference, |l| Loop {
-        vector: true,
-        lanes,
+        mode: l.mode.with_lanes(lanes),
         ..l
     })
 }

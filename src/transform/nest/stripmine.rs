@@ -131,7 +131,7 @@ use super::resolve::{chain, check_positive, check_step, find};
 use crate::analysis::bounds::{self, Bounds};
 use crate::analysis::position::splice;
 use crate::args::{LOOP, NEST};
-use crate::ir::{Affine, Loop, Name, Nest, Range, Role, Sharing, Tree, ceil_div};
+use crate::ir::{Affine, Loop, Mode, Name, Nest, Range, Role, Sharing, Tree, ceil_div};
 use crate::refusals::not_constant;
 use crate::words::words;
 use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
@@ -407,8 +407,7 @@ fn blocks(
         step: 1,
     };
     let serial = Loop {
-        parallel: false,
-        sharing: Sharing::default(),
+        mode: l.mode.without_threads(),
         ..l.clone()
     };
     let within = with_body(&serial, Role::Inner, inner, range, l.body.clone());
@@ -418,14 +417,16 @@ fn blocks(
         step: 1,
     };
     let in_blocks = |iterations: i64| ceil_div(iterations, factor);
-    Tree::of_loop(Loop {
-        parallel: l.parallel,
+    let mode = l.sharing().map_or(Mode::Serial, |of| Mode::Parallel {
         sharing: Sharing {
             collapse: 1,
-            schedule: l.sharing.schedule,
-            chunk: l.sharing.chunk.map(in_blocks),
-            threshold: l.sharing.threshold.map(in_blocks),
+            schedule: of.schedule,
+            chunk: of.chunk.map(in_blocks),
+            threshold: of.threshold.map(in_blocks),
         },
+    });
+    Tree::of_loop(Loop {
+        mode,
         lineage: l.lineage.child(Role::Outer),
         ..Loop::serial(outer, range, vec![within])
     })

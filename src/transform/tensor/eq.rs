@@ -279,10 +279,7 @@ fn infer_target(value: &Expr, to: &[Affine], within: &Domain) -> Result<Shape, E
         .map(|r| Loop {
             name: r.name.clone(),
             range: Range::constant(r.low, r.high),
-            parallel: false,
-            sharing: crate::ir::Sharing::default(),
-            vector: false,
-            lanes: None,
+            mode: crate::ir::Mode::Serial,
             hints: crate::ir::Hints::default(),
             body: Vec::new(),
             lineage: crate::ir::Lineage::default(),

@@ -70,7 +70,7 @@ fn loops(nest: &Nest) -> Vec<String> {
         }
     }
     fn marked(l: &Loop) -> String {
-        let marks = [(l.parallel, "parallel "), (l.vector, "vector ")];
+        let marks = [(l.is_parallel(), "parallel "), (l.is_vector(), "vector ")];
         let marks = marks.iter().filter(|(is, _)| *is).map(|(_, mark)| *mark);
         format!("{}{}", marks.collect::<String>(), l.name)
     }

@@ -55,3 +55,19 @@ fn blocks_are_apart() {
         ],
     );
 }
+
+/// Copies of a loop may run in different modes, each of which is proved.
+#[test]
+fn copies_with_other_lanes_are_other_loops() {
+    let script = "
+        let l = nest(`
+            f64 A[2][12]
+            for i in 0..2
+              for j in 2..12
+                A[i][j] += A[i][j - 2]
+        `).unroll(\"i\");
+    ";
+    legal(script, &["l.vectorize(\"j_u0\", 2).vectorize(\"j_u1\", 2)"]);
+    let two_and_eight = "l.vectorize(\"j_u0\", 2).vectorize(\"j_u1\", 8)";
+    illegal(script, two_and_eight, &["loop `j_u1` cannot be vectorized"]);
+}

@@ -73,8 +73,8 @@ fn what_is_listed_is_legal_and_what_is_not_is_not() {
             for (outer, l) in nest.loops() {
                 let (at, own) = (l.name.as_str(), by_name(l.name.as_str()));
                 for op in [&PARALLELIZE, &VECTORIZE, &REVERSE] {
-                    let marked = (op.name == PARALLELIZE.name && l.parallel)
-                        || (op.name == VECTORIZE.name && l.vector);
+                    let marked = (op.name == PARALLELIZE.name && l.is_parallel())
+                        || (op.name == VECTORIZE.name && l.is_vector());
                     if marked || has(op, at, None) {
                         continue;
                     }

@@ -11,7 +11,7 @@ use teml::analysis::verify::verify;
 use teml::interp::store::{Data, Store};
 use teml::interp::symbolic::{Answer, Policy, compare};
 use teml::interp::{Fault, definition, execute};
-use teml::ir::{Expr, Loop, Nest, Sharing, Tree};
+use teml::ir::{Expr, Loop, Mode, Nest, Tree};
 
 fn answer(nest: &Nest) -> Result<Answer, Fault> {
     compare(std::slice::from_ref(nest), Policy::Reassociate, &|| false)
@@ -21,10 +21,7 @@ fn answer(nest: &Nest) -> Result<Answer, Fault> {
 fn unmarked(trees: &[Tree]) -> Vec<Tree> {
     let plain = |tree: &Tree| match tree {
         Tree::Loop(l) => Tree::of_loop(Loop {
-            parallel: false,
-            vector: false,
-            lanes: None,
-            sharing: Sharing::default(),
+            mode: Mode::Serial,
             body: unmarked(&l.body),
             ..(**l).clone()
         }),

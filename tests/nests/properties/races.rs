@@ -94,10 +94,10 @@ impl Walk {
                         .min()
                         .expect("a bound");
                     let shared = self.shared;
-                    let marked = l.parallel || l.vector || shared > 0;
-                    let inner = l.sharing.collapse - 1;
+                    let marked = !l.is_serial() || shared > 0;
+                    let inner = l.collapse() - 1;
                     self.shared = inner.max(shared.saturating_sub(1));
-                    let at_a_time = l.lanes.filter(|_| !l.parallel && shared == 0);
+                    let at_a_time = l.at_a_time().filter(|_| shared == 0);
                     let at_a_time = at_a_time.map_or(usize::MAX, |n| n as usize);
                     let mut earlier: Vec<Footprint> = Vec::new();
                     let step = usize::try_from(l.range.step).expect("a small step");

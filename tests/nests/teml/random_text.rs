@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use std::sync::Arc;
 use teml::ir::{
-    Affine, BinaryOp, Comparison, Constant, Elem, Expr, Fill, Function, Hints, Index, Loop, Name,
-    Nest, Node, Prefetch, Range, Schedule, Shape, Sharing, Stmt, Tensor, Tree, parse_nest,
+    Affine, BinaryOp, Comparison, Constant, Elem, Expr, Fill, Function, Hints, Index, Loop, Mode,
+    Name, Nest, Node, Prefetch, Range, Schedule, Shape, Sharing, Stmt, Tensor, Tree, parse_nest,
 };
 
 fn names() -> impl Strategy<Value = Name> {
@@ -229,14 +229,15 @@ fn trees() -> impl Strategy<Value = Tree> {
             hints(),
             body,
         );
-        parts.prop_map(|(name, range, (parallel, sharing), vector, hints, body)| {
+        parts.prop_map(|(name, range, mode, vector, hints, body)| {
             Tree::of_loop(Loop {
                 name,
                 range,
-                parallel,
-                sharing,
-                vector,
-                lanes: hints.0.filter(|_| vector),
+                mode: if vector {
+                    mode.with_lanes(hints.0)
+                } else {
+                    mode
+                },
                 hints: hints.1,
                 body,
                 lineage: teml::ir::Lineage::default(),
@@ -275,8 +276,8 @@ fn hints() -> impl Strategy<Value = (Option<i64>, Hints)> {
     })
 }
 
-/// Whether a loop is parallel, and how.
-fn modes() -> impl Strategy<Value = (bool, Sharing)> {
+/// Serial, or parallel in some way.
+fn modes() -> impl Strategy<Value = Mode> {
     let schedules: Vec<_> = Schedule::WORDS
         .iter()
         .map(|w| Schedule::from_word(w))
@@ -291,8 +292,8 @@ fn modes() -> impl Strategy<Value = (bool, Sharing)> {
         threshold,
     });
     prop_oneof![
-        Just((false, Sharing::default())),
-        sharing.prop_map(|sharing| (true, sharing)),
+        Just(Mode::Serial),
+        sharing.prop_map(|sharing| Mode::Parallel { sharing }),
     ]
 }
 

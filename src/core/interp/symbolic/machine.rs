@@ -5,7 +5,9 @@ use super::conflict::{Iteration, Touches};
 use super::executed::{Executed, What};
 use super::value::{Initial, Value};
 use crate::interp::Fault;
-use crate::ir::{Affine, Constant, Expr, Fill, Index, Infix, Loop, Name, Node, Stmt, Tensor, Tree};
+use crate::ir::{
+    Affine, Constant, Expr, Fill, Index, Infix, Loop, Mode, Name, Node, Stmt, Tensor, Tree,
+};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -142,10 +144,9 @@ impl<'a, 's> Machine<'a, 's> {
         let lower = self.values(&l.range.lower)?.into_iter().max().unwrap_or(0);
         let upper = self.values(&l.range.upper)?.into_iter().min().unwrap_or(0);
         let shared = self.shared;
-        let is_marked = l.parallel || l.vector || shared > 0;
-        self.shared = shared.max(l.sharing.collapse).saturating_sub(1);
-        // Lanes run this many iterations at a time. Threads run any number.
-        let at_a_time = l.lanes.filter(|_| !l.parallel && shared == 0);
+        let is_marked = !l.is_serial() || shared > 0;
+        self.shared = shared.max(l.collapse()).saturating_sub(1);
+        let at_a_time = l.at_a_time().filter(|_| shared == 0);
         self.executions += 1;
         let execution = self.executions;
         let mut value = lower;
@@ -308,7 +309,7 @@ impl<'a, 's> Machine<'a, 's> {
                 Err(Stopped::Found(Answer::Conflict(Box::new(Conflict {
                     by: l.name.clone(),
                     // The outermost loop of a collapsed band marks the inner ones as parallel.
-                    parallel: l.parallel || !l.vector,
+                    parallel: !matches!(l.mode, Mode::Vector { .. }),
                     element: text(tensor, k),
                     iterations: [first.0, second.0],
                     instances: [first.1.instance(), second.1.instance()],

@@ -6,8 +6,9 @@ use crate::ir::constant::Constant;
 use crate::ir::elem::Elem;
 use crate::ir::function::BinaryOp;
 use crate::ir::history::Loop;
+use crate::ir::mode::{Mode, Schedule, Sharing};
 use crate::ir::name::Name;
-use crate::ir::range::{Hints, Prefetch, Range, Schedule, Sharing};
+use crate::ir::range::{Hints, Prefetch, Range};
 use crate::ir::statement::{Fill, Stmt};
 use crate::ir::tensor::{Shape, Tensor};
 use std::ops::Range as Bytes;
@@ -232,14 +233,13 @@ impl<'a> Cursor<'a> {
     }
 
     pub(super) fn head(&mut self) -> Result<Loop, Wrong> {
-        let parallel = self.eat("parallel ");
-        let sharing = if parallel {
-            self.sharing()?
-        } else {
-            Sharing::default()
-        };
-        let vector = self.eat("vector ");
-        let lanes = if vector { self.count("lanes")? } else { None };
+        let mut mode = Mode::Serial;
+        if self.eat("parallel ") {
+            mode = mode.with_threads(self.sharing()?);
+        }
+        if self.eat("vector ") {
+            mode = mode.with_lanes(self.count("lanes")?);
+        }
         self.expect("for ")?;
         let name = self.name()?;
         self.expect("in ")?;
@@ -248,10 +248,7 @@ impl<'a> Cursor<'a> {
         Ok(Loop {
             name,
             range,
-            parallel,
-            sharing,
-            vector,
-            lanes,
+            mode,
             hints,
             body: Vec::new(),
             lineage: crate::ir::Lineage::default(),

@@ -1,0 +1,167 @@
+//! The mode of a loop: whether its iterations run in order, on threads or in vector lanes.
+
+use super::history::Loop;
+
+/// How the iterations of a loop run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// In order.
+    Serial,
+    /// On several threads.
+    Parallel {
+        /// How the threads share them.
+        sharing: Sharing,
+    },
+    /// In vector lanes.
+    Vector {
+        /// The number of lanes. `None` leaves it to the compiler.
+        lanes: Option<i64>,
+    },
+    /// On several threads, each of which runs its iterations in vector lanes.
+    ParallelVector {
+        /// How the threads share them.
+        sharing: Sharing,
+        /// The number of lanes. `None` leaves it to the compiler.
+        lanes: Option<i64>,
+    },
+}
+
+impl Mode {
+    /// The mode on several threads; lanes stay.
+    #[must_use]
+    pub fn with_threads(self, sharing: Sharing) -> Mode {
+        match self {
+            Mode::Serial | Mode::Parallel { .. } => Mode::Parallel { sharing },
+            Mode::Vector { lanes } | Mode::ParallelVector { lanes, .. } => {
+                Mode::ParallelVector { sharing, lanes }
+            }
+        }
+    }
+
+    /// The mode on one thread; lanes stay.
+    #[must_use]
+    pub fn without_threads(self) -> Mode {
+        match self {
+            Mode::Serial | Mode::Parallel { .. } => Mode::Serial,
+            Mode::Vector { lanes } | Mode::ParallelVector { lanes, .. } => Mode::Vector { lanes },
+        }
+    }
+
+    /// The mode in vector lanes; threads stay.
+    #[must_use]
+    pub fn with_lanes(self, lanes: Option<i64>) -> Mode {
+        match self {
+            Mode::Serial | Mode::Vector { .. } => Mode::Vector { lanes },
+            Mode::Parallel { sharing } | Mode::ParallelVector { sharing, .. } => {
+                Mode::ParallelVector { sharing, lanes }
+            }
+        }
+    }
+}
+
+impl Loop {
+    /// Whether iterations run in order.
+    pub fn is_serial(&self) -> bool {
+        self.mode == Mode::Serial
+    }
+
+    /// Whether iterations may run on several threads.
+    pub fn is_parallel(&self) -> bool {
+        self.sharing().is_some()
+    }
+
+    /// Whether iterations may run in vector lanes.
+    pub fn is_vector(&self) -> bool {
+        match self.mode {
+            Mode::Vector { .. } | Mode::ParallelVector { .. } => true,
+            Mode::Serial | Mode::Parallel { .. } => false,
+        }
+    }
+
+    /// How threads share the iterations if the loop is parallel.
+    pub fn sharing(&self) -> Option<Sharing> {
+        match self.mode {
+            Mode::Parallel { sharing } | Mode::ParallelVector { sharing, .. } => Some(sharing),
+            Mode::Serial | Mode::Vector { .. } => None,
+        }
+    }
+
+    /// The number of perfectly nested loops, from this one on, that share their combined
+    /// iterations: 1 unless the loop is parallel.
+    pub fn collapse(&self) -> usize {
+        self.sharing().unwrap_or_default().collapse
+    }
+
+    /// The number of lanes of a vector loop. `None` leaves it to the compiler.
+    pub fn lanes(&self) -> Option<i64> {
+        match self.mode {
+            Mode::Vector { lanes } | Mode::ParallelVector { lanes, .. } => lanes,
+            Mode::Serial | Mode::Parallel { .. } => None,
+        }
+    }
+
+    /// The most iterations that run at the same time, if the mode says so. Lanes run this many at
+    /// a time; threads run any number.
+    pub fn at_a_time(&self) -> Option<i64> {
+        match self.mode {
+            Mode::Vector { lanes } => lanes,
+            Mode::Serial | Mode::Parallel { .. } | Mode::ParallelVector { .. } => None,
+        }
+    }
+}
+
+/// How threads share the iterations of a parallel loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sharing {
+    /// The number of perfectly nested loops, from this one on, that share their combined
+    /// iterations. At least 1.
+    pub collapse: usize,
+    /// The assignment of iterations to threads. `None` leaves it to OpenMP.
+    pub schedule: Option<Schedule>,
+    /// The chunk size of the schedule. `None` leaves it to OpenMP.
+    pub chunk: Option<i64>,
+    /// The least trip count for several threads. With fewer iterations, one thread runs all.
+    pub threshold: Option<i64>,
+}
+
+impl Default for Sharing {
+    fn default() -> Sharing {
+        Sharing {
+            collapse: 1,
+            schedule: None,
+            chunk: None,
+            threshold: None,
+        }
+    }
+}
+
+/// A policy that assigns iterations to threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Schedule {
+    /// An equal part, fixed beforehand.
+    Static,
+    /// The next chunk whenever a thread is idle.
+    Dynamic,
+    /// The next chunk whenever a thread is idle, with shrinking chunks.
+    Guided,
+}
+
+impl Schedule {
+    /// All schedules, as scripts and C name them.
+    pub const WORDS: &[&str] = &["static", "dynamic", "guided"];
+
+    /// The schedule of that name.
+    pub fn from_word(word: &str) -> Option<Schedule> {
+        let all = [Schedule::Static, Schedule::Dynamic, Schedule::Guided];
+        all.into_iter().find(|s| s.word() == word)
+    }
+
+    /// The name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Schedule::Static => "static",
+            Schedule::Dynamic => "dynamic",
+            Schedule::Guided => "guided",
+        }
+    }
+}
