@@ -58,7 +58,9 @@ impl Model {
 
 #[cfg(test)]
 mod tests {
+    use super::capabilities::Level;
     use super::*;
+    use crate::target::Pipeline;
     use crate::target::Target;
 
     const TILED: &str = "\
