@@ -154,7 +154,7 @@ impl Repl {
         nests.filter(is_new).collect()
     }
 
-    /// What is said of nests that a line has made.
+    /// A line for each nest that a line has made.
     fn told(&self, made: &[(String, Nest)], before: &[(String, Nest)]) -> Vec<String> {
         let skipped = made.len().saturating_sub(TOLD);
         if made.is_empty() {

@@ -80,7 +80,7 @@ pub enum Outcome {
     Leave,
 }
 
-/// What a command answers.
+/// The reply of a command.
 pub type Reply = Result<Outcome, Box<ScriptError>>;
 
 /// How wide text is where no window says it.
@@ -120,7 +120,7 @@ impl Repl {
         self.failed
     }
 
-    /// What writes files.
+    /// The writer of the user's files.
     fn writer(&self) -> Writer {
         self.session.bench().lock().writer()
     }

@@ -17,7 +17,7 @@ pub enum Mode {
         /// The number of lanes. `None` leaves it to the compiler.
         lanes: Option<i64>,
     },
-    /// On several threads, each of which runs its iterations in vector lanes.
+    /// On several threads, and in vector lanes on each.
     ParallelVector {
         /// How the threads share them.
         sharing: Sharing,

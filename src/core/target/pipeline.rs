@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 /// How fast a core executes instructions, and how compilers unroll loops for it.
 ///
 /// The default describes a wide out-of-order core of x86-64, such as Golden Cove or Zen 4. It also
-/// stands in for processors that no file describes: the cost model compares variants, and a narrower
+/// applies to processors that no file describes: the cost model compares variants, and a narrower
 /// core slows most of them down alike. A file overrides the figures that it names:
 ///
 /// ```json

@@ -24,7 +24,7 @@ pub fn help(table: Table, repl: &mut Repl, rest: &str) -> Reply {
     Ok(Outcome::Text(text))
 }
 
-/// What is known about a topic, a command or a function.
+/// Help on a topic, a command or a function.
 fn about(table: Table, repl: &mut Repl, name: &str) -> Result<String, Box<ScriptError>> {
     let width = repl.width();
     if let Some(text) = repl.session().help(name) {

@@ -6,17 +6,17 @@ use crate::repl::{Repl, Reply};
 pub struct Command {
     /// Its name, without the colon.
     pub name: &'static str,
-    /// What it takes, for help.
+    /// Its arguments, for help.
     pub arguments: &'static str,
-    /// What it does, in one sentence.
+    /// Its effect, in one sentence.
     pub help: &'static str,
-    /// What completion offers as its argument.
+    /// The kind of argument that completion offers.
     pub completes: Completes,
     /// Does it. The text after the name is an argument.
     pub call: fn(&mut Repl, &str) -> Reply,
 }
 
-/// What completion offers as the argument of a command.
+/// The kind of argument that completion offers for a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completes {
     /// Nothing.
@@ -39,7 +39,7 @@ pub enum Completes {
 pub struct Group {
     /// The topic.
     pub topic: &'static str,
-    /// What its commands are for.
+    /// The purpose of its commands.
     pub about: &'static str,
     /// The commands.
     pub commands: &'static [Command],
@@ -55,7 +55,7 @@ impl Table {
         self.0.iter().flat_map(|group| group.commands)
     }
 
-    /// The commands that a word may mean: the one of that name, or those that begin with it.
+    /// The commands that a word may mean: the command of that name, or all commands that begin with it.
     pub fn named(self, word: &str) -> Vec<&'static Command> {
         match self.all().find(|command| command.name == word) {
             Some(command) => vec![command],

@@ -3,7 +3,7 @@
 use crate::ir::Nest;
 use crate::script::Entry;
 
-/// What may replace the end of a text.
+/// The candidates that may replace the end of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Completion {
     /// Where the part to be replaced starts, in bytes.

@@ -1,4 +1,4 @@
-//! What a comparison of a result with the reference finds.
+//! The outcome of comparing a result with the reference.
 
 use super::elements::Scalar;
 use std::fmt;

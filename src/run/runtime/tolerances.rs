@@ -65,7 +65,7 @@ pub(crate) const MACHINE_TRIES: usize = 3;
 pub(crate) const MACHINE_DISTURBED_SHARE: f64 = 0.5;
 
 /// If the median run of such a measurement takes longer than the shortest one by more than this
-/// ratio, other programs use the cores: they halve the speed of those that they share.
+/// ratio, other programs use the cores: they halve the speed of each core that they share.
 /// [`Timing::disturbed`](super::Timing::disturbed) sees only the core of the first thread.
 pub(crate) const MACHINE_UNEVEN_RATIO: f64 = 2.0;
 

@@ -1,4 +1,4 @@
-//! What went wrong, in plain words, with the place in the script.
+//! Messages: errors in plain words, with the place in the script.
 
 pub mod around;
 pub mod blame;

@@ -51,8 +51,8 @@ fn is_operation(token: &Token<'_>, words: &[&str]) -> bool {
     }
 }
 
-/// The tokens of a text, and problems for all other characters. `words` are those that the notation
-/// has for operations beside the signs.
+/// The tokens of a text, and problems for all other characters. `words` are the
+/// notation's operations that have no sign.
 pub(super) fn tokens<'t>(
     text: &'t str,
     words: &[&str],

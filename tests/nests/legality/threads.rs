@@ -56,7 +56,7 @@ fn blocks_are_apart() {
     );
 }
 
-/// Copies of a loop may run in different modes, each of which is proved.
+/// Copies of a loop may run in different modes, and each is proved.
 #[test]
 fn copies_with_other_lanes_are_other_loops() {
     let script = "

@@ -85,7 +85,7 @@ pub(super) struct Code<'a> {
     set: HashSet<usize>,
 }
 
-/// What one execution of straight-line code takes.
+/// The cost of one execution of straight-line code.
 #[derive(Default)]
 struct Body {
     /// Elements per instruction, of the widest instructions.
@@ -223,7 +223,7 @@ impl<'a> Code<'a> {
         (chain / overlap.clamp(1.0, OVERLAP)).max(body.forwarded * forwarding)
     }
 
-    /// What one execution takes.
+    /// The cost of one execution.
     fn body(&self) -> Body {
         let mut body = Body {
             lanes: self.lanes,

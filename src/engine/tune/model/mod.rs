@@ -2,8 +2,8 @@
 //!
 //! The plan of a nest says which loops are vectorized and which tensors are in registers. The model
 //! reads it (`read.rs`) as loops with trip counts and accesses with strides (`shape.rs`). For each
-//! innermost loop, it derives the bytes that come to each level of cache (`traffic.rs`), and the
-//! instructions of a thread (`work.rs`, `code.rs`), as its target's pipeline executes them. The
+//! innermost loop, it derives the bytes that come to each level of cache (`traffic.rs`). It also
+//! counts the instructions of a thread on the target's pipeline (`work.rs`, `code.rs`). The
 //! slowest of these bounds the loop; the others overlap with it in part (`cost.rs`).
 //!
 //! The model ignores conflict misses, pages, and the compiler's choices beyond unrolling and
