@@ -52,7 +52,7 @@ impl Session {
             inputs: inputs.clone(),
             generated: bench.generated.len(),
             exported: bench.exported.len(),
-            assignments: bench.definitions.len(),
+            assignments: bench.definitions.count(),
         };
         drop(bench);
         self.inputs = inputs;

@@ -71,7 +71,7 @@ impl Definitions {
     }
 
     /// How many assignments were made.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.made.len()
     }
 
