@@ -249,7 +249,7 @@ impl Shown for Made {
     }
 }
 
-/// The properties of [`Made`].
+/// The properties of the handles of a step.
 pub const HANDLES: [&str; 14] = [
     "outer", "inner", "tail", "peeled", "fused", "buffer", "buffers", "loads", "stores", "copies",
     "parts", "guards", "placed", "loops",
