@@ -3,7 +3,7 @@
 
 use super::problem::{Problem, Span};
 use super::term::{Declaration, Extent};
-use super::token::{Errors, Input, name, sign, word};
+use super::token::{Input, Rule, name, sign, word};
 use chumsky::prelude::*;
 
 /// A declaration, or a statement with a value of type `V`.
@@ -21,13 +21,13 @@ pub(super) type Target = (String, Span);
 pub(super) type Extents = Vec<(Extent, Span)>;
 
 /// Parses the items of a file. `opening` begins a declaration, as in `var input x : EXTENTS`.
-pub(super) fn items<'t, I: Input<'t>, V: 't>(
+pub(super) fn items<'t, I: Input<'t> + 't, V: 't>(
     opening: &'static str,
     words: &'static [&'static str],
-    extents: impl Parser<'t, I, Extents, Errors<'t>> + Clone + 't,
-    value: impl Parser<'t, I, V, Errors<'t>> + Clone + 't,
-) -> impl Parser<'t, I, Vec<Item<V>>, Errors<'t>> {
-    let qualifier = choice((word("input").to(true), word("output").to(false)));
+    extents: Rule<'t, I, Extents>,
+    value: Rule<'t, I, V>,
+) -> Rule<'t, I, Vec<Item<V>>> {
+    let qualifier = choice((word("input").to(true), word("output").to(false))).boxed();
     let declaration = word(opening)
         .ignore_then(qualifier.repeated().collect::<Vec<bool>>())
         .then(name(words))
@@ -40,20 +40,24 @@ pub(super) fn items<'t, I: Input<'t>, V: 't>(
                 is_input: qualifiers.contains(&true),
                 is_output: qualifiers.contains(&false),
             })
-        });
+        })
+        .boxed();
     let statement = name(words)
         .then_ignore(sign("="))
         .then(value)
-        .map(|(target, value)| Item::Statement(target, value));
-    let start = choice((word(opening), name(words).then_ignore(sign("=")).ignored()));
+        .map(|(target, value)| Item::Statement(target, value))
+        .boxed();
+    let start = choice((word(opening), name(words).then_ignore(sign("=")).ignored())).boxed();
     let skipped = any()
         .then(any().and_is(start.not()).repeated())
-        .map(|_| Item::Unread);
+        .map(|_| Item::Unread)
+        .boxed();
     choice((declaration, statement))
         .recover_with(via_parser(skipped))
         .repeated()
         .collect()
         .then_ignore(end())
+        .boxed()
 }
 
 /// Separates declarations and statements, and reports declarations that follow a statement.

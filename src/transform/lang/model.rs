@@ -23,7 +23,7 @@ use super::items::{Item, apart, items};
 use super::problem::{Problem, Span};
 use super::term::{Extent, Kind, Statement, Term, Unit};
 use super::text;
-use super::token::{Errors, Input, Token, integer, name, parsed, sign, tokens};
+use super::token::{Errors, Input, Rule, Token, integer, name, parsed, sign, tokens};
 use super::typing::Context;
 use crate::ir::BinaryOp;
 use chumsky::input::Input as _;
@@ -80,39 +80,47 @@ pub(super) fn read(text: &str) -> (Unit, Vec<Problem>) {
     (unit, problems)
 }
 
-fn program<'t, I: Input<'t>>() -> impl Parser<'t, I, Vec<Item<Chain>>, Errors<'t>> {
+fn program<'t, I: Input<'t> + 't>() -> Rule<'t, I, Vec<Item<Chain>>> {
     let extents = integer()
         .map(|(value, span)| (Extent::Number(value), span))
         .repeated()
         .collect::<Vec<_>>()
-        .delimited_by(sign("["), sign("]"));
+        .delimited_by(sign("["), sign("]"))
+        .boxed();
     items("var", WORDS, extents, expression())
 }
 
-fn expression<'t, I: Input<'t>>() -> impl Parser<'t, I, Chain, Errors<'t>> + Clone {
+fn expression<'t, I: Input<'t> + 't>() -> Rule<'t, I, Chain> {
     recursive(|chain| {
         let at = |e: &mut chumsky::input::MapExtra<'t, '_, I, Errors<'t>>| e.span().into_range();
-        let variable = name(WORDS).map(|(name, span)| Operand::Variable(name, span));
+        let variable = name(WORDS)
+            .map(|(name, span)| Operand::Variable(name, span))
+            .boxed();
         let parenthesis = chain
             .delimited_by(sign("("), sign(")"))
-            .map_with(move |chain, e| Operand::Parenthesis(chain, at(e)));
-        let operand = choice((variable, parenthesis)).labelled("a tensor");
+            .map_with(move |chain, e| Operand::Parenthesis(chain, at(e)))
+            .boxed();
+        let operand = choice((variable, parenthesis)).labelled("a tensor").boxed();
         let pair = integer()
             .then(integer())
             .map(|(m, n)| [m, n])
-            .delimited_by(sign("["), sign("]"));
+            .delimited_by(sign("["), sign("]"))
+            .boxed();
         let pairs = pair
             .clone()
             .repeated()
             .at_least(1)
             .collect::<Vec<_>>()
-            .delimited_by(sign("["), sign("]"));
+            .delimited_by(sign("["), sign("]"))
+            .boxed();
         let contract = sign(".")
             .ignore_then(choice((pair.clone().map(|pair| vec![pair]), pairs)))
-            .map_with(move |pairs, e| Link::Contract(pairs, at(e)));
+            .map_with(move |pairs, e| Link::Contract(pairs, at(e)))
+            .boxed();
         let transpose = sign("^")
             .ignore_then(pair)
-            .map_with(move |pair, e| Link::Transpose(pair, at(e)));
+            .map_with(move |pair, e| Link::Transpose(pair, at(e)))
+            .boxed();
         let infix = select! {
             Token::Sign("#") => Infix::Product,
             Token::Sign("+") => Infix::Elementwise(BinaryOp::Add),
@@ -123,7 +131,8 @@ fn expression<'t, I: Input<'t>>() -> impl Parser<'t, I, Chain, Errors<'t>> + Clo
         .labelled("an operator");
         let binary = infix
             .then(operand.clone())
-            .map(|(infix, operand)| Link::Binary(infix, operand));
+            .map(|(infix, operand)| Link::Binary(infix, operand))
+            .boxed();
         operand
             .then(
                 choice((contract, transpose, binary))
@@ -136,6 +145,7 @@ fn expression<'t, I: Input<'t>>() -> impl Parser<'t, I, Chain, Errors<'t>> + Clo
                 span: at(e),
             })
     })
+    .boxed()
 }
 
 impl Infix {

@@ -17,7 +17,7 @@
 
 use super::problem::{Problem, Span};
 use super::term::{Declaration, Extent, Kind, Statement, Term, Unit};
-use super::token::{Errors, Input, Token, integer, name, parsed, sign, tokens, word};
+use super::token::{Errors, Input, Rule, Token, integer, name, parsed, sign, tokens, word};
 use crate::ir::BinaryOp;
 use chumsky::input::{Input as _, MapExtra};
 use chumsky::prelude::*;
@@ -110,40 +110,52 @@ pub(super) fn read(text: &str) -> (Unit, Vec<Problem>) {
     (unit, problems)
 }
 
-fn at<'t, I: Input<'t>>(e: &mut MapExtra<'t, '_, I, Errors<'t>>) -> Span {
+fn at<'t, I: Input<'t> + 't>(e: &mut MapExtra<'t, '_, I, Errors<'t>>) -> Span {
     e.span().into_range()
 }
 
-fn file<'t, I: Input<'t>>() -> impl Parser<'t, I, Vec<Vec<Item>>, Errors<'t>> {
-    let number = integer().map(|(value, span)| (Extent::Number(value), span));
-    let size = name(WORDS).map(|(name, span)| (Extent::Name(name), span));
+fn file<'t, I: Input<'t> + 't>() -> Rule<'t, I, Vec<Vec<Item>>> {
+    let number = integer()
+        .map(|(value, span)| (Extent::Number(value), span))
+        .boxed();
+    let size = name(WORDS)
+        .map(|(name, span)| (Extent::Name(name), span))
+        .boxed();
     let extents = choice((number, size))
         .separated_by(sign(","))
         .collect::<Vec<_>>()
-        .delimited_by(sign("("), sign(")"));
+        .delimited_by(sign("("), sign(")"))
+        .boxed();
     let matrix = word("Matrix")
         .ignore_then(extents.clone())
-        .map(|e| (None, e));
+        .map(|e| (None, e))
+        .boxed();
     let tensor = word("Tensor")
         .ignore_then(integer().delimited_by(sign("<"), sign(">")))
         .then(extents)
-        .map(|(rank, extents)| (Some(rank), extents));
-    let definition = name(WORDS).then_ignore(sign("=")).then(choice((
-        choice((matrix, tensor)).map(Ok),
-        expression().map(Err),
-    )));
-    let definition = definition.map(|(name, value)| match value {
-        Ok((rank, extents)) => {
-            let declaration = Declaration {
-                name,
-                extents,
-                is_input: true,
-                is_output: false,
-            };
-            Item::Given(declaration, rank)
-        }
-        Err(node) => Item::Defined(name, node),
-    });
+        .map(|(rank, extents)| (Some(rank), extents))
+        .boxed();
+    let definition = name(WORDS)
+        .then_ignore(sign("="))
+        .then(choice((
+            choice((matrix, tensor)).map(Ok),
+            expression().map(Err),
+        )))
+        .boxed();
+    let definition = definition
+        .map(|(name, value)| match value {
+            Ok((rank, extents)) => {
+                let declaration = Declaration {
+                    name,
+                    extents,
+                    is_input: true,
+                    is_output: false,
+                };
+                Item::Given(declaration, rank)
+            }
+            Err(node) => Item::Defined(name, node),
+        })
+        .boxed();
     let definitions = word("auto")
         .ignore_then(
             definition
@@ -151,21 +163,24 @@ fn file<'t, I: Input<'t>>() -> impl Parser<'t, I, Vec<Vec<Item>>, Errors<'t>> {
                 .at_least(1)
                 .collect::<Vec<_>>(),
         )
-        .then_ignore(sign(";"));
+        .then_ignore(sign(";"))
+        .boxed();
     let skipped = any()
         .and_is(sign(";").not())
         .repeated()
         .at_least(1)
         .then(sign(";").or_not())
-        .map(|_| vec![Item::Unread]);
+        .map(|_| vec![Item::Unread])
+        .boxed();
     definitions
         .recover_with(via_parser(skipped))
         .repeated()
         .collect()
         .then_ignore(end())
+        .boxed()
 }
 
-fn expression<'t, I: Input<'t>>() -> impl Parser<'t, I, Node, Errors<'t>> + Clone {
+fn expression<'t, I: Input<'t> + 't>() -> Rule<'t, I, Node> {
     recursive(|node| {
         let number = select! { Token::Integer(text) => text, Token::Decimal(text) => text }
             .try_map(|text: &str, span: SimpleSpan| {
@@ -173,29 +188,41 @@ fn expression<'t, I: Input<'t>>() -> impl Parser<'t, I, Node, Errors<'t>> + Clon
                 value.ok_or_else(|| Rich::custom(span, format!("`{text}` is too large")))
             })
             .map(Syntax::Number);
-        let name = name(WORDS).map(|(name, _)| Syntax::Name(name));
-        let primary = choice((number, name)).map_with(|syntax, e| Node {
-            syntax,
-            span: at(e),
-        });
-        let inside = node.delimited_by(sign("("), sign(")"));
-        let parenthesis = inside.clone().map_with(|node: Node, e| Node {
-            span: at(e),
-            ..node
-        });
-        let primary = choice((primary, parenthesis)).labelled("an operator or a tensor");
-        let applied = primary.foldl_with(inside.repeated(), |operator, of, e| Node {
-            syntax: Syntax::Applied(Box::new(operator), Box::new(of)),
-            span: at(e),
-        });
-        let product = applied.clone().foldl_with(
-            sign("*").ignore_then(applied).repeated(),
-            |left, right, e| Node {
-                syntax: Syntax::Product(Box::new(left), Box::new(right)),
+        let name = name(WORDS).map(|(name, _)| Syntax::Name(name)).boxed();
+        let primary = choice((number, name))
+            .map_with(|syntax, e| Node {
+                syntax,
                 span: at(e),
-            },
-        );
-        let plus_or_minus = choice((sign("+").to(true), sign("-").to(false)));
+            })
+            .boxed();
+        let inside = node.delimited_by(sign("("), sign(")")).boxed();
+        let parenthesis = inside
+            .clone()
+            .map_with(|node: Node, e| Node {
+                span: at(e),
+                ..node
+            })
+            .boxed();
+        let primary = choice((primary, parenthesis))
+            .labelled("an operator or a tensor")
+            .boxed();
+        let applied = primary
+            .foldl_with(inside.repeated(), |operator, of, e| Node {
+                syntax: Syntax::Applied(Box::new(operator), Box::new(of)),
+                span: at(e),
+            })
+            .boxed();
+        let product = applied
+            .clone()
+            .foldl_with(
+                sign("*").ignore_then(applied).repeated(),
+                |left, right, e| Node {
+                    syntax: Syntax::Product(Box::new(left), Box::new(right)),
+                    span: at(e),
+                },
+            )
+            .boxed();
+        let plus_or_minus = choice((sign("+").to(true), sign("-").to(false))).boxed();
         product.clone().foldl_with(
             plus_or_minus.then(product).repeated(),
             |left, (plus, right), e| Node {
@@ -204,6 +231,7 @@ fn expression<'t, I: Input<'t>>() -> impl Parser<'t, I, Node, Errors<'t>> + Clon
             },
         )
     })
+    .boxed()
 }
 
 /// The names defined so far, with their extents.

@@ -21,7 +21,7 @@
 use super::items::{Item, apart, items};
 use super::problem::Problem;
 use super::term::{Dimension, Extent, Kind, Statement, Term, Unit};
-use super::token::{Errors, Input, integer, name, parsed, sign, tokens, word};
+use super::token::{Errors, Input, Rule, integer, name, parsed, sign, tokens, word};
 use crate::ir::{BinaryOp, Reduction};
 use chumsky::input::Input as _;
 use chumsky::prelude::*;
@@ -50,70 +50,83 @@ pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> (Unit, Vec<Prob
     (unit, problems)
 }
 
-fn program<'t, I: Input<'t>>(
+fn program<'t, I: Input<'t> + 't>(
     sizes: &'t BTreeMap<String, u64>,
-) -> impl Parser<'t, I, Vec<Item<Term>>, Errors<'t>> {
-    let number = integer().map(|(value, span)| (Extent::Number(value), span));
-    let size = name(WORDS).map(|(name, span)| (Extent::Name(name), span));
+) -> Rule<'t, I, Vec<Item<Term>>> {
+    let number = integer()
+        .map(|(value, span)| (Extent::Number(value), span))
+        .boxed();
+    let size = name(WORDS)
+        .map(|(name, span)| (Extent::Name(name), span))
+        .boxed();
     let extents = choice((number, size))
         .separated_by(sign(","))
         .collect::<Vec<_>>()
-        .delimited_by(sign("["), sign("]"));
+        .delimited_by(sign("["), sign("]"))
+        .boxed();
     items("alloc", WORDS, extents, expression(sizes))
 }
 
-fn expression<'t, I: Input<'t>>(
-    sizes: &'t BTreeMap<String, u64>,
-) -> impl Parser<'t, I, Term, Errors<'t>> + Clone {
+fn expression<'t, I: Input<'t> + 't>(sizes: &'t BTreeMap<String, u64>) -> Rule<'t, I, Term> {
     recursive(move |term| {
         let at = |e: &mut chumsky::input::MapExtra<'t, '_, I, Errors<'t>>| e.span().into_range();
-        let variable = name(WORDS).map(|(name, span)| Term::new(Kind::Variable(name), span));
-        let parenthesis =
-            term.clone()
-                .delimited_by(sign("("), sign(")"))
-                .map_with(move |term, e| Term {
-                    span: at(e),
-                    ..term
-                });
+        let variable = name(WORDS)
+            .map(|(name, span)| Term::new(Kind::Variable(name), span))
+            .boxed();
+        let parenthesis = term
+            .clone()
+            .delimited_by(sign("("), sign(")"))
+            .map_with(move |term, e| Term {
+                span: at(e),
+                ..term
+            })
+            .boxed();
         let op = choice((
             word("add").to(BinaryOp::Add),
             word("sub").to(BinaryOp::Sub),
             word("mul").to(BinaryOp::Mul),
             word("div").to(BinaryOp::Div),
-        ));
+        ))
+        .boxed();
         let elementwise = op
             .then(term.clone())
             .then(term.clone())
-            .map(|((op, left), right)| Kind::Elementwise(op, Box::new(left), Box::new(right)));
+            .map(|((op, left), right)| Kind::Elementwise(op, Box::new(left), Box::new(right)))
+            .boxed();
         let product = word("prod")
             .ignore_then(term.clone())
             .then(term.clone())
-            .map(|(left, right)| Kind::Product(Box::new(left), Box::new(right)));
-        let red = choice((word("red"), word("red_")));
+            .map(|(left, right)| Kind::Product(Box::new(left), Box::new(right)))
+            .boxed();
+        let red = choice((word("red"), word("red_"))).boxed();
         let reduction = choice((
             red.clone().then(sign("+")).to(Reduction::Sum),
             red.then(sign("*")).to(Reduction::Prod),
             word("redmin").to(Reduction::Min),
             word("redmax").to(Reduction::Max),
-        ));
+        ))
+        .boxed();
         let reduce = reduction
             .then(dimension())
             .then(term.clone())
-            .map(|((reduction, i), of)| Kind::Reduce(reduction, i, Box::new(of)));
-        let pair = dimension().then(dimension()).map(|(m, n)| [m, n]);
+            .map(|((reduction, i), of)| Kind::Reduce(reduction, i, Box::new(of)))
+            .boxed();
+        let pair = dimension().then(dimension()).map(|(m, n)| [m, n]).boxed();
         let of_pair = |word_of: &'static str, kind: fn([Dimension; 2], Box<Term>) -> Kind| {
             word(word_of)
                 .ignore_then(pair.clone())
                 .then(term.clone())
                 .map(move |(pair, of)| kind(pair, Box::new(of)))
         };
-        let size = name(WORDS).try_map(move |(name, at), span| match sizes.get(&name) {
-            Some(size) => Ok((*size, at)),
-            None => Err(Rich::custom(
-                span,
-                format!("the size `{name}` has no value"),
-            )),
-        });
+        let size = name(WORDS)
+            .try_map(move |(name, at), span| match sizes.get(&name) {
+                Some(size) => Ok((*size, at)),
+                None => Err(Rich::custom(
+                    span,
+                    format!("the size `{name}` has no value"),
+                )),
+            })
+            .boxed();
         let of_two = |word_of: &'static str, kind: fn(Dimension, Dimension, Box<Term>) -> Kind| {
             word(word_of)
                 .ignore_then(dimension())
@@ -131,11 +144,13 @@ fn expression<'t, I: Input<'t>>(
             of_two("expa", Kind::Expand),
             of_two("proj", Kind::Project),
         ))
-        .map_with(move |kind, e| Term::new(kind, at(e)));
+        .map_with(move |kind, e| Term::new(kind, at(e)))
+        .boxed();
         choice((operation, variable, parenthesis)).labelled("an expression")
     })
+    .boxed()
 }
 
-fn dimension<'t, I: Input<'t>>() -> impl Parser<'t, I, Dimension, Errors<'t>> + Clone {
+fn dimension<'t, I: Input<'t> + 't>() -> Rule<'t, I, Dimension> {
     integer()
 }

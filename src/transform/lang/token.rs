@@ -28,6 +28,10 @@ impl fmt::Display for Token<'_> {
 /// The errors of this room's parsers.
 pub(super) type Errors<'t> = extra::Err<Rich<'t, Token<'t>, SimpleSpan>>;
 
+/// A parser of a part of a notation. Each one is boxed: types of nested parsers would grow with every
+/// level, and the compiler with them.
+pub(super) type Rule<'t, I, O> = Boxed<'t, 't, I, O, Errors<'t>>;
+
 /// Tokens as the input of a parser.
 pub(super) trait Input<'t>: ValueInput<'t, Token = Token<'t>, Span = SimpleSpan> {}
 
@@ -194,23 +198,19 @@ fn unexpected(error: Rich<'_, Token<'_>, SimpleSpan>) -> Problem {
 }
 
 /// Parses a sign.
-pub(super) fn sign<'t, I: Input<'t>>(
-    text: &'static str,
-) -> impl Parser<'t, I, (), Errors<'t>> + Clone {
-    just(Token::Sign(text)).ignored()
+pub(super) fn sign<'t, I: Input<'t> + 't>(text: &'static str) -> Rule<'t, I, ()> {
+    just(Token::Sign(text)).ignored().boxed()
 }
 
 /// Parses a word of the notation.
-pub(super) fn word<'t, I: Input<'t>>(
-    text: &'static str,
-) -> impl Parser<'t, I, (), Errors<'t>> + Clone {
-    just(Token::Name(text)).ignored()
+pub(super) fn word<'t, I: Input<'t> + 't>(text: &'static str) -> Rule<'t, I, ()> {
+    just(Token::Name(text)).ignored().boxed()
 }
 
 /// Parses a name other than the reserved words of the notation.
-pub(super) fn name<'t, I: Input<'t>>(
+pub(super) fn name<'t, I: Input<'t> + 't>(
     words: &'static [&'static str],
-) -> impl Parser<'t, I, (String, Span), Errors<'t>> + Clone {
+) -> Rule<'t, I, (String, Span)> {
     any()
         .filter(move |token| matches!(token, Token::Name(name) if !words.contains(name)))
         .map_with(|token: Token<'t>, e| {
@@ -218,10 +218,11 @@ pub(super) fn name<'t, I: Input<'t>>(
             (token.to_string(), span.into_range())
         })
         .labelled("a name")
+        .boxed()
 }
 
 /// Parses an integer that is not negative.
-pub(super) fn integer<'t, I: Input<'t>>() -> impl Parser<'t, I, (u64, Span), Errors<'t>> + Clone {
+pub(super) fn integer<'t, I: Input<'t> + 't>() -> Rule<'t, I, (u64, Span)> {
     select! { Token::Integer(text) => text }
         .try_map(|text: &str, span: SimpleSpan| {
             let value = text.parse::<u64>();
@@ -229,4 +230,5 @@ pub(super) fn integer<'t, I: Input<'t>>() -> impl Parser<'t, I, (u64, Span), Err
             Ok((value, span.into_range()))
         })
         .labelled("an integer")
+        .boxed()
 }

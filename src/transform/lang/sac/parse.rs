@@ -7,7 +7,7 @@ use super::syntax::{
 use crate::ir::{Elem, Reduction};
 use crate::lang::problem::{Problem, Span};
 use crate::lang::term::Extent;
-use crate::lang::token::{Errors, Input, Token, integer, name, parsed, sign, tokens, word};
+use crate::lang::token::{Errors, Input, Rule, Token, integer, name, parsed, sign, tokens, word};
 use chumsky::input::{Input as _, MapExtra};
 use chumsky::prelude::*;
 
@@ -33,24 +33,30 @@ pub(super) fn expression_alone(text: &str) -> (Option<Node>, Vec<Problem>) {
     (node, problems)
 }
 
-fn at<'t, I: Input<'t>>(e: &mut MapExtra<'t, '_, I, Errors<'t>>) -> Span {
+fn at<'t, I: Input<'t> + 't>(e: &mut MapExtra<'t, '_, I, Errors<'t>>) -> Span {
     e.span().into_range()
 }
 
-fn items<'t, I: Input<'t>>() -> impl Parser<'t, I, Vec<Item>, Errors<'t>> {
+fn items<'t, I: Input<'t> + 't>() -> Rule<'t, I, Vec<Item>> {
     let elem = choice((
         word("double").to(Elem::F64),
         word("float").to(Elem::F32),
         word("int").to(Elem::I64),
         word("long").to(Elem::I64),
-    ));
-    let number = integer().map(|(value, span)| (Extent::Number(value), span));
-    let size = name(WORDS).map(|(name, span)| (Extent::Name(name), span));
+    ))
+    .boxed();
+    let number = integer()
+        .map(|(value, span)| (Extent::Number(value), span))
+        .boxed();
+    let size = name(WORDS)
+        .map(|(name, span)| (Extent::Name(name), span))
+        .boxed();
     let extents = choice((number, size))
         .separated_by(sign(","))
         .collect::<Vec<_>>()
         .delimited_by(sign("["), sign("]"))
-        .or_not();
+        .or_not()
+        .boxed();
     let declaration = elem
         .then(extents)
         .then(name(WORDS))
@@ -66,27 +72,32 @@ fn items<'t, I: Input<'t>>() -> impl Parser<'t, I, Vec<Item>, Errors<'t>> {
                 extents: extents.unwrap_or_default(),
                 name,
             }),
-        });
+        })
+        .boxed();
     let statement = name(WORDS)
         .then_ignore(sign("="))
         .then(expression())
         .then_ignore(sign(";"))
-        .map(|(target, value)| Item::Statement(Statement { target, value }));
+        .map(|(target, value)| Item::Statement(Statement { target, value }))
+        .boxed();
     let skipped = any()
         .and_is(sign(";").not())
         .repeated()
         .at_least(1)
         .then(sign(";").or_not())
-        .map(|_| Item::Unread);
+        .map(|_| Item::Unread)
+        .boxed();
     choice((declaration, statement))
         .recover_with(via_parser(skipped))
         .repeated()
         .collect()
         .then_ignore(end())
+        .boxed()
 }
 
-fn expression<'t, I: Input<'t>>() -> impl Parser<'t, I, Node, Errors<'t>> + Clone {
+fn expression<'t, I: Input<'t> + 't>() -> Rule<'t, I, Node> {
     recursive(|node| {
+        let node = node.boxed();
         let number = select! {
             Token::Integer(text) => text,
             Token::Decimal(text) => text,
@@ -106,26 +117,29 @@ fn expression<'t, I: Input<'t>>() -> impl Parser<'t, I, Node, Errors<'t>> + Clon
             .separated_by(sign(","))
             .collect::<Vec<_>>()
             .delimited_by(sign("["), sign("]"))
-            .map_with(|items, e| Node::new(Kind::List(items), at(e)));
+            .map_with(|items, e| Node::new(Kind::List(items), at(e)))
+            .boxed();
         let arguments = node
             .clone()
             .separated_by(sign(","))
             .collect::<Vec<_>>()
-            .delimited_by(sign("("), sign(")"));
-        let called =
-            name(WORDS)
-                .then(arguments.or_not())
-                .map_with(|((name, span), arguments), e| match arguments {
-                    Some(arguments) => Node::new(Kind::Call((name, span), arguments), at(e)),
-                    None => Node::new(Kind::Name(name), at(e)),
-                });
-        let parenthesis =
-            node.clone()
-                .delimited_by(sign("("), sign(")"))
-                .map_with(|node: Node, e| Node {
-                    span: at(e),
-                    ..node
-                });
+            .delimited_by(sign("("), sign(")"))
+            .boxed();
+        let called = name(WORDS)
+            .then(arguments.or_not())
+            .map_with(|((name, span), arguments), e| match arguments {
+                Some(arguments) => Node::new(Kind::Call((name, span), arguments), at(e)),
+                None => Node::new(Kind::Name(name), at(e)),
+            })
+            .boxed();
+        let parenthesis = node
+            .clone()
+            .delimited_by(sign("("), sign(")"))
+            .map_with(|node: Node, e| Node {
+                span: at(e),
+                ..node
+            })
+            .boxed();
         let primary = choice((
             number,
             comprehension(node.clone()),
@@ -134,19 +148,26 @@ fn expression<'t, I: Input<'t>>() -> impl Parser<'t, I, Node, Errors<'t>> + Clon
             called,
             parenthesis,
         ))
-        .labelled("an expression");
+        .labelled("an expression")
+        .boxed();
         let selection = node
             .clone()
             .separated_by(sign(","))
             .at_least(1)
             .collect::<Vec<_>>()
-            .delimited_by(sign("["), sign("]"));
-        let selected = primary.foldl_with(selection.repeated(), |of, index, e| {
-            Node::new(Kind::Select(Box::new(of), index), at(e))
-        });
-        let signed = sign("-").repeated().foldr_with(selected, |(), of, e| {
-            Node::new(Kind::Negate(Box::new(of)), at(e))
-        });
+            .delimited_by(sign("["), sign("]"))
+            .boxed();
+        let selected = primary
+            .foldl_with(selection.repeated(), |of, index, e| {
+                Node::new(Kind::Select(Box::new(of), index), at(e))
+            })
+            .boxed();
+        let signed = sign("-")
+            .repeated()
+            .foldr_with(selected, |(), of, e| {
+                Node::new(Kind::Negate(Box::new(of)), at(e))
+            })
+            .boxed();
         let infix = |level: &'static [(&'static str, Infix)]| {
             choice((
                 sign(level[0].0).to(level[0].1),
@@ -154,24 +175,31 @@ fn expression<'t, I: Input<'t>>() -> impl Parser<'t, I, Node, Errors<'t>> + Clon
                 sign(level[2 % level.len()].0).to(level[2 % level.len()].1),
             ))
         };
-        let product = signed.clone().foldl_with(
-            infix(&[("*", Infix::Mul), ("/", Infix::Div), ("%", Infix::Mod)])
-                .then(signed)
-                .repeated(),
-            binary,
-        );
-        let sum = product.clone().foldl_with(
-            infix(&[("+", Infix::Add), ("-", Infix::Sub)])
-                .then(product)
-                .repeated(),
-            binary,
-        );
+        let product = signed
+            .clone()
+            .foldl_with(
+                infix(&[("*", Infix::Mul), ("/", Infix::Div), ("%", Infix::Mod)])
+                    .then(signed)
+                    .repeated(),
+                binary,
+            )
+            .boxed();
+        let sum = product
+            .clone()
+            .foldl_with(
+                infix(&[("+", Infix::Add), ("-", Infix::Sub)])
+                    .then(product)
+                    .repeated(),
+                binary,
+            )
+            .boxed();
         sum.clone()
             .foldl_with(infix(&[("++", Infix::Concat)]).then(sum).repeated(), binary)
     })
+    .boxed()
 }
 
-fn binary<'t, I: Input<'t>>(
+fn binary<'t, I: Input<'t> + 't>(
     left: Node,
     (infix, right): (Infix, Node),
     e: &mut MapExtra<'t, '_, I, Errors<'t>>,
@@ -180,27 +208,29 @@ fn binary<'t, I: Input<'t>>(
     Node::new(kind, at(e))
 }
 
-fn pattern<'t, I: Input<'t>>() -> impl Parser<'t, I, Pattern, Errors<'t>> + Clone {
+fn pattern<'t, I: Input<'t> + 't>() -> Rule<'t, I, Pattern> {
     let part = choice((
         sign("...").to(Part::Dots),
         sign(".").to(Part::Dot),
         name(WORDS).map(|(name, span)| Part::Name(name, span)),
-    ));
+    ))
+    .boxed();
     let parts = part
         .separated_by(sign(","))
         .collect::<Vec<_>>()
         .delimited_by(sign("["), sign("]"))
-        .map_with(|parts, e| Pattern::Parts(parts, at(e)));
-    let vector = name(WORDS).map(|(name, span)| Pattern::Vector(name, span));
-    choice((parts, vector)).labelled("an index pattern")
+        .map_with(|parts, e| Pattern::Parts(parts, at(e)))
+        .boxed();
+    let vector = name(WORDS)
+        .map(|(name, span)| Pattern::Vector(name, span))
+        .boxed();
+    choice((parts, vector)).labelled("an index pattern").boxed()
 }
 
 /// `l <= iv < u`; either bound may be missing.
-fn range<'t, I: Input<'t>>(
-    node: impl Parser<'t, I, Node, Errors<'t>> + Clone + 't,
-) -> impl Parser<'t, I, Range, Errors<'t>> + Clone {
-    let limit = choice((sign(".").to(Limit::Dot), node.map(Limit::Value)));
-    let relation = choice((sign("<=").to(true), sign("<").to(false)));
+fn range<'t, I: Input<'t> + 't>(node: Rule<'t, I, Node>) -> Rule<'t, I, Range> {
+    let limit = choice((sign(".").to(Limit::Dot), node.map(Limit::Value))).boxed();
+    let relation = choice((sign("<=").to(true), sign("<").to(false))).boxed();
     limit
         .clone()
         .then(relation.clone())
@@ -217,11 +247,10 @@ fn range<'t, I: Input<'t>>(
             },
             span: at(e),
         })
+        .boxed()
 }
 
-fn comprehension<'t, I: Input<'t>>(
-    node: impl Parser<'t, I, Node, Errors<'t>> + Clone + 't,
-) -> impl Parser<'t, I, Node, Errors<'t>> + Clone {
+fn comprehension<'t, I: Input<'t> + 't>(node: Rule<'t, I, Node>) -> Rule<'t, I, Node> {
     let partition = pattern()
         .then_ignore(sign("->"))
         .then(node.clone())
@@ -231,7 +260,8 @@ fn comprehension<'t, I: Input<'t>>(
             body,
             range,
             span: at(e),
-        });
+        })
+        .boxed();
     partition
         .separated_by(sign(";"))
         .allow_trailing()
@@ -239,11 +269,10 @@ fn comprehension<'t, I: Input<'t>>(
         .collect::<Vec<_>>()
         .delimited_by(sign("{"), sign("}"))
         .map_with(|partitions, e| Node::new(Kind::Comprehension(partitions), at(e)))
+        .boxed()
 }
 
-fn with_loop<'t, I: Input<'t>>(
-    node: impl Parser<'t, I, Node, Errors<'t>> + Clone + 't,
-) -> impl Parser<'t, I, Node, Errors<'t>> + Clone {
+fn with_loop<'t, I: Input<'t> + 't>(node: Rule<'t, I, Node>) -> Rule<'t, I, Node> {
     let generator = range(node.clone())
         .delimited_by(sign("("), sign(")"))
         .then_ignore(sign(":"))
@@ -254,30 +283,35 @@ fn with_loop<'t, I: Input<'t>>(
             body,
             range: Some(range),
             span: at(e),
-        });
+        })
+        .boxed();
     let genarray = word("genarray")
         .ignore_then(
             node.clone()
                 .then(sign(",").ignore_then(node.clone()).or_not())
                 .delimited_by(sign("("), sign(")")),
         )
-        .map(|(shape, default)| Operator::Genarray(Box::new(shape), default.map(Box::new)));
+        .map(|(shape, default)| Operator::Genarray(Box::new(shape), default.map(Box::new)))
+        .boxed();
     let modarray = word("modarray")
         .ignore_then(node.clone().delimited_by(sign("("), sign(")")))
-        .map(|of| Operator::Modarray(Box::new(of)));
+        .map(|of| Operator::Modarray(Box::new(of)))
+        .boxed();
     let reduction = choice((
         sign("+").to(Reduction::Sum),
         sign("*").to(Reduction::Prod),
         word("min").to(Reduction::Min),
         word("max").to(Reduction::Max),
-    ));
+    ))
+    .boxed();
     let fold = word("fold")
         .ignore_then(
             reduction
                 .then(sign(",").ignore_then(node).or_not())
                 .delimited_by(sign("("), sign(")")),
         )
-        .map(|(reduction, neutral)| Operator::Fold(reduction, neutral.map(Box::new)));
+        .map(|(reduction, neutral)| Operator::Fold(reduction, neutral.map(Box::new)))
+        .boxed();
     word("with")
         .ignore_then(
             generator
@@ -288,6 +322,7 @@ fn with_loop<'t, I: Input<'t>>(
         .then_ignore(sign(":"))
         .then(choice((genarray, modarray, fold)))
         .map_with(|(partitions, operator), e| Node::new(Kind::With(partitions, operator), at(e)))
+        .boxed()
 }
 
 impl Range {
