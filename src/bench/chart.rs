@@ -3,8 +3,7 @@
 use super::cells::seconds;
 use super::results::{Group, Line, Times};
 use super::table::best;
-use crate::report::escaped;
-use std::fmt::Write;
+use crate::report::svg::{self, tenths};
 
 const ROW: usize = 26;
 const LEFT: usize = 150;
@@ -40,23 +39,32 @@ pub fn chart(group: &Group) -> String {
 
     let (width, bottom) = (LEFT + BARS + RIGHT, TOP + ROW * timed.len());
     let height = bottom + 14;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-         width=\"{width}\" height=\"{height}\">\n<style>\n{STYLE}</style>\n\
-         <rect class=\"back\" width=\"{width}\" height=\"{height}\"/>\n\
-         <text class=\"strong\" x=\"{LEFT}\" y=\"20\">{}</text>\n",
-        escaped(&group.kernel)
+    let mut body = svg::text(
+        &[("class", &"strong"), ("x", &LEFT), ("y", &20)],
+        &group.kernel,
     );
     if let Some(rate) = limit {
-        let x = LEFT as f64 + length(rate);
-        let _ = write!(
-            svg,
-            "<line class=\"limit\" x1=\"{x:.1}\" y1=\"{}\" x2=\"{x:.1}\" y2=\"{bottom}\" \
-             stroke-dasharray=\"4 3\"/>\n\
-             <text class=\"over\" x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">limit</text>\n",
-            TOP - 6,
-            TOP - 10,
-        );
+        let x = tenths(LEFT as f64 + length(rate));
+        body.push_str(&svg::element(
+            "line",
+            &[
+                ("class", &"limit"),
+                ("x1", &x),
+                ("y1", &(TOP - 6)),
+                ("x2", &x),
+                ("y2", &bottom),
+                ("stroke-dasharray", &"4 3"),
+            ],
+        ));
+        body.push_str(&svg::text(
+            &[
+                ("class", &"over"),
+                ("x", &x),
+                ("y", &(TOP - 10)),
+                ("text-anchor", &"middle"),
+            ],
+            "limit",
+        ));
     }
     let winner = best(group).map(|(line, _)| line.name.as_str());
     for (k, (line, times)) in timed.iter().enumerate() {
@@ -76,7 +84,7 @@ pub fn chart(group: &Group) -> String {
             share.unwrap_or_default()
         );
         let strong = if winner == Some(line.name.as_str()) {
-            " class=\"strong\""
+            "strong"
         } else {
             ""
         };
@@ -85,21 +93,40 @@ pub fn chart(group: &Group) -> String {
         let ends = [1.0 + half, (1.0 - half).max(0.1)];
         let [low, high] = ends.map(|part| LEFT as f64 + length(1.0 / (times.median * part)));
         let middle = y + (ROW - 6) / 2;
-        let _ = write!(
-            svg,
-            "<text{strong} x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n\
-             <rect class=\"{class}\" x=\"{LEFT}\" y=\"{y}\" width=\"{long:.1}\" height=\"{}\"/>\n\
-             <line class=\"spread\" x1=\"{low:.1}\" y1=\"{middle}\" x2=\"{high:.1}\" \
-             y2=\"{middle}\"/>\n\
-             <text class=\"value\" x=\"{:.1}\" y=\"{}\">{label}</text>\n",
-            LEFT - 8,
-            y + 15,
-            escaped(&line.name),
-            ROW - 6,
-            high.max(LEFT as f64 + long) + 6.0,
-            y + 15,
-        );
+        body.push_str(&svg::text(
+            &[
+                ("class", &strong),
+                ("x", &(LEFT - 8)),
+                ("y", &(y + 15)),
+                ("text-anchor", &"end"),
+            ],
+            &line.name,
+        ));
+        body.push_str(&svg::element(
+            "rect",
+            &[
+                ("class", &class),
+                ("x", &LEFT),
+                ("y", &y),
+                ("width", &tenths(long)),
+                ("height", &(ROW - 6)),
+            ],
+        ));
+        body.push_str(&svg::element(
+            "line",
+            &[
+                ("class", &"spread"),
+                ("x1", &tenths(low)),
+                ("y1", &middle),
+                ("x2", &tenths(high)),
+                ("y2", &middle),
+            ],
+        ));
+        let end = high.max(LEFT as f64 + long) + 6.0;
+        body.push_str(&svg::text(
+            &[("class", &"value"), ("x", &tenths(end)), ("y", &(y + 15))],
+            &label,
+        ));
     }
-    svg.push_str("</svg>\n");
-    svg
+    svg::styled((width, height), STYLE, &body)
 }

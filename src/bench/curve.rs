@@ -4,9 +4,9 @@
 
 use super::cells::{aligned, new_table, seconds};
 use super::results::{Curve, Height, Line, Point, Times};
-use crate::report::escaped;
+use crate::report::svg::{self, tenths};
 use std::collections::BTreeMap;
-use std::fmt::{self, Write};
+use std::fmt;
 use std::str::FromStr;
 
 /// Parameters of scripts with the values that they take one after the other.
@@ -250,24 +250,30 @@ pub fn curve_chart(curve: &Curve, colors: &BTreeMap<&str, usize>) -> String {
     let marks = curve.marks();
     let highest = marks.last().map_or(1.0, |(mark, _)| *mark);
     let up = |height: f64| TOP + HEIGHT * (1.0 - (height / highest).clamp(0.0, 1.0));
-    let (width, height) = SIZE;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-         width=\"{width}\" height=\"{height}\">\n<style>\n{STYLE}</style>\n\
-         <rect class=\"back\" width=\"{width}\" height=\"{height}\"/>\n\
-         <text class=\"strong\" x=\"{LEFT}\" y=\"20\">{}</text>\n",
-        escaped(&curve.title())
+    let mut body = svg::text(
+        &[("class", &"strong"), ("x", &LEFT), ("y", &20)],
+        &curve.title(),
     );
     for (mark, label) in &marks {
         let y = up(*mark);
-        let _ = write!(
-            svg,
-            "<line class=\"grid\" x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{}\" y2=\"{y:.1}\"/>\n\
-             <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>\n",
-            LEFT + WIDTH,
-            LEFT - 8.0,
-            y + 4.0
-        );
+        body.push_str(&svg::element(
+            "line",
+            &[
+                ("class", &"grid"),
+                ("x1", &LEFT),
+                ("y1", &tenths(y)),
+                ("x2", &(LEFT + WIDTH)),
+                ("y2", &tenths(y)),
+            ],
+        ));
+        body.push_str(&svg::text(
+            &[
+                ("x", &(LEFT - 8.0)),
+                ("y", &tenths(y + 4.0)),
+                ("text-anchor", &"end"),
+            ],
+            label,
+        ));
     }
     let bottom = TOP + HEIGHT;
     let mut last = f64::MIN;
@@ -278,20 +284,23 @@ pub fn curve_chart(curve: &Curve, colors: &BTreeMap<&str, usize>) -> String {
             continue;
         }
         last = x;
-        let _ = writeln!(
-            svg,
-            "<text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
-            bottom + 18.0,
-            point.at
-        );
+        body.push_str(&svg::text(
+            &[
+                ("x", &tenths(x)),
+                ("y", &(bottom + 18.0)),
+                ("text-anchor", &"middle"),
+            ],
+            &point.at.to_string(),
+        ));
     }
-    let _ = writeln!(
-        svg,
-        "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
-        LEFT + WIDTH / 2.0,
-        bottom + 38.0,
-        escaped(&curve.axis)
-    );
+    body.push_str(&svg::text(
+        &[
+            ("x", &(LEFT + WIDTH / 2.0)),
+            ("y", &(bottom + 38.0)),
+            ("text-anchor", &"middle"),
+        ],
+        &curve.axis,
+    ));
     for (k, name) in curve.names().into_iter().enumerate() {
         let class = format!("c{}", colors.get(name).copied().unwrap_or(k % COLORS));
         let place = |point: &Point| {
@@ -305,23 +314,34 @@ pub fn curve_chart(curve: &Curve, colors: &BTreeMap<&str, usize>) -> String {
             .map(|(x, y)| format!("{x:.1},{y:.1}"))
             .collect();
         let y = TOP + 18.0 * k as f64 + 10.0;
-        let _ = write!(
-            svg,
-            "<polyline class=\"curve {class}\" points=\"{}\"/>\n\
-             <text class=\"name {class}\" x=\"{}\" y=\"{y}\">{}</text>\n",
-            line.join(" "),
-            LEFT + WIDTH + 12.0,
-            escaped(name)
-        );
+        body.push_str(&svg::element(
+            "polyline",
+            &[
+                ("class", &format_args!("curve {class}")),
+                ("points", &line.join(" ")),
+            ],
+        ));
+        body.push_str(&svg::text(
+            &[
+                ("class", &format_args!("name {class}")),
+                ("x", &(LEFT + WIDTH + 12.0)),
+                ("y", &y),
+            ],
+            name,
+        ));
         for (x, y) in places {
-            let _ = writeln!(
-                svg,
-                "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\"/>"
-            );
+            body.push_str(&svg::element(
+                "circle",
+                &[
+                    ("class", &class),
+                    ("cx", &tenths(x)),
+                    ("cy", &tenths(y)),
+                    ("r", &3),
+                ],
+            ));
         }
     }
-    svg.push_str("</svg>\n");
-    svg
+    svg::styled(SIZE, STYLE, &body)
 }
 
 #[cfg(test)]

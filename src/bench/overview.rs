@@ -2,8 +2,7 @@
 
 use super::results::{Group, Line};
 use super::table::{best, names};
-use crate::report::escaped;
-use std::fmt::Write;
+use crate::report::svg::{self, tenths};
 
 const LEFT: f64 = 110.0;
 const SPAN: f64 = 560.0;
@@ -46,24 +45,23 @@ pub fn overview(groups: &[Group]) -> String {
     let across = |share: f64| LEFT + SPAN * (share / most).clamp(0.0, 1.0);
     let (width, bottom) = (LEFT + SPAN + RIGHT, TOP + ROW * groups.len() as f64);
     let height = bottom + 34.0;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-         width=\"{width}\" height=\"{height}\">\n<style>\n{STYLE}</style>\n\
-         <rect class=\"back\" width=\"{width}\" height=\"{height}\"/>\n"
-    );
+    let mut body = String::new();
     let mut x = LEFT;
     let mut winners = groups.iter().filter_map(|group| best(group));
     let has_others = winners.any(|(line, _)| !names.contains(&line.name));
     let shown = names.iter().enumerate();
     let shown = shown.map(|(k, name)| (color(k), name.as_str()));
     for (class, name) in shown.chain(has_others.then(|| ("other".to_owned(), OTHER))) {
-        let _ = write!(
-            svg,
-            "<circle class=\"mark {class}\" cx=\"{x:.1}\" cy=\"14\" r=\"5\"/>\n\
-             <text x=\"{:.1}\" y=\"18\">{}</text>\n",
-            x + 9.0,
-            escaped(name)
-        );
+        body.push_str(&svg::element(
+            "circle",
+            &[
+                ("class", &format_args!("mark {class}")),
+                ("cx", &tenths(x)),
+                ("cy", &14),
+                ("r", &5),
+            ],
+        ));
+        body.push_str(&svg::text(&[("x", &tenths(x + 9.0)), ("y", &18)], name));
         x += 30.0 + 7.5 * name.chars().count() as f64;
     }
     for percent in (0..=150).step_by(25).map(f64::from) {
@@ -74,28 +72,40 @@ pub fn overview(groups: &[Group]) -> String {
             across(percent / 100.0),
             if percent == 100.0 { "limit" } else { "axis" },
         );
-        let _ = write!(
-            svg,
-            "<line class=\"{class}\" x1=\"{x:.1}\" y1=\"{:.1}\" x2=\"{x:.1}\" y2=\"{bottom:.1}\"/>\n\
-             <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n",
-            TOP - 20.0,
-            bottom + 20.0,
-            if percent == 100.0 {
-                "limit".to_owned()
-            } else {
-                format!("{percent:.0} %")
-            }
-        );
+        body.push_str(&svg::element(
+            "line",
+            &[
+                ("class", &class),
+                ("x1", &tenths(x)),
+                ("y1", &tenths(TOP - 20.0)),
+                ("x2", &tenths(x)),
+                ("y2", &tenths(bottom)),
+            ],
+        ));
+        let label = if percent == 100.0 {
+            "limit".to_owned()
+        } else {
+            format!("{percent:.0} %")
+        };
+        body.push_str(&svg::text(
+            &[
+                ("x", &tenths(x)),
+                ("y", &tenths(bottom + 20.0)),
+                ("text-anchor", &"middle"),
+            ],
+            &label,
+        ));
     }
     for (row, group) in groups.iter().enumerate() {
         let y = TOP + ROW * row as f64;
-        let _ = writeln!(
-            svg,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-            LEFT - 12.0,
-            y + 5.0,
-            escaped(&group.kernel)
-        );
+        body.push_str(&svg::text(
+            &[
+                ("x", &tenths(LEFT - 12.0)),
+                ("y", &tenths(y + 5.0)),
+                ("text-anchor", &"end"),
+            ],
+            &group.kernel,
+        ));
         let winner = best(group).map(|(line, _)| line);
         let of_name = |name: &String| group.lines.iter().find(|line| line.name == *name);
         let named = names.iter().enumerate();
@@ -104,25 +114,42 @@ pub fn overview(groups: &[Group]) -> String {
         for (class, line) in named.chain(other.map(|line| ("other".to_owned(), line))) {
             let Some(share) = share(line) else { continue };
             let half = line.times.as_ref().map_or(0.0, |times| times.spread / 2.0);
-            let x = across(share);
-            let _ = write!(
-                svg,
-                "<line class=\"{class}\" x1=\"{:.1}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\"/>\n\
-                 <circle class=\"mark {class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\"/>\n",
-                across(share / (1.0 + half)),
-                across(share / (1.0 - half).max(0.1)),
-            );
+            let (x, y) = (tenths(across(share)), tenths(y));
+            let (low, high) = (share / (1.0 + half), share / (1.0 - half).max(0.1));
+            body.push_str(&svg::element(
+                "line",
+                &[
+                    ("class", &class),
+                    ("x1", &tenths(across(low))),
+                    ("y1", &y),
+                    ("x2", &tenths(across(high))),
+                    ("y2", &y),
+                ],
+            ));
+            body.push_str(&svg::element(
+                "circle",
+                &[
+                    ("class", &format_args!("mark {class}")),
+                    ("cx", &x),
+                    ("cy", &y),
+                    ("r", &5),
+                ],
+            ));
             if winner.is_some_and(|winner| winner.name == line.name) {
-                let _ = writeln!(
-                    svg,
-                    "<circle class=\"{class}\" style=\"fill: none; stroke-width: 2\" \
-                     cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"9\"/>"
-                );
+                body.push_str(&svg::element(
+                    "circle",
+                    &[
+                        ("class", &class),
+                        ("style", &"fill: none; stroke-width: 2"),
+                        ("cx", &x),
+                        ("cy", &y),
+                        ("r", &9),
+                    ],
+                ));
             }
         }
     }
-    svg.push_str("</svg>\n");
-    svg
+    svg::styled((width, height), STYLE, &body)
 }
 
 /// The color class of a label.

@@ -520,6 +520,7 @@ fn interrupt(script: &str, environment: &[(&str, &str)]) -> Output {
     let mut line = String::new();
     stdout.read_line(&mut line).unwrap();
     assert_eq!(line, "started\n");
+    // A pause, because what the script prints comes before the work that is to be stopped.
     std::thread::sleep(Duration::from_millis(700));
     let pressed = Instant::now();
     let kill = Command::new("kill")

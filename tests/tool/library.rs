@@ -1,7 +1,7 @@
 //! The page that lists the library, `stdlib/README.md`, is made from the comments in it:
 //! `TEML_BLESS=1 cargo test --test tool library` writes it anew.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -182,6 +182,66 @@ fn functions_have_names_of_their_own() {
             }
         }
     }
+}
+
+/// The names before each opening parenthesis: of definitions after `fn `, and of calls.
+fn names(text: &str) -> (BTreeSet<&str>, BTreeSet<&str>) {
+    let (mut defined, mut called) = (BTreeSet::new(), BTreeSet::new());
+    for line in text.lines() {
+        let code = line.split("//").next().unwrap();
+        for (end, _) in code.match_indices('(') {
+            let is_part = |c: char| c.is_alphanumeric() || c == '_';
+            let before = code[..end].trim_end_matches(is_part);
+            let name = &code[before.len()..end];
+            if before.ends_with("fn ") {
+                defined.insert(name);
+            } else {
+                called.insert(name);
+            }
+        }
+    }
+    (defined, called)
+}
+
+/// A file is read without those that build on it. A name that several files define counts as a
+/// call of each of them.
+#[test]
+fn no_two_files_need_each_other() {
+    let texts: Vec<(PathBuf, String)> = files()
+        .into_iter()
+        .map(|(_, file)| (file.clone(), fs::read_to_string(file).unwrap()))
+        .collect();
+    let known: Vec<_> = texts
+        .iter()
+        .map(|(file, text)| (file, names(text)))
+        .collect();
+    let mut needed: BTreeMap<&PathBuf, BTreeMap<&PathBuf, Vec<&str>>> = BTreeMap::new();
+    for (file, (own, called)) in &known {
+        let others = known.iter().filter(|(other, _)| other != file);
+        let calls = others.filter_map(|(other, (defined, _))| {
+            let calls = called
+                .difference(own)
+                .filter(|name| defined.contains(*name));
+            let calls: Vec<&str> = calls.copied().collect();
+            (!calls.is_empty()).then_some((*other, calls))
+        });
+        needed.insert(file, calls.collect());
+    }
+    // What needs no other file, or is needed by none, is in no circle.
+    loop {
+        let count = needed.len();
+        let left: BTreeSet<&PathBuf> = needed.keys().copied().collect();
+        for calls in needed.values_mut() {
+            calls.retain(|other, _| left.contains(other));
+        }
+        needed.retain(|_, calls| !calls.is_empty());
+        let used: BTreeSet<&PathBuf> = needed.values().flat_map(|c| c.keys()).copied().collect();
+        needed.retain(|file, _| used.contains(file));
+        if needed.len() == count {
+            break;
+        }
+    }
+    assert!(needed.is_empty(), "circles of files: {needed:#?}");
 }
 
 #[test]

@@ -17,3 +17,4 @@ mod repl_pty;
 mod script;
 mod scripts;
 mod stop;
+mod workers;

@@ -1,5 +1,6 @@
 //! Real sessions at a pseudo-terminal.
 
+use crate::workers::{wait_for_a_kernel, wait_for_a_worker};
 use expectrl::session::OsSession;
 use expectrl::{ControlCode, Eof, Expect, Session};
 use std::path::Path;
@@ -43,7 +44,6 @@ impl Dialog {
 
     fn keys(&mut self, keys: &str) {
         self.0.send(keys).unwrap();
-        std::thread::sleep(Duration::from_millis(300));
     }
 
     fn expect(&mut self, text: &str) {
@@ -52,11 +52,16 @@ impl Dialog {
         }
     }
 
-    /// Waits for a prompt. It is redrawn at every key, so the line may still be running. Control
-    /// characters mean something else until the editor reads again.
+    /// Waits until the editor reads a new line: it then asks the terminal to mark what is pasted.
+    /// The prompt alone says less, since it is redrawn at every key. Control characters mean
+    /// something else while a line runs.
     fn prompt(&mut self) {
+        self.expect("\x1b[?2004h");
         self.expect("teml> ");
-        std::thread::sleep(Duration::from_millis(300));
+    }
+
+    fn process(&self) -> String {
+        self.0.get_process().pid().to_string()
     }
 
     /// Types a line and waits for all of these texts.
@@ -123,7 +128,7 @@ fn a_session() {
     dialog.prompt();
     dialog.send("print(\"ker\" + \"nel\"); compare(build(s))");
     dialog.expect("kernel");
-    std::thread::sleep(Duration::from_millis(3000));
+    wait_for_a_kernel(&dialog.process());
     dialog.0.send(ControlCode::EndOfText).unwrap();
     dialog.expect("interrupted while running kernel");
     dialog.prompt();
@@ -242,7 +247,7 @@ fn ctrl_c_stops_searches_and_proofs() {
     dialog.says(NAIVE, &["naive: legal"]);
     dialog.send("print(\"sea\" + \"rch\"); let t = autotune(naive, #{trials: 100000});");
     dialog.expect("search");
-    std::thread::sleep(Duration::from_millis(3000));
+    wait_for_a_worker(&dialog.process(), 1);
     dialog.0.send(ControlCode::EndOfText).unwrap();
     dialog.expect("interrupted");
     dialog.prompt();
@@ -255,6 +260,7 @@ fn ctrl_c_stops_searches_and_proofs() {
          check(swept.tile([\"t\", \"x\", \"y\"], [a, b, a + b])); } }",
     );
     dialog.expect("proof");
+    // A pause, because nothing outside shows that a proof has begun.
     std::thread::sleep(Duration::from_millis(1000));
     dialog.0.send(ControlCode::EndOfText).unwrap();
     dialog.expect("interrupted");

@@ -311,14 +311,16 @@ fn deep_recursion_and_deep_values_are_errors_or_fine() {
 
 #[test]
 fn an_interrupt_stops_a_script() {
-    let (mut session, _) = session();
+    let (mut session, output) = session();
     let flag = session.interrupt_flag();
     std::thread::spawn(move || {
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        while output.0.lock().unwrap().is_empty() {
+            std::thread::yield_now();
+        }
         flag.store(true, std::sync::atomic::Ordering::Relaxed);
     });
     let error = session
-        .run_text("t", "try { loop {} } catch { }")
+        .run_text("t", "print(1); try { loop {} } catch { }")
         .unwrap_err();
     assert!(error.interrupted);
 }

@@ -1,5 +1,6 @@
 //! Drawings of nests: nested boxes, one for each loop, as a self-contained SVG.
 
+use super::svg::{self, escaped};
 use crate::analysis::levels::{Level, levels};
 use crate::ir::{Mode, Nest, Tree};
 use std::fmt::Write;
@@ -34,17 +35,13 @@ pub fn drawing(nests: &[Nest]) -> String {
     for nest in nests {
         let levels = levels(nest);
         for line in declarations(nest) {
-            text(&mut body, GAP, y + 16, "note", &line);
+            body.push_str(&text(GAP, y + 16, "note", &line));
             y += ROW;
         }
         y = trees(&mut body, nest.trees(), &levels, (GAP, width), y) + GAP;
     }
     let height = y + GAP;
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-         width=\"{width}\" height=\"{height}\">\n<style>\n{STYLE}</style>\n\
-         <rect class=\"back\" width=\"{width}\" height=\"{height}\"/>\n{body}</svg>\n"
-    )
+    svg::styled((width, height), STYLE, &body)
 }
 
 fn declarations(nest: &Nest) -> Vec<String> {
@@ -87,7 +84,7 @@ fn trees(
 ) -> usize {
     for tree in trees {
         let Tree::Loop(l) = tree else {
-            text(out, x + 8, y + 16, "", &line(tree));
+            out.push_str(&text(x + 8, y + 16, "", &line(tree)));
             y += ROW;
             continue;
         };
@@ -105,21 +102,29 @@ fn trees(
             y + ROW + GAP,
         ) + GAP;
         let width = whole.saturating_sub(2 * x).max(STEP);
-        let _ = writeln!(
-            out,
-            "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{}\" \
-             rx=\"5\"/>",
-            end - y
-        );
-        text(out, x + 8, y + 17, "", &l.to_string());
+        out.push_str(&svg::element(
+            "rect",
+            &[
+                ("class", &class),
+                ("x", &x),
+                ("y", &y),
+                ("width", &width),
+                ("height", &(end - y)),
+                ("rx", &5),
+            ],
+        ));
+        out.push_str(&text(x + 8, y + 17, "", &l.to_string()));
         let trips = levels.iter().find(|level| level.of.name == l.name);
         if let Some(trips) = trips.and_then(|level| level.trips) {
-            let _ = writeln!(
-                out,
-                "<text class=\"note\" x=\"{}\" y=\"{}\" text-anchor=\"end\">×{trips}</text>",
-                x + width - 8,
-                y + 17
-            );
+            out.push_str(&svg::text(
+                &[
+                    ("class", &"note"),
+                    ("x", &(x + width - 8)),
+                    ("y", &(y + 17)),
+                    ("text-anchor", &"end"),
+                ],
+                &format!("×{trips}"),
+            ));
         }
         out.push_str(&inner);
         y = end + GAP;
@@ -127,16 +132,8 @@ fn trees(
     y
 }
 
-fn text(out: &mut String, x: usize, y: usize, class: &str, text: &str) {
-    let class = match class {
-        "" => String::new(),
-        class => format!(" class=\"{class}\""),
-    };
-    let _ = writeln!(
-        out,
-        "<text{class} x=\"{x}\" y=\"{y}\">{}</text>",
-        escaped(text)
-    );
+fn text(x: usize, y: usize, class: &str, text: &str) -> String {
+    svg::text(&[("class", &class), ("x", &x), ("y", &y)], text)
 }
 
 const PAGE: &str = "\
@@ -165,20 +162,6 @@ pub fn drawing_page(name: &str, nests: &[Nest], paths: &[String], code: Option<&
     }
     html.push_str("</body>\n</html>\n");
     html
-}
-
-/// Escapes a text for XML and HTML.
-pub fn escaped(text: &str) -> String {
-    let escape = |c: char| match c {
-        '&' => "&amp;".to_owned(),
-        '<' => "&lt;".to_owned(),
-        '>' => "&gt;".to_owned(),
-        '"' => "&quot;".to_owned(),
-        // XML has no control characters, such as a compiler's color codes.
-        c if c.is_control() && c != '\n' && c != '\t' => "\u{fffd}".to_owned(),
-        c => c.to_string(),
-    };
-    text.chars().map(escape).collect()
 }
 
 #[cfg(test)]

@@ -5,12 +5,14 @@ mod machine;
 mod moves;
 mod progress;
 mod reference;
+pub mod svg;
 
-pub use drawing::{drawing, drawing_page, escaped};
+pub use drawing::{drawing, drawing_page};
 pub use machine::machine;
 pub use moves::moves;
 pub use progress::Bar;
 pub use reference::{Article, Chapter, reference};
+pub use svg::escaped;
 
 use crate::legality::Proof;
 use crate::trial::{Measured, Ranking};

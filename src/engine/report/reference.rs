@@ -1,6 +1,6 @@
 //! The reference as one page: chapters of articles, links between them, and a search field.
 
-use super::drawing::escaped;
+use super::svg::escaped;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

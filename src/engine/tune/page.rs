@@ -5,6 +5,7 @@ use super::outcome::{Trial, Tuned};
 use super::plan::Plan;
 use super::summary::reasons;
 use super::value::Value;
+use crate::report::svg::{self, escaped, tenths};
 use crate::report::time;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -80,13 +81,6 @@ pub fn page(tuned: &Tuned, names: &[&str], plan: &Plan, limit: Option<f64>) -> S
     html
 }
 
-/// Escapes a text for HTML or SVG.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-}
-
 fn shown(seconds: f64) -> String {
     time(Duration::from_secs_f64(seconds))
 }
@@ -118,12 +112,15 @@ fn table(tuned: &Tuned, limit: Option<f64>) -> String {
 /// A chart with these marks, axes and a title.
 fn chart(title: &str, height: f64, marks: &str) -> String {
     let (w, h) = (LEFT + WIDTH + 20.0, TOP + height + BOTTOM);
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {w} {h}\" width=\"{w}\" \
-         height=\"{h}\" font-family=\"sans-serif\" font-size=\"12\">\n\
-         <rect width=\"{w}\" height=\"{h}\" fill=\"#ffffff\"/>\n\
-         <text x=\"{LEFT}\" y=\"18\" font-weight=\"bold\">{}</text>\n{marks}</svg>\n",
-        escaped(title)
+    let back = svg::element(
+        "rect",
+        &[("width", &w), ("height", &h), ("fill", &"#ffffff")],
+    );
+    let title = svg::text(&[("x", &LEFT), ("y", &18), ("font-weight", &"bold")], title);
+    svg::document(
+        (w, h),
+        &[("font-family", &"sans-serif"), ("font-size", &12)],
+        &format!("{back}{title}{marks}"),
     )
 }
 
@@ -160,11 +157,13 @@ impl Scale {
     fn axis(&self) -> String {
         [self.low, self.high]
             .map(|seconds| {
-                format!(
-                    "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\n",
-                    LEFT - 8.0,
-                    self.y(seconds) + 4.0,
-                    shown(seconds)
+                svg::text(
+                    &[
+                        ("x", &(LEFT - 8.0)),
+                        ("y", &tenths(self.y(seconds) + 4.0)),
+                        ("text-anchor", &"end"),
+                    ],
+                    &shown(seconds),
                 )
             })
             .concat()
@@ -182,28 +181,39 @@ fn convergence(tuned: &Tuned) -> String {
         if let Some(seconds) = trial.seconds() {
             best = best.min(seconds);
             let y = scale.y(seconds);
-            let _ = writeln!(
-                marks,
-                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.5\" fill=\"#9aa0a6\"/>"
-            );
+            marks.push_str(&svg::element(
+                "circle",
+                &[
+                    ("cx", &tenths(x)),
+                    ("cy", &tenths(y)),
+                    ("r", &2.5),
+                    ("fill", &"#9aa0a6"),
+                ],
+            ));
         }
         if best.is_finite() {
             let _ = write!(line, "{x:.1},{:.1} ", scale.y(best));
         }
     }
-    let _ = writeln!(
-        marks,
-        "<polyline points=\"{}\" fill=\"none\" stroke=\"#2f6fb3\" stroke-width=\"2\"/>",
-        line.trim_end()
-    );
+    marks.push_str(&svg::element(
+        "polyline",
+        &[
+            ("points", &line.trim_end()),
+            ("fill", &"none"),
+            ("stroke", &"#2f6fb3"),
+            ("stroke-width", &2),
+        ],
+    ));
     let foot = TOP + HEIGHT + 24.0;
-    let _ = writeln!(marks, "<text x=\"{LEFT}\" y=\"{foot}\">trial 1</text>");
-    let _ = writeln!(
-        marks,
-        "<text x=\"{}\" y=\"{foot}\" text-anchor=\"end\">trial {}</text>",
-        LEFT + WIDTH,
-        tuned.trials.len()
-    );
+    marks.push_str(&svg::text(&[("x", &LEFT), ("y", &foot)], "trial 1"));
+    marks.push_str(&svg::text(
+        &[
+            ("x", &(LEFT + WIDTH)),
+            ("y", &foot),
+            ("text-anchor", &"end"),
+        ],
+        &format!("trial {}", tuned.trials.len()),
+    ));
     chart("time of each trial, and the best so far", HEIGHT, &marks)
 }
 
@@ -231,25 +241,32 @@ fn strip(tuned: &Tuned, name: &str) -> String {
     let mut marks = scale.axis();
     for (k, value) in values.iter().enumerate() {
         let x = LEFT + step * (k as f64 + 0.5);
-        let _ = writeln!(
-            marks,
-            "<text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
-            TOP + HEIGHT + 24.0,
-            escaped(&shortened(value))
-        );
+        marks.push_str(&label_below(x, TOP + HEIGHT + 24.0, value));
         for trial in &tuned.trials {
             let own = trial.point.get(name).map(Value::to_string);
             if let (Some(seconds), true) = (trial.seconds(), own.as_ref() == Some(value)) {
-                let _ = writeln!(
-                    marks,
-                    "<circle cx=\"{x:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"#2f6fb3\" \
-                     fill-opacity=\"0.5\"/>",
-                    scale.y(seconds)
-                );
+                marks.push_str(&svg::element(
+                    "circle",
+                    &[
+                        ("cx", &tenths(x)),
+                        ("cy", &tenths(scale.y(seconds))),
+                        ("r", &3),
+                        ("fill", &"#2f6fb3"),
+                        ("fill-opacity", &0.5),
+                    ],
+                ));
             }
         }
     }
     chart(name, HEIGHT, &marks)
+}
+
+/// A value of a parameter, centered at `x`.
+fn label_below(x: f64, y: f64, value: &str) -> String {
+    svg::text(
+        &[("x", &tenths(x)), ("y", &y), ("text-anchor", &"middle")],
+        &shortened(value),
+    )
 }
 
 fn shortened(text: &str) -> String {
@@ -274,37 +291,38 @@ fn heat(tuned: &Tuned, first: &str, second: &str) -> String {
     let mut marks = String::new();
     for (r, a) in rows.iter().enumerate() {
         let y = TOP + row * r as f64;
-        let _ = writeln!(
-            marks,
-            "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
-            LEFT - 8.0,
-            y + 15.0,
-            escaped(&shortened(a))
-        );
+        marks.push_str(&svg::text(
+            &[
+                ("x", &(LEFT - 8.0)),
+                ("y", &(y + 15.0)),
+                ("text-anchor", &"end"),
+            ],
+            &shortened(a),
+        ));
         for (c, b) in columns.iter().enumerate() {
             let x = LEFT + column * c as f64;
             let (fill, opacity, label) = match best.get(&(a.clone(), b.clone())) {
                 Some(seconds) => ("#2f6fb3", 1.0 - 0.9 * scale.part(*seconds), shown(*seconds)),
                 None => ("#eeeeee", 1.0, "not tried".to_owned()),
             };
-            let _ = writeln!(
-                marks,
-                "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{}\" fill=\"{fill}\" \
-                 fill-opacity=\"{opacity:.2}\"><title>{label}</title></rect>",
-                column - 2.0,
-                row - 2.0
-            );
+            marks.push_str(&svg::titled(
+                "rect",
+                &[
+                    ("x", &tenths(x)),
+                    ("y", &tenths(y)),
+                    ("width", &tenths(column - 2.0)),
+                    ("height", &(row - 2.0)),
+                    ("fill", &fill),
+                    ("fill-opacity", &format_args!("{opacity:.2}")),
+                ],
+                &label,
+            ));
         }
     }
     let height = row * rows.len() as f64;
     for (c, b) in columns.iter().enumerate() {
-        let _ = writeln!(
-            marks,
-            "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
-            LEFT + column * (c as f64 + 0.5),
-            TOP + height + 18.0,
-            escaped(&shortened(b))
-        );
+        let x = LEFT + column * (c as f64 + 0.5);
+        marks.push_str(&label_below(x, TOP + height + 18.0, b));
     }
     chart(&format!("{first} (rows) and {second}"), height, &marks)
 }

@@ -1,7 +1,7 @@
 //! Kernels and limits that the tests share.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use teml::codegen::{Kernel, Param, Role};
 use teml::ir::{Elem, Name, Shape, Tensor};
 use teml::legality::Proof;
@@ -66,13 +66,14 @@ pub const ENDLESS: &str = "for (volatile int go = 1; go;) { x[0] = 0.0; }";
 
 /// Waits until `condition` holds; the test fails if it never does.
 pub fn eventually(condition: impl Fn() -> bool) -> bool {
-    for _ in 0..1000 {
-        if condition() {
-            return true;
+    let start = Instant::now();
+    while !condition() {
+        if start.elapsed() > Duration::from_secs(120) {
+            return false;
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    false
+    true
 }
 
 /// Whether this process still runs; a zombie does not.
