@@ -401,3 +401,53 @@ fn imports_are_found() {
     assert!(uses("codegen::plan", "codegen::plan::lower"));
     assert!(!uses("codegen::plan::outline", "codegen::plan"));
 }
+
+/// The functions in the table of the header of `analysis/mod.rs`: modules, and the name in them.
+fn answers() -> Vec<(String, String)> {
+    let text = fs::read_to_string(folder("analysis").join("mod.rs")).unwrap();
+    let rows = text.lines().filter_map(|line| line.strip_prefix("//! | "));
+    let paths = rows.filter_map(|row| row.split('`').nth(1)?.rsplit_once("::"));
+    let own = |(module, name): (&str, &str)| (module.to_owned(), name.to_owned());
+    paths.map(own).collect()
+}
+
+/// The public functions of analysis that are not methods: modules, and the name in them.
+fn analyses() -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for file in files(&folder("analysis")) {
+        let path = file.strip_prefix(folder("analysis")).unwrap();
+        let parts = path.with_extension("");
+        let parts = parts.iter().map(|part| part.to_str().unwrap());
+        let module: Vec<&str> = parts.filter(|part| *part != "mod").collect();
+        for line in code(&file).lines() {
+            if let Some(rest) = line.strip_prefix("pub fn ") {
+                let end = |c: char| !c.is_alphanumeric() && c != '_';
+                let name = rest.split(end).next().unwrap();
+                found.push((module.join("::"), name.to_owned()));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn each_question_is_answered_in_one_place() {
+    let (answers, analyses) = (answers(), analyses());
+    assert!(answers.len() > 40, "{answers:?}");
+    for answer in &answers {
+        assert!(analyses.contains(answer), "there is no {answer:?}");
+        let again = answers.iter().filter(|other| *other == answer);
+        assert_eq!(again.count(), 1, "{answer:?}");
+    }
+    let mut places: BTreeMap<&str, &str> = BTreeMap::new();
+    for analysis in &analyses {
+        let (module, name) = analysis;
+        assert!(
+            answers.contains(analysis),
+            "no question leads to {analysis:?}"
+        );
+        if let Some(other) = places.insert(name, module) {
+            panic!("{other} and {module} both have a function `{name}`");
+        }
+    }
+}

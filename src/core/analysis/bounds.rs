@@ -1,10 +1,7 @@
 //! Bounding boxes: the least and the greatest value of each loop iterator, and extents of ranges.
-//!
-//! Searches through bounds have a budget. If it is exhausted, the answer is the one that claims
-//! nothing.
 
+use super::facts::binding;
 use crate::ir::{Affine, Loop, Name, Nest, Range};
-use std::collections::HashSet;
 
 /// Inclusive bounds of loop iterators.
 #[derive(Clone, Debug, Default)]
@@ -83,39 +80,37 @@ impl Bounds {
         index.interval(&|n| self.get(n))
     }
 
+    /// Whether `a` is at least `b` in the whole box. `false` is not a disproof.
+    pub(super) fn is_at_least(&self, a: &Affine, b: &Affine) -> bool {
+        let apart = self.interval(&a.minus(b));
+        apart.is_some_and(|(least, _)| least >= 0)
+    }
+
     /// Drops the bounds of an inner range that another bound always implies. Iterators with a
     /// single value are replaced by it.
     pub fn needed(&self, range: &Range) -> Range {
-        Range {
-            lower: self.tightest(&range.lower, |a, b| a >= b),
-            upper: self.tightest(&range.upper, |a, b| a <= b),
-            step: range.step,
-        }
-    }
-
-    fn tightest(&self, bounds: &[Affine], tighter: fn(i64, i64) -> bool) -> Vec<Affine> {
         let at_one_place = |name: &Name| {
             let (low, high) = self.get(name)?;
             (low == high).then(|| Affine::constant(low))
         };
-        let numbers = bounds.iter().map(|bound| bound.substitute(&at_one_place));
-        let mut left: Vec<Affine> = numbers.collect();
-        let mut at = 0;
-        while at < left.len() {
-            let one = &left[at];
-            let idle = left.iter().enumerate().any(|(k, other)| {
-                k != at
-                    && self
-                        .interval(&other.minus(one))
-                        .is_some_and(|(low, high)| tighter(low, 0) && tighter(high, 0))
-            });
-            if idle {
-                left.remove(at);
-            } else {
-                at += 1
-            }
+        let numbers = |bounds: &[Affine]| -> Vec<Affine> {
+            let bounds = bounds.iter();
+            bounds.map(|b| b.substitute(&at_one_place)).collect()
+        };
+        self.binding(&Range {
+            lower: numbers(&range.lower),
+            upper: numbers(&range.upper),
+            step: range.step,
+        })
+    }
+
+    /// The bounds of a range that no other one implies in the box.
+    pub(super) fn binding(&self, range: &Range) -> Range {
+        Range {
+            lower: binding(&range.lower, |a, b| self.is_at_least(a, b)),
+            upper: binding(&range.upper, |a, b| self.is_at_least(b, a)),
+            step: range.step,
         }
-        left
     }
 }
 
@@ -136,90 +131,4 @@ pub fn extent(range: &Range) -> Option<(Affine, i64)> {
     let (lower, upper) = (greatest(&range.lower, 1)?, greatest(&range.upper, -1)?);
     let extent = upper.minus(&lower).as_constant()?;
     Some((lower, extent.max(0)))
-}
-
-/// The budget of bounds for a proof that an index is nonnegative.
-const MAX_TRIED: usize = 2048;
-
-/// Whether an index is provably nonnegative in all iterations of a chain of loops, outermost first.
-/// The search replaces iterators by bounds, innermost first, so that it can compare an iterator
-/// within a block with the end of the block. `false` is not a disproof.
-pub fn is_nonnegative(index: &Affine, chain: &[&Loop]) -> bool {
-    let mut search = Replacing {
-        left: MAX_TRIED,
-        failed: HashSet::new(),
-    };
-    search.shows(index, chain)
-}
-
-/// A search through the bounds that replace iterators. Loops with several bounds each have very
-/// many combinations. Most combinations lead to the same few indices.
-struct Replacing {
-    left: usize,
-    /// The failed indices, each with the number of loops around.
-    failed: HashSet<(usize, Affine)>,
-}
-
-impl Replacing {
-    fn shows(&mut self, index: &Affine, chain: &[&Loop]) -> bool {
-        if let Some(value) = index.as_constant() {
-            return value >= 0;
-        }
-        let inner = chain.iter().rposition(|l| index.mentions(&l.name));
-        let Some((l, around)) = inner.and_then(|k| chain[..=k].split_last()) else {
-            return false;
-        };
-        let (bounds, shift) = if index.coefficient(&l.name) > 0 {
-            (&l.range.lower, 0)
-        } else {
-            (&l.range.upper, -1)
-        };
-        let is_choice = bounds.len() > 1;
-        if is_choice && self.failed.contains(&(around.len(), index.clone())) {
-            return false;
-        }
-        for bound in bounds {
-            let Some(left) = self.left.checked_sub(1) else {
-                return false;
-            };
-            self.left = left;
-            let last = bound.plus_constant(shift);
-            let at = index.substitute(&|name| (*name == l.name).then(|| last.clone()));
-            if at.is_in_limits() && self.shows(&at, around) {
-                return true;
-            }
-        }
-        if is_choice {
-            self.failed.insert((around.len(), index.clone()));
-        }
-        false
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ir::parse_nest;
-
-    /// Each loop is bounded by the two around it. The number of combinations of bounds is a
-    /// Fibonacci number of the depth.
-    #[test]
-    fn many_bounds_take_no_longer_than_few() {
-        let depth = 100;
-        let mut text = "f64 A[100]\nfor a0 in 0..100\n  for a1 in 0..100\n".to_owned();
-        for k in 2..depth {
-            let (one, two) = (k - 1, k - 2);
-            let indent = "  ".repeat(k);
-            text += &format!("{indent}for a{k} in max(a{one} - 1, a{two} - 2)..100\n");
-        }
-        text += &format!("{}A[a0] += 1\n", "  ".repeat(depth));
-        let nest = parse_nest(&text).unwrap();
-        let loops = nest.loops();
-        let chain: Vec<&Loop> = loops.iter().map(|(_, l)| *l).collect();
-        assert_eq!(chain.len(), depth);
-        let last = Affine::iterator(chain[depth - 1].name.clone());
-        // The least value of the last loop follows from the first one.
-        assert!(is_nonnegative(&last.plus_constant(depth as i64), &chain));
-        assert!(!is_nonnegative(&last.plus_constant(-1000), &chain));
-    }
 }

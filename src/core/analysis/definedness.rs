@@ -58,13 +58,12 @@ fn sets(nest: &Nest, write: &Use, read: &Use, depth: usize) -> bool {
 /// `set`.
 fn covers(nest: &Nest, set: &[Ends], used: &Use, depth: usize) -> bool {
     let around = Bounds::around(nest, used.loops[..depth].iter().map(|l| &***l));
-    let at_least = |a: &Affine, b: &Affine| least(&a.minus(b), &around).is_some_and(|d| d >= 0);
     let touched = touched(nest, used, depth);
     set.iter().zip(&touched).all(|(set, used)| {
         let mut lower = set.lower.iter();
         let mut upper = set.upper.iter();
-        lower.all(|s| used.lower.iter().any(|u| at_least(u, s)))
-            && upper.all(|s| used.upper.iter().any(|u| at_least(s, u)))
+        lower.all(|s| used.lower.iter().any(|u| around.is_at_least(u, s)))
+            && upper.all(|s| used.upper.iter().any(|u| around.is_at_least(s, u)))
     })
 }
 

@@ -9,7 +9,8 @@
 //! A box is never too small and never leaves the tensor. It can be too large: it has no holes and
 //! no slanted sides. Buffers hold such boxes, and copies to and from them cover the box exactly.
 
-use super::bounds::{Bounds, is_nonnegative};
+use super::bounds::Bounds;
+use super::facts::{binding, is_nonnegative};
 use super::position::{Position, walk};
 use crate::ir::{Affine, Index, Loop, Nest, Range, Tensor, Tree};
 use std::sync::Arc;
@@ -183,9 +184,8 @@ impl Ends {
 
     /// Drops implied bounds.
     fn prune(&mut self, bounds: &Bounds) {
-        let at_least = |a: &Affine, b: &Affine| least(&a.minus(b), bounds).is_some_and(|d| d >= 0);
-        keep_tightest(&mut self.lower, &at_least);
-        keep_tightest(&mut self.upper, &|a, b| at_least(b, a));
+        self.lower = binding(&self.lower, |a, b| bounds.is_at_least(a, b));
+        self.upper = binding(&self.upper, |a, b| bounds.is_at_least(b, a));
         for end in [&mut self.lower, &mut self.upper] {
             self.complete &= end.len() <= MAX_BOUNDS;
             end.truncate(MAX_BOUNDS);
@@ -274,23 +274,6 @@ impl Ends {
 /// The least value of an index, if known.
 pub(super) fn least(index: &Affine, bounds: &Bounds) -> Option<i64> {
     Some(bounds.interval(index)?.0)
-}
-
-/// Drops every bound that another one implies. Of equivalent bounds it keeps one, a constant if
-/// possible.
-fn keep_tightest(bounds: &mut Vec<Affine>, implies: &dyn Fn(&Affine, &Affine) -> bool) {
-    let mut kept: Vec<Affine> = Vec::with_capacity(bounds.len());
-    for bound in bounds.drain(..) {
-        match kept.iter_mut().find(|k| implies(k, &bound)) {
-            Some(k) if bound.as_constant().is_some() && implies(&bound, k) => *k = bound,
-            Some(_) => {}
-            None => {
-                kept.retain(|k| !implies(&bound, k));
-                kept.push(bound);
-            }
-        }
-    }
-    *bounds = kept;
 }
 
 /// Upper bounds of the last value of an iterator.

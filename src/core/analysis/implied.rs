@@ -2,20 +2,24 @@
 //! tiles `j_o < i_o` below the diagonal of a triangle, `8*j_o + 8 <= 8*i_o` always holds. `peel`
 //! drops such bounds, so that tiles beside the diagonal are full.
 
-use super::bounds::is_nonnegative;
-use crate::ir::{Affine, Loop, Range, Tree};
+use super::facts::{Prover, binding};
+use crate::ir::{Loop, Range, Tree};
 use std::sync::Arc;
 
 /// The trees without implied bounds. `around` are the loops around them, outermost first.
 pub fn simplified(trees: &[Tree], around: &[&Loop]) -> Vec<Tree> {
+    within(trees, around, &mut Prover::default())
+}
+
+fn within(trees: &[Tree], around: &[&Loop], prover: &mut Prover) -> Vec<Tree> {
     let one = |tree: &Tree| match tree {
         Tree::Loop(l) => {
             let simple = Loop {
-                range: needed(&l.range, around),
+                range: needed(&l.range, around, prover),
                 ..(**l).clone()
             };
             let inside: Vec<&Loop> = around.iter().copied().chain([&simple]).collect();
-            let body = simplified(&simple.body, &inside);
+            let body = within(&simple.body, &inside, prover);
             Tree::of_loop(Loop { body, ..simple })
         }
         _ => tree.clone(),
@@ -25,10 +29,11 @@ pub fn simplified(trees: &[Tree], around: &[&Loop]) -> Vec<Tree> {
 
 /// The ranges of a chain of loops, outermost first, without implied bounds.
 pub fn simplified_chain(loops: &[&Arc<Loop>], ranges: Vec<Range>) -> Vec<Range> {
+    let mut prover = Prover::default();
     let mut done: Vec<Loop> = Vec::with_capacity(loops.len());
     for (l, range) in loops.iter().zip(ranges) {
         let around: Vec<&Loop> = done.iter().collect();
-        let range = needed(&range, &around);
+        let range = needed(&range, &around, &mut prover);
         done.push(Loop {
             range,
             body: Vec::new(),
@@ -38,25 +43,10 @@ pub fn simplified_chain(loops: &[&Arc<Loop>], ranges: Vec<Range>) -> Vec<Range> 
     done.into_iter().map(|l| l.range).collect()
 }
 
-fn needed(range: &Range, around: &[&Loop]) -> Range {
+fn needed(range: &Range, around: &[&Loop], prover: &mut Prover) -> Range {
     Range {
-        lower: tightest(&range.lower, &|a, b| is_nonnegative(&a.minus(b), around)),
-        upper: tightest(&range.upper, &|a, b| is_nonnegative(&b.minus(a), around)),
+        lower: binding(&range.lower, |a, b| prover.shows(&a.minus(b), around)),
+        upper: binding(&range.upper, |a, b| prover.shows(&b.minus(a), around)),
         step: range.step,
     }
-}
-
-/// Drops each bound that another one always implies.
-fn tightest(bounds: &[Affine], tighter: &dyn Fn(&Affine, &Affine) -> bool) -> Vec<Affine> {
-    let mut left = bounds.to_vec();
-    let mut at = 0;
-    while at < left.len() {
-        let mut others = left.iter().enumerate().filter(|(k, _)| *k != at);
-        if others.any(|(_, other)| tighter(other, &left[at])) {
-            left.remove(at);
-        } else {
-            at += 1
-        }
-    }
-    left
 }

@@ -1,6 +1,61 @@
-//! Analyses of trees, one per question. They cover shapes and ranges, positions, bounds,
-//! computations, prefetches, footprints, accesses outside of tensors, definedness, well-formedness
-//! and work counts. Analyses only read trees.
+//! Analyses of trees. They only read trees, and each question is answered in one place:
+//!
+//! | question | function |
+//! |---|---|
+//! | Which values do the free iterators of an expression have? | [`shape::ranges`] |
+//! | And those of all its iterators? | [`shape::all_ranges`] |
+//! | And those of the value of an assignment over a domain? | [`shape::ranges_within`] |
+//! | Which values are known before an assignment gives ranges? | [`shape::ranges_so_far`] |
+//! | And for all iterators? | [`shape::all_ranges_so_far`] |
+//! | Which shape does an expression have? | [`shape::virtual_shape`] |
+//! | Does an iterator list have one entry for each dimension? | [`shape::check_rank`] |
+//! | Do several iterators in one index give different values? | [`mixed_radix::is_injective`] |
+//! | How many values do they give, if there are no holes? | [`mixed_radix::dense_extent`] |
+//! | Where is the loop at a level? | [`position::at_level`] |
+//! | Where is the loop at the last level? | [`position::deepest_level`] |
+//! | Where is the loop with a name? | [`position::named`] |
+//! | Which loops lead to a position? | [`position::chain`] |
+//! | What are the trees with another tree at a position? | [`position::splice`] |
+//! | Which trees are there, where, in which loops? | [`position::walk`] |
+//! | From where do how many iterations of a range run? | [`bounds::extent`] |
+//! | Is an affine expression at least 0 in all iterations of loops? | [`facts::is_nonnegative`] |
+//! | Which bounds of the loops in trees does no other one imply? | [`implied::simplified`] |
+//! | And for the ranges of a chain of loops? | [`implied::simplified_chain`] |
+//! | Which ranges do loops have in another order? | [`project::permuted_ranges`] |
+//! | What is an index, relative to outer iterators? | [`relative::relative`] |
+//! | How far is an iterator from a lower bound at most? | [`relative::offset_form`] |
+//! | Does an access of trees leave its tensor? | [`outside::first_outside`] |
+//! | And one of a statement or fill? | [`outside::outside`] |
+//! | And one of a fill, for certain? | [`outside::leaves`] |
+//! | Where is a tensor used? | [`footprint::uses`] |
+//! | Which box of a tensor do uses touch? | [`footprint::footprint`] |
+//! | Are the boxes of two uses disjoint? | [`footprint::are_disjoint`] |
+//! | Which use may read an element before it is set? | [`definedness::first_undefined`] |
+//! | Is every element set that uses touch? | [`definedness::sets_all`] |
+//! | Is a nest well-formed? | [`verify::verify`] |
+//! | Which class of computation is a nest? | [`computation::computation`] |
+//! | Which roles do loops have in a product? | [`computation::product::product`] |
+//! | And in interleaved products? | [`computation::product::interleaved`] |
+//! | And in a triangle of a product? | [`computation::triangle::triangle`] |
+//! | And in a sum over a window? | [`computation::window::window`] |
+//! | What do the statements of trees read and write? | [`computation::assignment::accesses`] |
+//! | What does an assignment of a program read? | [`program::reads`] |
+//! | What does it assign? | [`program::target`] |
+//! | Which tensors does a program need from outside? | [`program::inputs`] |
+//! | Which tensors are its results? | [`program::outputs`] |
+//! | Which variables say so? | [`program::with_outputs`] |
+//! | Which tensors does only the program need? | [`program::temporaries`] |
+//! | Which tensors does nothing use? | [`program::unused`] |
+//! | Which assignments are live? | [`program::live`] |
+//! | How often are the statements of trees executed, by weight? | [`count::total`] |
+//! | And at most? | [`work::executions`] |
+//! | How many operations does a definition take? | [`work::flops`] |
+//! | How many bytes does it move at least? | [`work::moved`] |
+//! | Which loops does a nest have, and what happens in each? | [`levels::levels`] |
+//! | How many iterations does a loop have at most? | [`levels::trips`] |
+//! | How much work is one run of a loop at most? | [`levels::work`] |
+//! | What do later iterations of a loop touch first? | [`prefetch_address::prefetch_addresses`] |
+//! | Which share of it does each iteration prefetch? | [`prefetch_plan::prefetch_plan`] |
 
 mod iterator_range;
 mod mismatch;
@@ -10,6 +65,7 @@ pub mod bounds;
 pub mod computation;
 pub mod count;
 pub mod definedness;
+pub mod facts;
 pub mod footprint;
 pub mod implied;
 mod inside;

@@ -1,6 +1,7 @@
 //! Checks that all accesses of trees stay inside their tensors. The first one that does not is
 //! returned with the iteration as a witness.
 
+use super::facts::is_nonnegative;
 use super::inside::{Form, Span, Stays, stays};
 use super::mismatch::{Mismatch, Place};
 use crate::ir::{Affine, Fill, Index, Loop, Name, Stmt, Tensor, Tree};
@@ -77,6 +78,10 @@ fn access(tensor: &Tensor, index: &[Affine], around: &[&Loop]) -> Option<Mismatc
     let extents = tensor.shape().extents().iter();
     let mut dimensions = index.iter().zip(extents).enumerate();
     dimensions.find_map(|(d, (index, &extent))| {
+        let end = Affine::constant(i64::try_from(extent).unwrap_or(i64::MAX).saturating_sub(1));
+        if is_nonnegative(index, around) && is_nonnegative(&end.minus(index), around) {
+            return None;
+        }
         let loops = needed(index, around);
         let spans: Vec<(usize, Span)> = loops.iter().map(|k| (*k, span(*k, around))).collect();
         let place = || Place {

@@ -41,7 +41,7 @@ const MAX_PAIRS: usize = 4096;
 ///
 /// # Errors
 /// A bound would need division.
-pub fn ranges(order: &[&Loop], boxes: &Bounds) -> Result<Vec<Range>, Division> {
+pub fn permuted_ranges(order: &[&Loop], boxes: &Bounds) -> Result<Vec<Range>, Division> {
     let mut known: Vec<Inequality> = order.iter().flat_map(|l| inequalities(l)).collect();
     let mut ranges = Vec::with_capacity(order.len());
     for l in order.iter().rev() {
@@ -91,27 +91,11 @@ fn range(name: &Name, about: &[Inequality], boxes: &Bounds) -> Result<Range, Div
         lower.push(Affine::constant(low));
         upper.push(Affine::constant(high.saturating_add(1)));
     }
-    let never_less = |a: &Affine, b: &Affine| {
-        let least = boxes.interval(&a.minus(b)).map(|(low, _)| low);
-        least.is_some_and(|least| least >= 0)
-    };
-    keep_tightest(&mut lower, &never_less);
-    keep_tightest(&mut upper, &|a, b| never_less(b, a));
-    Ok(Range {
+    Ok(boxes.binding(&Range {
         lower,
         upper,
         step: 1,
-    })
-}
-
-/// Removes implied bounds, later ones first.
-fn keep_tightest(bounds: &mut Vec<Affine>, tighter: &dyn Fn(&Affine, &Affine) -> bool) {
-    for k in (0..bounds.len()).rev() {
-        let others = bounds.iter().enumerate().filter(|(m, _)| *m != k);
-        if others.map(|(_, b)| b).any(|b| tighter(b, &bounds[k])) {
-            bounds.remove(k);
-        }
-    }
+    }))
 }
 
 /// Adds the inequalities that those `about` a loop imply for the others, unless `boxes` implies
@@ -122,15 +106,17 @@ fn eliminate(name: &Name, about: &[Inequality], boxes: &Bounds, known: &mut Vec<
         all.filter(move |(_, c)| c.signum() == sign)
     };
     let pairs = from(1).flat_map(|low| from(-1).map(move |high| (low, high)));
-    let sums = pairs.map(|((low, a), (high, b))| reduced(&low.times(-b).plus(&high.times(a))));
+    let sums = pairs.map(|((low, a), (high, b))| low.times(-b).plus(&high.times(a)));
     let says_more = |value: &Affine| {
         let least = boxes.interval(value).map_or(0, |(low, _)| low);
-        value.as_constant().is_none() && value.is_in_limits() && least < 0
+        value.as_constant().is_none() && least < 0
     };
     let mut added: Vec<Affine> = Vec::new();
     let there = known.iter().filter(|q| q.of.is_none()).count();
     let room = MAX_ADDED.saturating_sub(there);
-    for value in sums.take(MAX_PAIRS).filter(says_more).take(room) {
+    let exact = sums.take(MAX_PAIRS).filter(Affine::is_in_limits);
+    let values = exact.map(|sum| reduced(&sum)).filter(says_more);
+    for value in values.take(room) {
         let is_known = known.iter().any(|q| q.value == value);
         if !is_known && !added.contains(&value) {
             added.push(value);

@@ -2,9 +2,9 @@
 //! test for loops that [`super::independence`] cannot prove.
 
 use super::limit::OPERATIONS;
-use super::memory::{read, written};
 use super::pairs::{Iteration, touching, touching_written};
 use super::program::{Leaf, Program};
+use super::space::Space;
 use super::verdict::{Question, Undecided};
 use crate::ir::{Loop, Mode, Name};
 use crate::poly::{self, Error, Linear, Map, Piece, Point, Relation, Set};
@@ -101,7 +101,10 @@ fn first(program: &Program, marked: &Marked) -> Result<Option<(Point, Point)>, E
         for (m, other) in &inside {
             let pair = Iteration::pair(one, other);
             for (access, touching) in touching_written(&pair) {
-                let tuple = access.map_or_else(|| written(*m), |r| read(*m, r));
+                let later = match access {
+                    Some(access) => Space::Read { leaf: *m, access },
+                    None => Space::Write(*m),
+                };
                 for back in [false, true] {
                     let piece = marked.at_once(&pair, &touching, back);
                     let earlier = |p: &(Point, Point)| {
@@ -109,7 +112,7 @@ fn first(program: &Program, marked: &Marked) -> Result<Option<(Point, Point)>, E
                             |p: &(Point, Point)| (p.0.coordinates.clone(), p.1.coordinates.clone());
                         found.as_ref().is_none_or(|f| key(p) < key(f))
                     };
-                    let pair = first_pair(piece, [written(*k), tuple.clone()])?;
+                    let pair = first_pair(piece, [&Space::Write(*k), &later])?;
                     if let Some(pair) = pair.filter(earlier) {
                         found = Some(pair);
                     }
@@ -120,8 +123,8 @@ fn first(program: &Program, marked: &Marked) -> Result<Option<(Point, Point)>, E
     Ok(found)
 }
 
-/// The first pair between points of these tuples.
-fn first_pair(pairs: Piece, [from, to]: [String; 2]) -> Result<Option<(Point, Point)>, Error> {
+/// The first pair between points of these spaces.
+fn first_pair(pairs: Piece, [from, to]: [&Space; 2]) -> Result<Option<(Point, Point)>, Error> {
     if pairs.is_empty()? {
         return Ok(None);
     }
@@ -133,8 +136,8 @@ fn first_pair(pairs: Piece, [from, to]: [String; 2]) -> Result<Option<(Point, Po
         .intersect_domain(&Set::new(&[at(&source)])?)?
         .range()?;
     let sink = sinks.lexmin()?.sample()?;
-    let named = |point: Point, tuple| Point {
-        tuple: Some(tuple),
+    let named = |point: Point, space: &Space| Point {
+        tuple: Some(space.name()),
         ..point
     };
     Ok(sink.map(|sink| (named(source, from), named(sink, to))))

@@ -13,11 +13,10 @@
 //! 2009.
 
 use super::constraints::linear;
-use super::memory::{read, written};
 use super::program::{Leaf, What};
-use super::relations::statement;
 use super::sources::Sources;
-use crate::ir::{Constant, Name, Node, Tensor};
+use super::space::Space;
+use crate::ir::{Name, Node, Tensor};
 use crate::poly::{Error, Linear, Piece, UnionMap, UnionSet};
 
 /// The producers of all values that reads and final contents get.
@@ -36,9 +35,11 @@ impl Values {
     pub(super) fn of(leaves: &[Leaf], first: usize, results: &[&Tensor]) -> Result<Values, Error> {
         let (mut own, mut copies) = (Vec::new(), Vec::new());
         for (leaf, k) in leaves.iter().zip(first..) {
-            let executions = leaf.domain(&written(k));
+            let executions = leaf.domain(&Space::Write(k).name());
             if leaf.copies() {
-                copies.push(executions.to(&read(k, 1), leaf.iterators()))
+                copies.push(
+                    executions.to(&Space::Read { leaf: k, access: 1 }.name(), leaf.iterators()),
+                )
             } else {
                 own.push(executions)
             }
@@ -84,11 +85,6 @@ impl Values {
     }
 }
 
-/// The point of a constant.
-pub(super) fn constant(value: Constant) -> String {
-    format!("C{value}")
-}
-
 impl Leaf<'_> {
     /// Whether the leaf only copies an element.
     pub(super) fn copies(&self) -> bool {
@@ -118,22 +114,22 @@ impl Leaf<'_> {
 
     /// The map from a leaf's executions to the values that they compute.
     fn value(&self, k: usize, apart: bool) -> Piece {
-        let domain = self.domain(&written(k));
+        let domain = self.domain(&Space::Write(k).name());
         match (self.what, self.instance().filter(|_| !apart)) {
-            (What::Fill(fill), _) => domain.to(&constant(fill.value), []),
-            (What::Stmt(_), Some((tuple, point))) => domain.to(&tuple, point),
-            (What::Stmt(_), None) => domain.to(&written(k), self.iterators()),
+            (What::Fill(fill), _) => domain.to(&Space::constant(fill.value).name(), []),
+            (What::Stmt(_), Some((space, point))) => domain.to(&space.name(), point),
+            (What::Stmt(_), None) => domain.to(&Space::Write(k).name(), self.iterators()),
         }
     }
 
     /// The instance of the definition that a statement executes.
-    pub(super) fn instance(&self) -> Option<(String, Vec<Linear>)> {
+    pub(super) fn instance(&self) -> Option<(Space, Vec<Linear>)> {
         let What::Stmt(s) = self.what else {
             return None;
         };
         let (origin, assignment) = (s.origin.as_ref()?, self.assignment?);
         let variable = |name: &Name| self.variable(name);
         let point = origin.point.iter().map(|a| linear(a, &variable));
-        Some((statement(assignment), point.collect()))
+        Some((Space::Statement(assignment), point.collect()))
     }
 }

@@ -1,19 +1,18 @@
 //! The final contents of tensors, as reads at the end of the program.
 
 use super::memory::element;
+use super::space::Space;
 use crate::ir::Tensor;
 use crate::poly::{Linear, Piece, Relation};
-
-/// The tuple of the reads of a tensor's final contents.
-pub(super) fn result(tensor: &Tensor) -> String {
-    format!("O_{}", tensor.label())
-}
 
 /// All elements of a tensor, as reads of its final contents.
 pub(super) fn whole(tensor: &Tensor) -> Piece {
     let extents = tensor.shape().extents();
     let variables: Vec<String> = (0..extents.len()).map(element).collect();
-    let piece = Piece::set(&result(tensor), variables.iter().map(String::as_str));
+    let piece = Piece::set(
+        &Space::result(tensor).name(),
+        variables.iter().map(String::as_str),
+    );
     let bounds = variables.iter().zip(extents);
     bounds.fold(piece, |piece, (e, extent)| {
         let extent = i64::try_from(*extent).unwrap_or(i64::MAX);

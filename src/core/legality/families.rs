@@ -1,8 +1,9 @@
 //! Groups the executions of a reduction that belong together if elements are computed several
 //! times.
 
-use super::memory::{iterator, leaf_of, written};
+use super::memory::iterator;
 use super::program::{Leaf, Program};
+use super::space::Space;
 use crate::poly::{Error, Linear, Piece, UnionMap, UnionSet};
 
 /// A leaf and its number.
@@ -39,7 +40,7 @@ impl Family {
 
     /// Splits the nodes into families.
     pub(super) fn all(program: &Program, nodes: &Nodes) -> Result<Vec<Family>, Error> {
-        let leaf = |tuple: Option<String>| leaf_of(tuple.as_deref()).map(|(k, _)| k);
+        let leaf = |tuple: Option<String>| Some(Space::of(tuple.as_deref())?.leaf()?.0);
         let mut pairs = Vec::new();
         for map in nodes.links.maps()? {
             let (reader, read) = map.tuples();
@@ -70,7 +71,7 @@ impl Family {
                 let same = UnionMap::new(&same.collect::<Vec<_>>())?;
                 let domains = leaves
                     .iter()
-                    .map(|k| program.leaves[*k].domain(&written(*k)));
+                    .map(|k| program.leaves[*k].domain(&Space::Write(*k).name()));
                 let domains = UnionSet::new(&domains.collect::<Vec<_>>())?;
                 let links = nodes.links.intersect_domain(&domains)?;
                 if links.is_subset(&same)? {
@@ -103,5 +104,6 @@ fn in_one_iteration((k, from): Numbered, (other, to): Numbered, loops: usize) ->
             Linear::from(format!("{} other", iterator(d)).as_str())
         }
     });
-    from.domain(&written(k)).to(&written(other), values)
+    from.domain(&Space::Write(k).name())
+        .to(&Space::Write(other).name(), values)
 }

@@ -8,29 +8,9 @@
 
 use super::constraints::{bounded, linear, within};
 use super::program::{Access, Leaf, What, accesses};
+use super::space::Space;
 use crate::ir::{Affine, Fill, Name, Stmt, Tensor};
 use crate::poly::{Linear, Piece};
-
-/// The tuple of the executions of a leaf.
-pub(super) fn written(leaf: usize) -> String {
-    format!("W{leaf}")
-}
-
-/// The tuple of a read. Number 0 is an update's read of its target; the others are the accesses of
-/// the value, from left to right.
-pub(super) fn read(leaf: usize, access: usize) -> String {
-    format!("R{leaf}_{access}")
-}
-
-/// The leaf of an execution or a read, and the number of the read.
-pub(super) fn leaf_of(tuple: Option<&str>) -> Option<(usize, Option<usize>)> {
-    let tuple = tuple?;
-    if let Some(rest) = tuple.strip_prefix('W') {
-        return Some((rest.parse().ok()?, None));
-    }
-    let (leaf, access) = tuple.strip_prefix('R')?.split_once('_')?;
-    Some((leaf.parse().ok()?, Some(access.parse().ok()?)))
-}
 
 /// The iterator of the loop at `depth` around a leaf.
 pub(super) fn iterator(depth: usize) -> String {
@@ -40,7 +20,8 @@ pub(super) fn iterator(depth: usize) -> String {
 /// The memory of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Memory {
-    pub(super) tuple: String,
+    /// Its elements.
+    pub(super) space: Space,
     /// The number of loops whose iterations each have separate elements.
     pub(super) loops: usize,
 }
@@ -49,7 +30,7 @@ impl Memory {
     /// The memory of a tensor that is not local.
     pub(super) fn shared(tensor: &Tensor) -> Memory {
         Memory {
-            tuple: format!("m_{}", tensor.label()),
+            space: Space::shared(tensor),
             loops: 0,
         }
     }
@@ -118,7 +99,7 @@ impl Leaf<'_> {
 
     /// The map from executions to the element that the leaf writes.
     pub(super) fn write(&self, k: usize) -> Piece {
-        let domain = self.domain(&written(k));
+        let domain = self.domain(&Space::Write(k).name());
         match self.what {
             What::Stmt(s) => self.touches(domain, &accesses(s)[0]),
             What::Fill(fill) => self.sets(domain, fill),
@@ -128,7 +109,7 @@ impl Leaf<'_> {
     fn sets(&self, domain: Piece, fill: &Fill) -> Piece {
         let memory = self.memory(&fill.target);
         let elements = (0..fill.region.len()).map(|d| element(d).as_str().into());
-        domain.to(&memory.tuple, memory.around().chain(elements))
+        domain.to(&memory.space.name(), memory.around().chain(elements))
     }
 
     /// The reads of the leaf: number, tensor, and the map to elements.
@@ -138,7 +119,8 @@ impl Leaf<'_> {
         };
         let numbered = read_accesses(s).into_iter();
         let pieces = numbered.map(|(r, access)| {
-            let piece = self.touches(self.domain(&read(k, r)), &access);
+            let space = Space::Read { leaf: k, access: r };
+            let piece = self.touches(self.domain(&space.name()), &access);
             (r, access.tensor, piece)
         });
         pieces.collect()
@@ -148,7 +130,7 @@ impl Leaf<'_> {
         let memory = self.memory(access.tensor);
         let variable = |name: &Name| self.variable(name);
         let index = access.index.iter().map(|a| linear(a, &variable));
-        domain.to(&memory.tuple, memory.around().chain(index))
+        domain.to(&memory.space.name(), memory.around().chain(index))
     }
 
     /// The memory of a tensor, as seen by the leaf.
@@ -156,14 +138,13 @@ impl Leaf<'_> {
         let label = tensor.label();
         match self.locals.iter().find(|(name, _)| *name == label) {
             None => Memory::shared(tensor),
-            Some((_, scope)) => {
-                // The declaring sequence tells it apart from others of that name.
-                let places: Vec<String> = scope.iter().map(usize::to_string).collect();
-                Memory {
-                    tuple: format!("l_{label} {}", places.join(" ")),
-                    loops: scope.len() - 1,
-                }
-            }
+            Some((_, scope)) => Memory {
+                space: Space::Local {
+                    tensor: label.to_owned(),
+                    scope: scope.clone(),
+                },
+                loops: scope.len() - 1,
+            },
         }
     }
 }

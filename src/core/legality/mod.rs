@@ -48,6 +48,7 @@ mod reroll;
 mod reversed;
 mod sequence;
 mod sources;
+mod space;
 mod staging;
 mod steps;
 mod unset;

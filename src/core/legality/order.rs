@@ -12,8 +12,9 @@
 use super::clock::Clock;
 use super::pairs::{Iteration, before, executing_one};
 use super::program::{Leaf, Original, Program, What};
-use super::relations::{fill, statement, time};
+use super::relations::time;
 use super::reversed::{Pair, Placed, Reversed};
+use super::space::Space;
 use super::verdict::Question;
 use super::violation::Violation;
 use super::witness;
@@ -68,7 +69,7 @@ pub(super) fn holds(
     let executed = || -> Result<Kept, Error> {
         let mut kept = Kept::Yes;
         for instances in order.executed()? {
-            let all = UnionSet::new(&[instances.original.domain(&instances.tuple)])?;
+            let all = UnionSet::new(&[instances.original.domain(&instances.space.name())])?;
             if !instances.times.domain()?.is_equal(&all)? {
                 return Ok(Kept::No(None));
             }
@@ -167,7 +168,7 @@ struct Order<'p, 'a> {
 /// The instances of one leaf of the definition.
 struct Instances<'p, 'a> {
     original: &'p Leaf<'a>,
-    tuple: String,
+    space: Space,
     leaves: Vec<&'p Leaf<'a>>,
     /// From instances to the times of their executions.
     times: UnionMap,
@@ -196,7 +197,7 @@ impl<'p, 'a> Order<'p, 'a> {
         }
         let mut found = Vec::new();
         for original in &self.program.definition {
-            let Some(assignment) = original.assignment else {
+            let Some(space) = original.instances() else {
                 continue;
             };
             let own = by_original.remove(&std::ptr::from_ref(original));
@@ -211,10 +212,7 @@ impl<'p, 'a> Order<'p, 'a> {
             let pieces: Vec<Piece> = leaves.iter().filter_map(|l| time(l, &clock)).collect();
             found.push(Instances {
                 original,
-                tuple: match original.what {
-                    What::Stmt(_) => statement(assignment),
-                    What::Fill(_) => fill(assignment),
-                },
+                space,
                 leaves,
                 times: UnionMap::new(&pieces)?,
             });
@@ -228,7 +226,7 @@ impl<'p, 'a> Order<'p, 'a> {
         let mut missing = UnionSet::new(&[])?;
         let mut extra = UnionSet::new(&[])?;
         for instances in &executed {
-            let all = UnionSet::new(&[instances.original.domain(&instances.tuple)])?;
+            let all = UnionSet::new(&[instances.original.domain(&instances.space.name())])?;
             let found = instances.times.domain()?;
             missing = missing.union(&all.subtract(&found)?)?;
             extra = extra.union(&found.subtract(&all)?)?;

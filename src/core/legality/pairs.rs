@@ -8,7 +8,6 @@
 use super::constraints::linear;
 use super::memory::{Memory, iterator, read_accesses};
 use super::program::{Leaf, What, accesses};
-use super::relations::{fill, statement};
 use crate::analysis::bounds::Bounds;
 use crate::ir::{Affine, Name};
 use crate::poly::{Linear, Piece, Relation};
@@ -37,12 +36,9 @@ struct Touch {
 impl Leaf<'_> {
     /// The map from iterations to the instances that they execute, if any.
     pub(super) fn executes(&self) -> Option<Piece> {
-        let tuple = match self.what {
-            What::Stmt(_) => statement(self.assignment?),
-            What::Fill(_) => fill(self.assignment?),
-        };
+        let instances = self.instances()?.name();
         let [own, _] = Iteration::pair(self, self);
-        Some(self.domain("").to(&tuple, own.executed()?))
+        Some(self.domain("").to(&instances, own.executed()?))
     }
 }
 

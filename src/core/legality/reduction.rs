@@ -14,11 +14,11 @@
 //! no tree leaves tell these apart.
 
 use super::constraints::{bounded, linear};
-use super::dataflow;
 use super::families::{Family, Nodes, Numbered};
-use super::memory::{iterator, read, written};
+use super::memory::iterator;
 use super::program::Definition;
 use super::program::{Leaf, Program, What};
+use super::space::Space;
 use crate::ir::{Affine, BinaryOp, Name, Reduction, Stmt};
 use crate::poly::{Error, Linear, Piece, UnionMap, UnionSet};
 
@@ -127,7 +127,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         let executed = self.executed(&nodes, family)?;
         let numbered = families.iter().enumerate();
         let all = numbered.clone().map(|(f, family)| {
-            let piece = self.instances(&format!("I{f}"), family.loops);
+            let piece = self.instances(&Space::Executed { family: f }, family.loops);
             self.to_element(piece, f, family.loops)
         });
         let all = UnionMap::new(&all.collect::<Vec<_>>())?;
@@ -161,7 +161,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         let updates: Vec<Numbered> = numbered().filter(|(_, l)| is_update(l)).collect();
         let domains: Vec<Piece> = updates
             .iter()
-            .map(|(k, l)| l.domain(&written(*k)))
+            .map(|(k, l)| l.domain(&Space::Write(*k).name()))
             .collect();
         let mut nodes = Nodes {
             all: UnionSet::new(&domains)?,
@@ -184,7 +184,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
                 if !matches!(leaf.what, What::Stmt(s) if accumulates(s, statement)) {
                     return Ok(None);
                 }
-                let own = UnionSet::new(&[leaf.domain(&written(k))])?;
+                let own = UnionSet::new(&[leaf.domain(&Space::Write(k).name())])?;
                 nodes.all = nodes.all.union(&own)?;
                 nodes.combining.push((k, leaf));
             }
@@ -195,7 +195,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
             let (operands, others) = self.linked(k, leaf, 1, &nodes.all)?;
             let empty = operands.is_empty()? && others.range()?.is_subset(&identity)?;
             if empty && self.own_index(leaf).is_some() {
-                let own = UnionSet::new(&[leaf.domain(&written(k))])?;
+                let own = UnionSet::new(&[leaf.domain(&Space::Write(k).name())])?;
                 nodes.all = nodes.all.union(&own)?;
                 nodes.combining.push((k, leaf));
             }
@@ -221,7 +221,9 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         let all = || nodes.updates.iter().chain(&nodes.combining);
         let adds = |leaf: &Leaf| matches!(leaf.what, What::Stmt(s) if s.update != statement.update);
         let adding = all().filter(|(_, leaf)| adds(leaf));
-        let adding: Vec<Piece> = adding.map(|(k, leaf)| leaf.domain(&written(*k))).collect();
+        let adding: Vec<Piece> = adding
+            .map(|(k, leaf)| leaf.domain(&Space::Write(*k).name()))
+            .collect();
         let adding = UnionSet::new(&adding)?;
         let subtracting = nodes.all.subtract(&adding)?;
         let left = nodes.all.subtract(&nodes.links.range()?)?;
@@ -253,8 +255,8 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         access: usize,
         nodes: &UnionSet,
     ) -> Result<(UnionMap, UnionMap), Error> {
-        let reads = leaf.domain(&read(k, access));
-        let reads = reads.to(&written(k), leaf.iterators());
+        let reads = leaf.domain(&Space::Read { leaf: k, access }.name());
+        let reads = reads.to(&Space::Write(k).name(), leaf.iterators());
         linked(reads, self.found, nodes)
     }
 
@@ -269,8 +271,8 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         let pieces = updates.filter_map(|(k, leaf)| {
             let ((f, loops), (_, point)) = (family(*k)?, leaf.instance()?);
             let around = leaf.iterators().into_iter().take(loops);
-            let domain = leaf.domain(&written(*k));
-            Some(domain.to(&format!("I{f}"), around.chain(point)))
+            let domain = leaf.domain(&Space::Write(*k).name());
+            Some(domain.to(&Space::Executed { family: f }.name(), around.chain(point)))
         });
         UnionMap::new(&pieces.collect::<Vec<_>>())
     }
@@ -295,7 +297,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
             let element = point.iter().take(self.loops_of_target());
             let index = original.at(&point).index;
             let element = element.chain(&index).map(|a| linear(a, &variable));
-            let domain = leaf.domain(&written(*k));
+            let domain = leaf.domain(&Space::Write(*k).name());
             pieces.push(domain.to(&self.tuple(f), around.chain(element)));
         }
         let mut elements = UnionMap::new(&pieces)?;
@@ -309,7 +311,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
                 let variable = |name: &Name| leaf.variable(name);
                 let around = leaf.iterators().into_iter().take(loops);
                 let element = index.iter().map(|a| linear(a, &variable));
-                let domain = leaf.domain(&written(*k));
+                let domain = leaf.domain(&Space::Write(*k).name());
                 let own = domain.to(&self.tuple(f), around.chain(element));
                 elements = elements.union(&UnionMap::new(&[own])?)?;
                 continue;
@@ -321,7 +323,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
                 .apply_range(&operands.apply_range(&elements)?)?;
             let any = (0..self.coordinates()).map(|d| Linear::from(coordinate(d).as_str()));
             let around = leaf.iterators().into_iter().take(loops);
-            let domain = leaf.domain(&written(*k));
+            let domain = leaf.domain(&Space::Write(*k).name());
             let own = UnionMap::new(&[domain.to(&self.tuple(f), around.chain(any))])?;
             let of_leaf = places.apply_range(&of_places)?.intersect(&own)?;
             elements = elements.union(&of_leaf)?;
@@ -368,11 +370,15 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
             return Ok(None);
         };
         let leaf = &self.definition.leaves[of - self.definition.first];
-        let Some((tuple, point)) = leaf.instance() else {
+        let Some((space, point)) = leaf.instance() else {
             return Ok(None);
         };
-        let reads = leaf.domain(&read(of, 0)).to(&tuple, point);
-        let instances = self.instances(&tuple, 0);
+        let reads = Space::Read {
+            leaf: of,
+            access: 0,
+        };
+        let reads = leaf.domain(&reads.name()).to(&space.name(), point);
+        let instances = self.instances(&space, 0);
         let all = UnionSet::new(std::slice::from_ref(&instances))?;
         let (links, starts) = linked(reads, self.meant, &all)?;
         let elements = self.to_element(instances, 0, 0);
@@ -381,12 +387,12 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         Ok(Some((links, starts, elements.apply_range(&own)?)))
     }
 
-    /// The instances of the assignment, as points of a tuple. `others` more coordinates come first.
-    fn instances(&self, tuple: &str, others: usize) -> Piece {
+    /// The instances of the assignment, as points of a space. `others` more coordinates come first.
+    fn instances(&self, space: &Space, others: usize) -> Piece {
         let original = &self.program.originals[self.a];
         let own = (0..original.loops.len()).map(coordinate);
         let variables: Vec<String> = (0..others).map(iterator).chain(own).collect();
-        let piece = Piece::set(tuple, variables.iter().map(String::as_str));
+        let piece = Piece::set(&space.name(), variables.iter().map(String::as_str));
         let variable = |name: &Name| self.coordinate_of(name);
         let loops = original.loops.iter().zip(0..);
         loops.fold(piece, |piece, (l, d)| {
@@ -412,11 +418,19 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         let all: Vec<String> = (0..loops).map(iterator).chain(own.clone()).collect();
         let piece = Piece::set(&self.tuple(f), all.iter().map(String::as_str));
         let own = own.iter().map(|x| Linear::from(x.as_str()));
-        piece.to(&format!("E{}", self.a), own)
+        piece.to(&self.element(None).name(), own)
     }
 
     fn tuple(&self, f: usize) -> String {
-        format!("E{} {f}", self.a)
+        self.element(Some(f)).name()
+    }
+
+    /// The elements, of a family or of all.
+    fn element(&self, family: Option<usize>) -> Space {
+        Space::Element {
+            assignment: self.a,
+            family,
+        }
     }
 
     fn coordinate_of(&self, name: &Name) -> Option<String> {
@@ -466,6 +480,6 @@ fn identity(s: &Stmt) -> Result<UnionSet, Error> {
     let reduction = |r: &Reduction| Some(r.op()) == s.update;
     let reduction = Reduction::ALL.into_iter().find(reduction);
     let identity = reduction.unwrap_or(Reduction::Sum);
-    let identity = dataflow::constant(identity.identity(s.target.elem()));
-    UnionSet::new(&[Piece::set(&identity, [])])
+    let identity = Space::constant(identity.identity(s.target.elem()));
+    UnionSet::new(&[Piece::set(&identity.name(), [])])
 }

@@ -7,30 +7,17 @@
 use super::clock::Clock;
 use super::constraints::{bounded, linear, within};
 use super::program::{Leaf, Original, What};
+use super::space::Space;
 use crate::ir::Name;
 use crate::poly::{Linear, Piece, Relation};
-
-/// The tuple of the instances of an assignment.
-pub(super) fn statement(assignment: usize) -> String {
-    format!("S{assignment}")
-}
-
-/// The tuple of the initializations of an assignment.
-pub(super) fn fill(assignment: usize) -> String {
-    format!("F{assignment}")
-}
-
-/// The assignment of an instance, and whether it is an initialization.
-pub(super) fn assignment_of(tuple: Option<&str>) -> Option<(usize, bool)> {
-    let tuple = tuple?;
-    let number = tuple.get(1..)?.parse().ok()?;
-    Some((number, tuple.starts_with('F')))
-}
 
 /// All instances of an assignment.
 pub(super) fn instances(a: usize, original: &Original) -> Piece {
     let variables: Vec<String> = (0..original.loops.len()).map(point_variable).collect();
-    let piece = Piece::set(&statement(a), variables.iter().map(String::as_str));
+    let piece = Piece::set(
+        &Space::Statement(a).name(),
+        variables.iter().map(String::as_str),
+    );
     let variable = original_variable(original);
     original
         .loops
@@ -54,19 +41,19 @@ fn point_variable(k: usize) -> String {
 /// The instances that a leaf executes, constrained by the iterations that execute them. The
 /// iterators of the loops around are the hidden variables `t0`, `t1` …
 pub(super) fn executed(leaf: &Leaf) -> Option<Piece> {
-    let assignment = leaf.assignment?;
     let variable = |name: &Name| {
         let k = leaf.loops.iter().position(|l| l.name == *name)?;
         Some(format!("t{k}"))
     };
-    let (tuple, origin, region) = match leaf.what {
-        What::Stmt(s) => (statement(assignment), s.origin.as_ref()?, &[][..]),
-        What::Fill(f) => (fill(assignment), f.origin.as_ref()?, &f.region[..]),
+    let instances = leaf.instances()?.name();
+    let (origin, region) = match leaf.what {
+        What::Stmt(s) => (s.origin.as_ref()?, &[][..]),
+        What::Fill(f) => (f.origin.as_ref()?, &f.region[..]),
     };
     let coordinates = origin.point.len() + region.len();
     let variables: Vec<String> = (0..coordinates).map(point_variable).collect();
     let (point, elements) = variables.split_at(origin.point.len());
-    let piece = Piece::set(&tuple, variables.iter().map(String::as_str));
+    let piece = Piece::set(&instances, variables.iter().map(String::as_str));
     let piece = origin.point.iter().zip(point).fold(piece, |piece, (a, x)| {
         piece.constrain(x.as_str(), Relation::Equal, linear(a, &variable))
     });

@@ -1,6 +1,7 @@
 //! Whether nests only reorder the statements and fills of the definition, on the same elements.
 
 use super::program::{Leaf, Program, What, accesses};
+use super::space::Space;
 use crate::ir::{Affine, Loop, Name, Tensor};
 
 /// Whether all leaves are those of the definition, on shared tensors. Local tensors do not qualify.
@@ -45,8 +46,8 @@ pub(super) fn keeps_locals(program: &Program) -> bool {
 /// The memory of a tensor in the nests and in the definition.
 #[derive(PartialEq, Eq)]
 struct Elements {
-    found: String,
-    meant: String,
+    found: Space,
+    meant: Space,
     /// The iteration of the definition whose elements an iteration has.
     iteration: Vec<Affine>,
 }
@@ -63,8 +64,8 @@ fn corresponds(leaf: &Leaf, original: &Leaf, tensor: &Tensor) -> Option<Elements
     let own = leaf.loops.get(..found.loops)?;
     let both_local = leaf.is_local(tensor) == original.is_local(tensor);
     (are_one_to_one(&iteration, own) && both_local).then_some(Elements {
-        found: found.tuple,
-        meant: meant.tuple,
+        found: found.space,
+        meant: meant.space,
         iteration,
     })
 }

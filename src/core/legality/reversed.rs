@@ -4,7 +4,7 @@
 use super::pairs::{Iteration, before, touching};
 use super::program::Leaf;
 use super::verdict::Question;
-use crate::poly::{Error, Map, Piece, Relation, UnionMap};
+use crate::poly::{Error, Linear, Map, Piece, Relation, UnionMap, is_stopped};
 
 /// A leaf of the nests.
 pub(super) struct Placed<'p, 'a> {
@@ -103,11 +103,21 @@ impl<'p, 'a> Pair<'p, 'a> {
             });
             let (loops, or_equal) = (self.meant.0 - shared, self.meant.1);
             let meant = before(&touching, (x, y), loops, or_equal).into_iter();
+            let meant = meant
+                .enumerate()
+                .map(|(k, m)| (Ordered::of(x, y, loops, k), m));
             // In one iteration of all loops it comes later, or is the same execution.
+            let (s, t) = (&s[shared..], &t[shared..]);
             let (loops, or_equal) = (self.found.0 - shared, !self.found.1);
-            meant
-                .flat_map(|meant| before(&meant, (&t[shared..], &s[shared..]), loops, or_equal))
-                .collect()
+            let pieces = meant.flat_map(|(order, meant)| {
+                let found = before(&meant, (t, s), loops, or_equal).into_iter();
+                let found = found.enumerate();
+                found.filter_map(move |(k, piece)| {
+                    let other = Ordered::of(t, s, loops, k);
+                    (!order.contradicts(&other)).then_some(piece)
+                })
+            });
+            pieces.collect()
         };
         let mut found = Vec::new();
         for touching in touching(&pair, free) {
@@ -116,7 +126,7 @@ impl<'p, 'a> Pair<'p, 'a> {
             }
             for pieces in touching.each().iter().map(reversed) {
                 for piece in pieces {
-                    if !piece.is_empty()? {
+                    if !is_empty(&piece)? {
                         found.push(Map::new(&[piece])?);
                     }
                 }
@@ -142,11 +152,51 @@ impl<'p, 'a> Pair<'p, 'a> {
     }
 }
 
+/// What one of the pieces of [`before`] says of two points: coordinates that are equal, and one that
+/// is less.
+struct Ordered<'l> {
+    equal: (&'l [Linear], &'l [Linear]),
+    less: Option<(&'l Linear, &'l Linear)>,
+}
+
+impl<'l> Ordered<'l> {
+    /// What piece number `k` says of `x` and `y`.
+    fn of(x: &'l [Linear], y: &'l [Linear], count: usize, k: usize) -> Ordered<'l> {
+        let is_less = k < count.min(x.len()).min(y.len());
+        Ordered {
+            equal: (x.get(..k).unwrap_or(x), y.get(..k).unwrap_or(y)),
+            less: x.get(k).zip(y.get(k)).filter(|_| is_less),
+        }
+    }
+
+    /// Whether both cannot hold, since one coordinate is less and not less. The second one compares
+    /// the points the other way around.
+    fn contradicts(&self, other: &Ordered) -> bool {
+        let turned = other.less.map(|(y, x)| (x, y));
+        let is_equal = |(xs, ys): (&[Linear], &[Linear]), less: Option<(&Linear, &Linear)>| {
+            let mut all = xs.iter().zip(ys);
+            less.is_some_and(|less| all.any(|equal| equal == less))
+        };
+        self.less.is_some() && self.less == turned
+            || is_equal(self.equal, turned)
+            || is_equal((other.equal.1, other.equal.0), self.less)
+    }
+}
+
 fn are_empty(pieces: &[Piece]) -> Result<bool, Error> {
     for piece in pieces {
-        if !piece.is_empty()? {
+        if !is_empty(piece)? {
             return Ok(false);
         }
     }
     Ok(true)
+}
+
+/// Whether a piece has no pair. There are many pieces, and their quick test does not ask whether it
+/// is stopped.
+fn is_empty(piece: &Piece) -> Result<bool, Error> {
+    if is_stopped() {
+        return Err(Error::Stopped);
+    }
+    piece.is_empty()
 }

@@ -4,8 +4,9 @@
 
 use super::clock::Clock;
 use super::elements::{elements, whole};
-use super::memory::{Memory, read, written};
+use super::memory::Memory;
 use super::program::Leaf;
+use super::space::Space;
 use crate::ir::Tensor;
 use crate::poly::{Accesses, Error, Linear, Piece, UnionMap};
 
@@ -81,7 +82,7 @@ impl Touched<'_, '_> {
         let mut sinks: Vec<Piece> = self.reads.iter().map(|(.., piece)| piece.clone()).collect();
         sinks.extend(
             self.result
-                .map(|t| whole(t).to(&self.memory.tuple, elements(t))),
+                .map(|t| whole(t).to(&self.memory.space.name(), elements(t))),
         );
         let sinks = UnionMap::new(&sinks)?;
         if self.writes.is_empty() {
@@ -116,14 +117,23 @@ impl Touched<'_, '_> {
             let moment = end.clone().into_iter().chain(clock.moment(leaf));
             domain.to("", moment.chain([Linear::from(writes)]))
         };
-        let reads = self
-            .reads
-            .iter()
-            .map(|((leaf, k), r, _)| at(leaf, leaf.domain(&read(*k, *r)), 0));
+        let reads = self.reads.iter().map(|((leaf, k), r, _)| {
+            at(
+                leaf,
+                leaf.domain(
+                    &Space::Read {
+                        leaf: *k,
+                        access: *r,
+                    }
+                    .name(),
+                ),
+                0,
+            )
+        });
         let writes = self
             .writes
             .iter()
-            .map(|((leaf, k), _)| at(leaf, leaf.domain(&written(*k)), 1));
+            .map(|((leaf, k), _)| at(leaf, leaf.domain(&Space::Write(*k).name()), 1));
         let results = self.result.map(|tensor| {
             let mut end = vec![Linear::from(1)];
             end.resize(clock.coordinates() + 2, Linear::from(0));

@@ -30,7 +30,7 @@ use super::constraints::linear;
 use super::memory::{element, iterator};
 use super::pairs::{Iteration, before, iterations};
 use super::program::{Leaf, Program, What, accesses};
-use crate::analysis::bounds::is_nonnegative;
+use crate::analysis::facts::is_nonnegative;
 use crate::ir::{Affine, Fill, Name, Stmt};
 use crate::poly::{Error, Linear, Piece, Relation, UnionSet};
 use std::cmp::Reverse;

@@ -12,11 +12,11 @@
 //! in the same iteration ([`Original::at`]).
 
 use super::dataflow::Values;
-use super::elements::{elements, result, whole};
-use super::memory::{leaf_of, read};
+use super::elements::{elements, whole};
 use super::program::{Definition, Leaf, Original, Program, What, results};
 use super::reduction::Trees;
-use super::relations::{assignment_of, instances};
+use super::relations::instances;
+use super::space::Space;
 use super::verdict::Undecided;
 use crate::ir::{Affine, BinaryOp, Expr, Index, Name, Node, Stmt, Tensor};
 use crate::poly::{Error, Piece, Point, UnionMap, UnionSet};
@@ -120,10 +120,11 @@ impl Operands {
                 continue;
             };
             let leaf = &definition.leaves[of - definition.first];
-            let Some((tuple, point)) = leaf.instance() else {
+            let Some((space, point)) = leaf.instance() else {
                 continue;
             };
-            let reads = UnionMap::new(&[leaf.domain(&read(of, 1)).to(&tuple, point)])?;
+            let reads = leaf.domain(&read(of, 1)).to(&space.name(), point);
+            let reads = UnionMap::new(&[reads])?;
             let values = reads.reverse()?.apply_range(meant)?;
             let computed = instances(*producer, &program.originals[*producer]);
             let values = values.intersect_range(&UnionSet::new(&[computed])?)?;
@@ -361,10 +362,11 @@ fn reordered(
 ) -> Result<Vec<usize>, Error> {
     let updated = |values: UnionMap| -> Result<Vec<usize>, Error> {
         let sets = values.range()?.sets()?.into_iter();
-        let updates = sets.filter_map(|set| set.tuple().filter(|t| t.starts_with('S')));
-        Ok(updates
-            .filter_map(|t| Some(assignment_of(Some(&t))?.0))
-            .collect())
+        let updates = sets.filter_map(|set| match Space::of(set.tuple().as_deref()) {
+            Some(Space::Statement(a)) => Some(a),
+            _ => None,
+        });
+        Ok(updates.collect())
     };
     let mut reordered = Vec::new();
     for (k, leaf) in program.leaves.iter().enumerate() {
@@ -405,7 +407,7 @@ fn expected(
 ) -> Result<UnionMap, Error> {
     let ends: Vec<Piece> = results
         .iter()
-        .map(|t| whole(t).to(&result(t), elements(t)))
+        .map(|t| whole(t).to(&Space::result(t).name(), elements(t)))
         .collect();
     let mut all = UnionMap::new(&ends)?.apply_range(meant)?;
     for (k, r, chain) in operands.all.iter().filter(|(k, r, _)| !skips(*k, *r)) {
@@ -442,6 +444,11 @@ fn expected(
     Ok(all)
 }
 
+/// The name of the reads of a leaf by an access.
+fn read(leaf: usize, access: usize) -> String {
+    Space::Read { leaf, access }.name()
+}
+
 /// The reader that is executed first; results come last.
 fn earliest(program: &Program, readers: &crate::poly::UnionSet) -> Result<Option<Point>, Error> {
     let mut found: Option<(Vec<i64>, Point)> = None;
@@ -449,7 +456,7 @@ fn earliest(program: &Program, readers: &crate::poly::UnionSet) -> Result<Option
         let Some(point) = set.lexmin()?.sample()? else {
             continue;
         };
-        let time = match leaf_of(point.tuple.as_deref()) {
+        let time = match Space::of_point(&point).and_then(|s| s.leaf()) {
             Some((k, _)) => program.leaves[k].time_of(&point.coordinates),
             None => vec![i64::MAX],
         };

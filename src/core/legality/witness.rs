@@ -1,20 +1,25 @@
 //! From sets of violations to the first witness, with numbers.
 
 use super::concurrent::{Conflict, at};
-use super::memory::{leaf_of, read_accesses};
+use super::memory::read_accesses;
 use super::program::{Access, Leaf, Program, What, accesses};
-use super::relations::{assignment_of, iterations};
+use super::relations::iterations;
+use super::space::Space;
 use super::values::Wrong;
 use super::violation::{Dependence, DependenceKind, Instance, Place, Violation};
 use crate::ir::{Affine, Mode, Name};
 use crate::poly::{Error, Point, UnionMap, UnionSet};
 use std::collections::HashMap;
 
+/// The leaf of the definition that executes an instance.
+fn original<'p, 'a>(program: &'p Program<'a>, point: &Point) -> Option<&'p Leaf<'a>> {
+    let (assignment, fill) = Space::of_point(point)?.assignment()?;
+    program.original_leaf(assignment, fill)
+}
+
 /// The time at which the definition executes an instance.
 fn moment(program: &Program, point: &Point) -> Option<Vec<i64>> {
-    let (assignment, fill) = assignment_of(point.tuple.as_deref())?;
-    let leaf = program.original_leaf(assignment, fill)?;
-    Some(leaf.time_of(&point.coordinates))
+    Some(original(program, point)?.time_of(&point.coordinates))
 }
 
 /// The first of the instances.
@@ -83,12 +88,11 @@ fn executions<'p, 'a>(
     program: &'p Program<'a>,
     point: &Point,
 ) -> Result<Vec<Execution<'p, 'a>>, Error> {
-    let instance = assignment_of(point.tuple.as_deref());
+    let instance = Space::of_point(point);
     let singleton = singleton(point)?;
     let mut found = Vec::new();
     for leaf in &program.leaves {
-        let fill = matches!(leaf.what, What::Fill(_));
-        if leaf.assignment.map(|a| (a, fill)) != instance {
+        if leaf.instances() != instance {
             continue;
         }
         let Some(piece) = iterations(leaf, leaf.loops.len()) else {
@@ -114,10 +118,7 @@ fn executions<'p, 'a>(
 
 /// The statement of an instance of the definition, with numbers.
 fn text(program: &Program, point: &Point) -> String {
-    let Some((assignment, fill)) = assignment_of(point.tuple.as_deref()) else {
-        return String::new();
-    };
-    let leaf = program.original_leaf(assignment, fill);
+    let leaf = original(program, point);
     leaf.map_or_else(String::new, |leaf| leaf.at(&point.coordinates))
 }
 
@@ -200,7 +201,7 @@ pub(super) fn reversed(program: &Program, pair: &(Point, Point)) -> Result<Viola
 /// The conflict of two executions, as the dependence between them.
 pub(super) fn concurrent(program: &Program, conflict: &Conflict) -> Violation {
     let (source, sink) = &conflict.pair;
-    let access = |point: &Point| leaf_of(point.tuple.as_deref());
+    let access = |point: &Point| Space::of_point(point)?.leaf();
     let (first, second) = (access(source), access(sink));
     let instance = |of: Option<(usize, Option<usize>)>, point: &Point| {
         let leaf = of.and_then(|(k, _)| program.leaves.get(k));
@@ -243,7 +244,8 @@ pub(super) fn wrong(program: &Program, wrong: &Wrong) -> Violation {
     };
     let (found, expected) = (value(&wrong.found), value(&wrong.expected));
     let point = &wrong.reader;
-    match leaf_of(point.tuple.as_deref()) {
+    let space = Space::of_point(point);
+    match space.as_ref().and_then(Space::leaf) {
         Some((k, access)) => {
             let leaf = program.leaves.get(k);
             let reader = leaf.map_or_else(Instance::unknown, |leaf| Instance {
@@ -261,10 +263,12 @@ pub(super) fn wrong(program: &Program, wrong: &Wrong) -> Violation {
             }
         }
         None => {
-            let tensor = point.tuple.as_deref().unwrap_or_default();
-            let tensor = tensor.strip_prefix("O_").unwrap_or(tensor);
+            let tensor = match space {
+                Some(Space::Result(tensor)) => tensor,
+                _ => String::new(),
+            };
             Violation::Result {
-                element: indexed(tensor, &point.coordinates),
+                element: indexed(&tensor, &point.coordinates),
                 found,
                 expected,
             }
@@ -279,23 +283,22 @@ fn indexed(tensor: &str, index: &[i64]) -> String {
 
 /// Describes a value in words.
 fn value(program: &Program, point: &Point) -> String {
-    let tuple = point.tuple.as_deref().unwrap_or_default();
-    if let Some(number) = tuple.strip_prefix('C') {
-        return format!("the initial {number}");
-    }
-    if let Some(tensor) = tuple.strip_prefix("m_") {
-        let element = indexed(tensor, &point.coordinates);
-        return format!("what {element} held at the start");
-    }
-    if tuple.starts_with("l_") {
-        return "nothing, since it is set later or never".to_owned();
-    }
-    match leaf_of(point.tuple.as_deref()) {
-        Some((k, _)) => match program.leaves.get(k) {
-            Some(leaf) => format!("the result of `{}`", leaf.at(&point.coordinates)),
+    let result = |text: &str| format!("the result of `{text}`");
+    match Space::of_point(point) {
+        Some(Space::Constant(number)) => format!("the initial {number}"),
+        Some(Space::Memory(tensor)) => {
+            let element = indexed(&tensor, &point.coordinates);
+            format!("what {element} held at the start")
+        }
+        Some(Space::Local { .. }) => "nothing, since it is set later or never".to_owned(),
+        Some(Space::Write(k) | Space::Read { leaf: k, .. }) => match program.leaves.get(k) {
+            Some(leaf) => result(&leaf.at(&point.coordinates)),
             None => "a partial result".to_owned(),
         },
-        None => format!("the result of `{}`", text(program, point)),
+        Some(Space::Statement(_) | Space::Fill(_)) => result(&text(program, point)),
+        Some(Space::Result(_) | Space::Executed { .. } | Space::Element { .. }) | None => {
+            "a partial result".to_owned()
+        }
     }
 }
 
@@ -362,10 +365,7 @@ impl Leaf<'_> {
 
 /// The elements that an instance touches, and whether it writes them.
 fn touched(program: &Program, point: &Point) -> Vec<(String, bool)> {
-    let Some((assignment, fill)) = assignment_of(point.tuple.as_deref()) else {
-        return Vec::new();
-    };
-    let Some(leaf) = program.original_leaf(assignment, fill) else {
+    let Some(leaf) = original(program, point) else {
         return Vec::new();
     };
     match leaf.what {
@@ -388,8 +388,8 @@ fn shared(program: &Program, source: &Point, sink: &Point) -> (DependenceKind, S
             .next()
     };
     let reduction = source.tuple == sink.tuple
-        && assignment_of(source.tuple.as_deref())
-            .and_then(|(a, _)| program.originals.get(a))
+        && Space::of_point(source)
+            .and_then(|space| program.originals.get(space.assignment()?.0))
             .is_some_and(|o| o.stmt.update.is_some());
     let kinds = [
         (DependenceKind::Flow, (true, false)),

@@ -47,13 +47,13 @@ fn ranges(nest: &Nest, chain: &[&Arc<Loop>], order: &[&Arc<Loop>]) -> Result<Vec
         if !is_oblique(&loops) || order.iter().any(|l| l.range.step != 1) {
             return Ok(own());
         }
-        let found = project::ranges(&loops, &boxes);
+        let found = project::permuted_ranges(&loops, &boxes);
         return Ok(found.map_or_else(|_| own(), |ranges| simplified_chain(order, ranges)));
     };
     if order.iter().any(|l| l.range.step != 1) {
         return Err(bounds_depend(nest, &l.name, &on.name));
     }
-    project::ranges(&loops, &boxes).map_err(|division| needs_division(nest, &division))
+    project::permuted_ranges(&loops, &boxes).map_err(|division| needs_division(nest, &division))
 }
 
 /// Whether bounds of a loop mention several of the other loops, as in tiles of a triangle.

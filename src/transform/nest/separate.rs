@@ -64,7 +64,7 @@
 
 use super::parts::Names;
 use super::resolve::{chain, check_step, find};
-use crate::analysis::bounds::is_nonnegative;
+use crate::analysis::facts::is_nonnegative;
 use crate::analysis::implied::simplified;
 use crate::analysis::position::splice;
 use crate::args::{LOOP, NEST};

@@ -122,7 +122,7 @@ pub fn slabs(
         inside.iter().try_for_each(|l| check_step(nest, l))?;
         let band = [&slab].into_iter().chain(inside.iter().map(|l| &***l));
         let band: Vec<&Loop> = band.chain([&cut]).collect();
-        let own = project::ranges(&band, &boxes);
+        let own = project::permuted_ranges(&band, &boxes);
         let own = own.map_err(|division| needs_division(nest, &division))?;
         let mut own = own.into_iter();
         let widest = |known: Option<&Range>, own: Range| match known {

@@ -34,7 +34,7 @@
 use super::parts::Names;
 use super::peel::{End, part_as};
 use super::resolve::{chain, check_step, find};
-use crate::analysis::bounds::is_nonnegative;
+use crate::analysis::facts::is_nonnegative;
 use crate::analysis::position::splice;
 use crate::args::{LOOP, NEST, Place};
 use crate::ir::{Affine, Loop, Name, Nest, Range, Role, Tree};

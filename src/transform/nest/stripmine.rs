@@ -129,6 +129,7 @@
 use super::parts::{Names, with_body};
 use super::resolve::{chain, check_positive, check_step, find};
 use crate::analysis::bounds::{self, Bounds};
+use crate::analysis::facts::is_nonnegative;
 use crate::analysis::position::splice;
 use crate::args::{LOOP, NEST};
 use crate::ir::{Affine, Loop, Mode, Name, Nest, Range, Role, Sharing, Tree, ceil_div};
@@ -357,7 +358,7 @@ fn whole_extents(
     let context = nest.context().iter();
     let chain: Vec<&Loop> = context.chain(around.iter().copied()).collect();
     let even = |e: &Affine| e.terms().iter().all(|(_, c)| c % factor == 0);
-    let fits = |e: &Affine| even(e) && bounds::is_nonnegative(e, &chain);
+    let fits = |e: &Affine| even(e) && is_nonnegative(e, &chain);
     let rests = extents.iter().filter(|e| e.offset() % factor != 0);
     let fits = rests.count() <= 1 && extents.iter().all(fits);
     fits.then(|| (lower.clone(), extents))

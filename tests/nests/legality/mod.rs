@@ -4,6 +4,7 @@ use crate::classics;
 use crate::dialog;
 mod buffers;
 mod damaged;
+mod deep;
 mod in_order;
 mod indices;
 mod inplace;
