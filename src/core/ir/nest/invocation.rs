@@ -3,7 +3,7 @@
 //! The inner steps are replayed. The call is recorded where the script wrote it, and printing,
 //! `undo`, `diff` and comments in C show it.
 
-use super::history::{Given, Invocation, Nest};
+use super::{Given, Invocation, Nest};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
