@@ -63,9 +63,9 @@ pub struct Sharing {
     /// The number of perfectly nested loops, from this one on, that share their combined
     /// iterations. At least 1.
     pub collapse: usize,
-    /// The assignment of iterations to threads. `None` leaves it to OpenMP.
+    /// The assignment of iterations to threads. `None` leaves it to the runtime.
     pub schedule: Option<Schedule>,
-    /// The chunk size of the schedule. `None` leaves it to OpenMP.
+    /// The chunk size of the schedule. `None` leaves it to the runtime.
     pub chunk: Option<i64>,
     /// The least trip count for several threads. With fewer iterations, one thread runs all.
     pub threshold: Option<i64>,
@@ -94,7 +94,7 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// All schedules, as scripts and C name them.
+    /// The names of all schedules.
     pub const WORDS: &[&str] = &["static", "dynamic", "guided"];
 
     /// The schedule of that name.

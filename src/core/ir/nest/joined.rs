@@ -66,7 +66,7 @@ impl Nest {
                 .chain(other.donated())
                 .cloned()
                 .collect(),
-            plain: self.0.plain || other.0.plain,
+            left_to_compiler: self.0.left_to_compiler || other.0.left_to_compiler,
             context: self.0.context.clone(),
             beside: self.0.beside.clone(),
         }))

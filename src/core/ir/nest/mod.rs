@@ -66,8 +66,8 @@ struct Data {
     assumption: Option<Arc<str>>,
     /// Tensors whose contents are dead afterwards.
     donated: Arc<[Name]>,
-    /// Whether the C is plain loops, which the compiler vectorizes.
-    plain: bool,
+    /// Whether the code keeps the loops as they are, and leaves vectors to the compiler.
+    left_to_compiler: bool,
     /// If the nest is a part of another one, the loops around it, without their bodies.
     context: Arc<[Loop]>,
     /// The names of loops and local tensors elsewhere in that nest.
@@ -314,7 +314,7 @@ impl Nest {
             label,
             assumption: None,
             donated: Arc::new([]),
-            plain: false,
+            left_to_compiler: false,
             context: Arc::new([]),
             beside: Arc::new([]),
         }))
@@ -337,7 +337,7 @@ impl Nest {
             label: None,
             assumption: self.0.assumption.clone(),
             donated: self.0.donated.clone(),
-            plain: self.0.plain,
+            left_to_compiler: self.0.left_to_compiler,
             context: self.0.context.iter().cloned().chain(outer).collect(),
             beside: self.0.beside.iter().cloned().chain(beside).collect(),
         }))
@@ -430,16 +430,16 @@ impl Nest {
         Nest(Arc::new(data))
     }
 
-    /// Whether the C is plain loops, which the compiler vectorizes.
-    pub fn is_plain(&self) -> bool {
-        self.0.plain
+    /// Whether the code keeps the loops as they are, and leaves vectors to the compiler.
+    pub fn is_left_to_compiler(&self) -> bool {
+        self.0.left_to_compiler
     }
 
-    /// The nest whose C is plain loops.
+    /// The nest whose code keeps the loops as they are, and leaves vectors to the compiler.
     #[must_use]
-    pub fn plain(&self) -> Nest {
+    pub fn left_to_compiler(&self) -> Nest {
         let mut data = (*self.0).clone();
-        data.plain = true;
+        data.left_to_compiler = true;
         data.label = None;
         Nest(Arc::new(data))
     }
