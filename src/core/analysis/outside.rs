@@ -2,7 +2,7 @@
 //! returned with the iteration as a witness.
 
 use super::inside::{Form, Span, Stays, stays};
-use super::mismatch::{Mismatch, Place};
+use super::mismatch::{Dimension, Mismatch};
 use crate::ir::{Affine, Fill, Index, Loop, Name, Stmt, Tensor, Tree};
 
 /// An access that leaves its tensor.
@@ -79,7 +79,7 @@ fn access(tensor: &Tensor, index: &[Affine], around: &[&Loop]) -> Option<Mismatc
     dimensions.find_map(|(d, (index, &extent))| {
         let loops = needed(index, around);
         let spans: Vec<(usize, Span)> = loops.iter().map(|k| (*k, span(*k, around))).collect();
-        let place = || Place {
+        let place = || Dimension {
             tensor: tensor.label().to_owned(),
             dimension: d + 1,
             extent,
