@@ -7,11 +7,11 @@ use super::c::printer::{Printed, asked, comment, print};
 use super::kernel::{Header, Kernel, Param, Role, Vectors, parameter};
 use super::plan::tree::Context;
 use super::plan::{self, Plan, Stage};
-use super::symbol::{self, Spelling};
+use super::symbol::{self, Spelling, SymbolError};
 use crate::analysis::mixed_radix;
 use crate::analysis::shape;
 use crate::analysis::verify::{self, Invalid};
-use crate::ir::{Expr, Index, Infix, Loop, Name, NameError, Nest, Node, Tensor, Tree};
+use crate::ir::{Expr, Index, Infix, Loop, Name, Nest, Node, Tensor, Tree};
 use crate::legality::independence::Race;
 use crate::legality::{self, Proof, Reductions, Refused, Undecided, Violation};
 use crate::target::Target;
@@ -49,7 +49,7 @@ pub enum NoCode {
     },
     /// The name of the function is not valid.
     #[error("the kernel cannot have this name: {0}")]
-    Symbol(NameError),
+    Symbol(SymbolError),
     /// A part of a nest, without its outer loops.
     #[error("this is a part of a nest, inside loop `{outer}`")]
     Part {

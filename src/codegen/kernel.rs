@@ -1,5 +1,6 @@
 //! Kernels: C text, and what a caller needs to know.
 
+use crate::elem::c_type;
 use crate::ir::Tensor;
 use crate::legality::Proof;
 use crate::target::Target;
@@ -220,7 +221,7 @@ pub(super) fn parameter(tensor: &Tensor, constant: bool) -> String {
     let constant = if constant { "const " } else { "" };
     let extents = tensor.shape().extents();
     let rest: String = extents.iter().skip(1).map(|e| format!("[{e}]")).collect();
-    let (elem, name) = (tensor.elem().c_name(), tensor.label());
+    let (elem, name) = (c_type(tensor.elem()), tensor.label());
     match extents {
         [] => format!("{constant}{elem} *TEML_RESTRICT {name}"),
         [first] => format!("{constant}{elem} *TEML_RESTRICT {name} /* {name}[{first}] */"),

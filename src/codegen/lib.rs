@@ -6,6 +6,7 @@
 use teml_core::{analysis, ir, legality, target};
 
 mod c;
+mod elem;
 mod generate;
 mod kernel;
 mod plan;
@@ -14,6 +15,7 @@ pub mod symbol;
 mod taken;
 mod unit;
 
+pub use elem::c_type;
 pub use generate::{NoCode, check, generate, generate_for, outer_vectors, stages, unproved};
 pub use kernel::{ALIGNMENT, Header, Kernel, Param, Role, Vectors};
 pub use plan::tree as planned;

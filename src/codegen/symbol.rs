@@ -18,14 +18,27 @@ fn has_taken_prefix(text: &str) -> bool {
     prefixes.any(|prefix| text.starts_with(prefix))
 }
 
+/// Why a function cannot have a name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SymbolError {
+    /// The text is not a name.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// C, C++, their libraries or teml's own code use the name.
+    #[error(
+        "`{0}` is reserved in generated C (the compiler, its library or teml's own code uses it)"
+    )]
+    Taken(String),
+}
+
 /// Checks that a function can be called `text`.
 ///
 /// # Errors
 /// It is not a name, or C, C++, their libraries or teml's own code use it.
-pub fn check(text: &str) -> Result<(), NameError> {
+pub fn check(text: &str) -> Result<(), SymbolError> {
     Name::new(text)?;
     if text == "main" || is_taken(text) || LIBRARY.contains(&text) {
-        Err(NameError::Reserved(text.to_owned()))
+        Err(SymbolError::Taken(text.to_owned()))
     } else {
         Ok(())
     }
@@ -35,9 +48,8 @@ pub fn check(text: &str) -> Result<(), NameError> {
 pub fn from_label(label: &str) -> String {
     match check(label) {
         Ok(()) => label.to_owned(),
-        Err(NameError::Reserved(_)) if label.starts_with('_') => "kernel".to_owned(),
-        Err(NameError::Reserved(_)) if has_taken_prefix(label) => format!("{PREFIX}{label}"),
-        Err(NameError::Reserved(_)) => format!("{label}_kernel"),
+        Err(SymbolError::Taken(_)) if has_taken_prefix(label) => format!("{PREFIX}{label}"),
+        Err(SymbolError::Taken(_)) => format!("{label}_kernel"),
         Err(_) => "kernel".to_owned(),
     }
 }
@@ -126,6 +138,7 @@ mod tests {
             ("plan", "plan"),
             ("log", "log_kernel"),
             ("class", "class_kernel"),
+            ("double", "double_kernel"),
             ("TEML_F64XN", "u_TEML_F64XN"),
             ("variant 2", "kernel"),
         ] {
@@ -137,11 +150,12 @@ mod tests {
 
     #[test]
     fn spellings_are_free() {
-        let names = ["exp", "u_exp", "A"].map(|text| Name::new(text).unwrap());
+        let names = ["exp", "u_exp", "A", "for"].map(|text| Name::new(text).unwrap());
         let spelling = Spelling::of(&names, []);
         let changes: Vec<_> = spelling.changes().map(|(name, c, _)| (name, c)).collect();
-        let spelled = Name::new("u_u_exp").unwrap();
-        assert_eq!(changes, [("exp".to_owned(), &spelled)]);
+        let [exp, own] = ["u_u_exp", "u_for"].map(|text| Name::new(text).unwrap());
+        let expected = [("exp".to_owned(), &exp), ("for".to_owned(), &own)];
+        assert_eq!(changes, expected);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::failure::{Error, Parameter, limitation, mistake, refusal};
 use crate::analysis::project::Division;
-use crate::ir::{Loop, MAX_DEPTH, MAX_SIZE, Name, Nest};
+use crate::ir::{Hints, Loop, MAX_DEPTH, MAX_SIZE, Name, Nest};
 
 /// A tensor is used before anything named it.
 pub fn unnamed() -> Error {
@@ -24,6 +24,12 @@ pub fn negative(value: i64, parameter: &dyn Parameter) -> Error {
     let name = parameter.name();
     let text = format!("`{name}` must be at least 0, and {value} is not");
     mistake(text).at(parameter)
+}
+
+/// Whether a comment in C can hold `text`: a remark without the sequences that C interprets there.
+pub fn is_remark(text: &str) -> bool {
+    let read = ["\\", "*/", "/*", "??"];
+    Hints::is_remark(text) && !read.iter().any(|token| text.contains(token))
 }
 
 /// A text that a comment in C cannot hold.

@@ -1,6 +1,7 @@
 //! Fills: `memset` for zeros in a whole tensor, loops for all others.
 
 use super::printer::Printer;
+use crate::elem::c_type;
 use crate::ir::Fill;
 use crate::kernel::Header;
 use std::fmt::Write;
@@ -15,7 +16,7 @@ impl Printer<'_> {
             .all(|((low, extent), full)| low.as_constant() == Some(0) && extent == full);
         if whole && fill.value.is_zero() {
             self.values.headers.insert(Header::Memset);
-            let (name, elem) = (fill.target.label(), fill.target.elem().c_name());
+            let (name, elem) = (fill.target.label(), c_type(fill.target.elem()));
             let extents: String = shape.extents().iter().map(|e| format!("[{e}]")).collect();
             self.line(&format!("memset({name}, 0, sizeof({elem}{extents}));"));
             return;

@@ -7,6 +7,7 @@
 use super::lanes::ALIGNED;
 use super::value::{ATOM, Values, element, is_guarded};
 use crate::analysis::bounds::Bounds;
+use crate::elem::c_type;
 use crate::ir::{self, Affine, BinaryOp, Name, Node as Value, Taken, Tensor};
 use crate::kernel::{Header, Param, Role, parameter};
 use crate::plan::lanes::is_uniform;
@@ -106,7 +107,7 @@ impl Printer<'_> {
         part.nodes
             .iter()
             .for_each(|node| node.for_each_loop(&mut see));
-        if part.nest.is_plain() {
+        if part.nest.is_left_to_compiler() {
             return self.plain_nest(part);
         }
         // Another nest may declare a tensor of that name.
@@ -164,7 +165,7 @@ impl Printer<'_> {
             [first, rest @ ..] => (*first, rest),
         };
         let rest: String = rest.iter().map(|e| format!("[{e}]")).collect();
-        let c_name = elem.c_name();
+        let c_name = c_type(elem);
         self.values.headers.insert(Header::Locals);
         if !elem.is_float() {
             self.values.headers.insert(Header::Integers);
@@ -186,7 +187,7 @@ impl Printer<'_> {
         let mut threshold = String::new();
         if let Some(l) = &region.around {
             if let Some(remark) = &l.hints.remark {
-                self.line(&format!("// {remark}"));
+                self.line(&format!("// {}", comment(remark)));
             }
             threshold = self.threshold(l);
         }
@@ -202,7 +203,7 @@ impl Printer<'_> {
         let outside = self.bounds.clone();
         self.bounds.enter(&l.of);
         if let Some(remark) = l.of.hints.remark.as_ref().filter(|_| l.shows_remark) {
-            self.line(&format!("// {remark}"));
+            self.line(&format!("// {}", comment(remark)));
         }
         match &l.mode {
             Mode::Vector(plan) => self.vector_loop(l, plan),
@@ -292,7 +293,7 @@ impl Printer<'_> {
             .extend([Header::Integers, Header::Vectors]);
         let [to, from] = [&block.to, &block.from].map(|(tensor, index)| element(tensor, index));
         if let Some(remark) = &block.of.hints.remark {
-            self.line(&format!("// {remark}"));
+            self.line(&format!("// {}", comment(remark)));
         }
         self.line(&format!(
             "teml_copy_past((char *)&{to}, (const char *)&{from}, {});{}",
@@ -401,7 +402,8 @@ const MAX_CALL: usize = 60;
 
 /// Makes text safe for a `//` comment, for any file name.
 pub(crate) fn comment(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() || c == '\\' { '?' } else { c })
-        .collect()
+    let visible = |c: char| if c.is_control() || c == '\\' { '?' } else { c };
+    let text: String = text.chars().map(visible).collect();
+    // `??/` is a backslash in C11, and compilers warn about `/*`.
+    text.replace("??/", "?? /").replace("/*", "/ *")
 }

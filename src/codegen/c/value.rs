@@ -1,6 +1,7 @@
 //! Prints values: numbers, accesses, operators, functions.
 
 use super::lanes::Vectors;
+use crate::elem::c_type;
 use crate::ir::{Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Name, Node, Tensor};
 use crate::kernel::Header;
 use crate::plan::lanes::{affine, is_uniform, mask};
@@ -233,9 +234,9 @@ impl Values {
         }
         let value = self.value(arg, UNARY);
         if UNARY < at_least {
-            format!("(({}){value})", elem.c_name())
+            format!("(({}){value})", c_type(elem))
         } else {
-            format!("({}){value}", elem.c_name())
+            format!("({}){value}", c_type(elem))
         }
     }
 

@@ -259,7 +259,7 @@ impl Plan {
                 .parts
                 .iter()
                 .map(|part| {
-                    if part.nest.is_plain() {
+                    if part.nest.is_left_to_compiler() {
                         part.clone()
                     } else {
                         map(part)

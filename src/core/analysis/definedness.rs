@@ -5,7 +5,7 @@
 //! does not combine several statements. So "yes" is a proof, and "no" can be conservative.
 
 use super::bounds::Bounds;
-use super::footprint::{Access, Ends, Use, least, touched};
+use super::footprint::{AccessKind, Ends, Use, least, touched};
 use crate::ir::{Affine, Loop, Name, Nest};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,12 +19,12 @@ pub fn first_undefined<'u, 'a>(
 ) -> Option<&'u Use<'a>> {
     let mut before: Vec<&Use> = Vec::new();
     uses.iter().find(|used| match used.access {
-        Access::Set | Access::Fill => {
+        AccessKind::Set | AccessKind::Fill => {
             before.push(used);
             false
         }
         // Search backwards: the statement that sets a value is likely close.
-        Access::Read | Access::Update => {
+        AccessKind::Read | AccessKind::Update => {
             let mut before = before.iter().rev();
             !before.any(|write| sets(nest, write, used, depth))
         }
@@ -70,7 +70,7 @@ fn covers(nest: &Nest, set: &[Ends], used: &Use, depth: usize) -> bool {
 /// The dense box that a use sets in one iteration of the `depth` outermost loops. It holds for all
 /// values of their iterators. `None` if there may be holes.
 fn set_by(nest: &Nest, write: &Use, depth: usize) -> Option<Vec<Ends>> {
-    if !matches!(write.access, Access::Set | Access::Fill) {
+    if !matches!(write.access, AccessKind::Set | AccessKind::Fill) {
         return None;
     }
     let inner = &write.loops[depth..];

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// The kind of a [`Use`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum AccessKind {
     /// A statement reads them.
     Read,
     /// A statement sets them, regardless of their old values.
@@ -38,7 +38,7 @@ pub struct Use<'a> {
     pub tensor: &'a Tensor,
     /// For each dimension the first index and the number of elements, which is 1 in statements.
     pub region: Vec<(Affine, u64)>,
-    pub access: Access,
+    pub access: AccessKind,
 }
 
 /// All uses of the tensor named `name`, in the order of the text. The reads of a statement come
@@ -61,16 +61,16 @@ pub fn uses<'a>(nest: &'a Nest, name: &str) -> Vec<Use<'a>> {
         match tree {
             Tree::Stmt(s) => {
                 s.value.for_each_access(&mut |tensor, index| match index {
-                    Index::At(index) => add(tensor, point(index), Access::Read),
-                    _ => add(tensor, Vec::new(), Access::Read),
+                    Index::At(index) => add(tensor, point(index), AccessKind::Read),
+                    _ => add(tensor, Vec::new(), AccessKind::Read),
                 });
                 let access = match s.update {
-                    Some(_) => Access::Update,
-                    None => Access::Set,
+                    Some(_) => AccessKind::Update,
+                    None => AccessKind::Set,
                 };
                 add(&s.target, point(&s.index), access);
             }
-            Tree::Fill(fill) => add(&fill.target, fill.region.clone(), Access::Fill),
+            Tree::Fill(fill) => add(&fill.target, fill.region.clone(), AccessKind::Fill),
             Tree::Loop(_) | Tree::Local(_) => {}
         }
     });

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// A dimension of a tensor, as messages show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Dimension {
     /// The tensor's name.
     pub tensor: String,
     /// Counted from 1.
@@ -14,9 +14,9 @@ pub struct Place {
     pub extent: u64,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Dimension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Place {
+        let Dimension {
             tensor,
             dimension,
             extent,
@@ -30,7 +30,7 @@ impl fmt::Display for Place {
 pub struct Allowed {
     pub index: Affine,
     /// Its dimension.
-    pub place: Place,
+    pub place: Dimension,
     /// The first value, and one past the last.
     pub values: (i64, i64),
 }
@@ -65,9 +65,9 @@ pub enum Mismatch {
     Extents {
         index: Affine,
         /// Its first occurrence.
-        first: Place,
+        first: Dimension,
         /// The occurrence with another extent.
-        second: Place,
+        second: Dimension,
     },
     /// An index leaves its dimension.
     #[error("index `{index}` takes the values {low}..={high}, outside of {place}")]
@@ -78,7 +78,7 @@ pub enum Mismatch {
         /// Its greatest value.
         high: i64,
         /// The dimension.
-        place: Place,
+        place: Dimension,
     },
     /// An index leaves its dimension in an iteration of given ranges.
     #[error("index `{index}` is {value} {}, outside of {place}", iteration(.at))]
@@ -88,14 +88,14 @@ pub enum Mismatch {
         /// The values of iterators, outermost first.
         at: Vec<(Name, i64)>,
         /// The dimension.
-        place: Place,
+        place: Dimension,
     },
     /// The search whether an index stays inside exceeds its budget.
     #[error("it is not clear whether `{index}` stays inside {place} for all iterations")]
     Unclear {
         index: Affine,
         /// The dimension.
-        place: Place,
+        place: Dimension,
     },
     /// No access determines the values of an iterator.
     #[error("`{iterator}` indexes no tensor, so its range is unknown")]
@@ -112,7 +112,7 @@ pub enum Mismatch {
         /// An index that uses it.
         index: Affine,
         /// The dimension of that index.
-        place: Place,
+        place: Dimension,
     },
     /// An iterator of the target does not occur in the value.
     #[error("`{iterator}` indexes the target but not the value, so its range is unknown")]
@@ -124,7 +124,7 @@ pub enum Mismatch {
         /// The index that excludes the last value.
         index: Affine,
         /// Its dimension.
-        place: Place,
+        place: Dimension,
     },
     /// Accesses would omit terms of a reduction.
     #[error(
@@ -149,7 +149,7 @@ pub enum Mismatch {
         range: (i64, i64),
         index: Affine,
         /// Its dimension.
-        place: Place,
+        place: Dimension,
     },
     /// The operands have different element types.
     #[error("{left} has elements of type {left_elem}, but {right} has {right_elem}")]
@@ -168,7 +168,7 @@ pub enum Mismatch {
     TooLarge {
         index: Affine,
         /// Its dimension.
-        place: Place,
+        place: Dimension,
     },
 }
 

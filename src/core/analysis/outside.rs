@@ -3,7 +3,7 @@
 
 use super::facts::is_nonnegative;
 use super::inside::{Form, Span, Stays, stays};
-use super::mismatch::{Mismatch, Place};
+use super::mismatch::{Dimension, Mismatch};
 use crate::ir::{Affine, Fill, Index, Loop, Name, Stmt, Tensor, Tree};
 
 /// An access that leaves its tensor.
@@ -84,7 +84,7 @@ fn access(tensor: &Tensor, index: &[Affine], around: &[&Loop]) -> Option<Mismatc
         }
         let loops = needed(index, around);
         let spans: Vec<(usize, Span)> = loops.iter().map(|k| (*k, span(*k, around))).collect();
-        let place = || Place {
+        let place = || Dimension {
             tensor: tensor.label().to_owned(),
             dimension: d + 1,
             extent,

@@ -5,7 +5,7 @@
 //! other. A prefetch is a hint: if its loop is gone, nothing is prefetched.
 
 use super::bounds::Bounds;
-use super::footprint::{Access, Side, Use, footprint, uses};
+use super::footprint::{AccessKind, Side, Use, footprint, uses};
 use super::position;
 use crate::ir::{Affine, Loop, Name, Nest, Prefetch, Tensor, Tree};
 use std::sync::Arc;
@@ -279,7 +279,7 @@ fn shared(
         rows,
         number,
         shares,
-        write: found.iter().any(|used| used.access != Access::Read),
+        write: found.iter().any(|used| used.access != AccessKind::Read),
     })
 }
 

@@ -29,7 +29,7 @@
 //! Accepted expressions never read or write out of bounds.
 
 pub use super::iterator_range::IteratorRange;
-pub use super::mismatch::{Allowed, Mismatch, Place};
+pub use super::mismatch::{Allowed, Dimension, Mismatch};
 use super::solver::Solver;
 use crate::ir::{Affine, Domain, Expr, Shape};
 

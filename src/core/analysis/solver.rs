@@ -4,7 +4,7 @@ mod given;
 
 use super::inside::{Form, Span, Stays, stays};
 use super::iterator_range::IteratorRange;
-use super::mismatch::{Allowed, Mismatch, Place};
+use super::mismatch::{Allowed, Dimension, Mismatch};
 use crate::ir::{Affine, Domain, Expr, Index, Name, Node, Range, Tensor, ceil_div};
 use std::collections::{BTreeMap, HashMap};
 
@@ -46,7 +46,7 @@ struct Given {
 struct Use {
     index: Affine,
     vars: Vec<usize>,
-    place: Place,
+    place: Dimension,
     /// The access that it belongs to.
     access: usize,
     /// Whether its iterator takes all values that it allows, if nothing else narrows it.
@@ -171,7 +171,7 @@ impl Solver {
             // Operands have names, but a target may lack one.
             let tensor = tensor.name().map_or("the target", Name::as_str).to_owned();
             let dimension = d + 1;
-            let place = Place {
+            let place = Dimension {
                 tensor,
                 dimension,
                 extent,

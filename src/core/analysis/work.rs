@@ -4,7 +4,7 @@
 
 use super::bounds::Bounds;
 use super::count::total;
-use super::footprint::{Access, Use, footprint, uses};
+use super::footprint::{AccessKind, Use, footprint, uses};
 use super::relative::offset_form;
 use crate::ir::{Expr, Function, Nest, Node, Tree};
 use std::collections::BTreeMap;
@@ -35,10 +35,11 @@ pub fn moved(nests: &[Nest]) -> Moved {
         for tensor in nest.tensors() {
             let name = tensor.label();
             let all = uses(nest, name);
-            let has = |access: Access| all.iter().any(|u| u.access == access);
+            let has = |access: AccessKind| all.iter().any(|u| u.access == access);
             let size = touched(nest, &all) * tensor.elem().size() as u64;
-            let is_read = has(Access::Read) || has(Access::Update) && !has(Access::Fill);
-            let is_set = has(Access::Set) || has(Access::Update);
+            let is_read =
+                has(AccessKind::Read) || has(AccessKind::Update) && !has(AccessKind::Fill);
+            let is_set = has(AccessKind::Set) || has(AccessKind::Update);
             let set_before = nests[..k].iter().any(|n| sets(n, name));
             if is_read && !set_before {
                 let known = inputs.entry(name.to_owned()).or_default();
@@ -65,7 +66,9 @@ fn touched(nest: &Nest, uses: &[Use]) -> u64 {
 }
 
 fn sets(nest: &Nest, name: &str) -> bool {
-    uses(nest, name).iter().any(|u| u.access != Access::Read)
+    uses(nest, name)
+        .iter()
+        .any(|u| u.access != AccessKind::Read)
 }
 
 /// The most statements that trees execute. `around` has the bounds of all loops around them.

@@ -8,14 +8,14 @@ use crate::ir::{BinaryOp, Comparison, Function};
 /// A flat index, and the indices to check against their extents, because some iterations may leave
 /// the dimension.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct CheckedIndex {
     pub(super) flat: Linear,
     pub(super) watched: Vec<(Linear, i64)>,
     /// The tensor in messages.
     pub(super) tensor: String,
 }
 
-impl Place {
+impl CheckedIndex {
     pub(super) fn at(&self, slots: &[i64]) -> Result<usize, Fault> {
         for (index, extent) in &self.watched {
             let value = index.at(slots);
@@ -29,7 +29,7 @@ impl Place {
 }
 
 pub(super) enum Code<'s, T> {
-    Load(&'s [T], Place),
+    Load(&'s [T], CheckedIndex),
     Number(T),
     Index(Linear),
     Binary(BinaryOp, Box<Code<'s, T>>, Box<Code<'s, T>>),

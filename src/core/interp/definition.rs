@@ -2,7 +2,7 @@
 //! expression over the old store (TeIL Fig. 9, rule St-Stmt).
 
 use super::Fault;
-use super::code::{AnyCode, Code, Place, Reduce, Stop, cost, evaluate, for_each};
+use super::code::{AnyCode, CheckedIndex, Code, Reduce, Stop, cost, evaluate, for_each};
 pub use super::domain::Span;
 use super::domain::{Domains, Linear};
 use super::store::{Data, Number, Store, elements};
@@ -56,7 +56,7 @@ pub struct Statement<'s, T> {
     old: &'s [T],
     /// The value of elements that no point of the domain assigns.
     elsewhere: Option<T>,
-    target: Place,
+    target: CheckedIndex,
     fold: Option<(BinaryOp, Vec<Span>)>,
     value: Code<'s, T>,
     stop: Stop<'s>,
@@ -366,7 +366,7 @@ impl<'s> Compiler<'s, '_> {
 
     /// The place of an element. With inferred ranges, no iteration in scope may leave a dimension.
     /// With given ranges, that is checked at each access.
-    fn place(&self, tensor: &Tensor, index: &[Affine]) -> Result<Place, Fault> {
+    fn place(&self, tensor: &Tensor, index: &[Affine]) -> Result<CheckedIndex, Fault> {
         let mut flat = Linear::default();
         let mut watched = Vec::new();
         for (index, &extent) in index.iter().zip(tensor.shape().extents()) {
@@ -383,7 +383,7 @@ impl<'s> Compiler<'s, '_> {
             }
         }
         let tensor = tensor.label().to_owned();
-        Ok(Place {
+        Ok(CheckedIndex {
             flat,
             watched,
             tensor,

@@ -5,14 +5,14 @@ use std::fmt;
 /// The type of a tensor's elements. `f64` unless a script says otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Elem {
-    /// IEEE double precision, C `double`.
+    /// IEEE double precision.
     #[default]
     F64,
-    /// IEEE single precision, C `float`.
+    /// IEEE single precision.
     F32,
-    /// 32-bit two's complement, C `int32_t`; overflow wraps.
+    /// 32-bit two's complement; overflow wraps.
     I32,
-    /// 64-bit two's complement, C `int64_t`; overflow wraps.
+    /// 64-bit two's complement; overflow wraps.
     I64,
 }
 
@@ -30,15 +30,15 @@ impl Elem {
         }
     }
 
-    /// Parses a script name or a C name (`double` is `f64`, as in TeML §5.3).
+    /// Parses a name in scripts: `f64`, or `double` as in TeML.
     pub fn from_name(name: &str) -> Option<Elem> {
         Elem::ALL
             .into_iter()
-            .find(|e| e.name() == name || e.c_name() == name)
+            .find(|e| e.name() == name || e.name_in_teml() == name)
     }
 
-    /// The C11 type.
-    pub fn c_name(self) -> &'static str {
+    /// The name in TeML (§5.3), which scripts accept as well.
+    pub fn name_in_teml(self) -> &'static str {
         match self {
             Elem::F64 => "double",
             Elem::F32 => "float",

@@ -1,5 +1,5 @@
-//! Element-wise functions, reductions and their names. Both interpreters and the C agree on these
-//! definitions to the last bit, except for the rounding of the C library.
+//! Element-wise functions, reductions and their names. Both interpreters and generated code agree
+//! on these definitions to the last bit, except for the rounding of library functions.
 //!
 //! Arithmetic is IEEE 754 for floating point and wraps for integers. Integer division truncates.
 //! `min(a, b)` is `a` if `a < b`. Otherwise it is `b`, unless `b` is a NaN: the result is a NaN
@@ -51,8 +51,7 @@ impl BinaryOp {
         BinaryOp::Mod,
     ];
 
-    /// The operator in C and in the canonical text. Operations without an operator have a function
-    /// name.
+    /// The operator in the canonical text. Operations without an operator have a function name.
     pub const fn symbol(self) -> &'static str {
         match self {
             BinaryOp::Add => "+",
@@ -208,7 +207,7 @@ impl Comparison {
         Comparison::NotEqual,
     ];
 
-    /// The operator in scripts, in C and in the canonical text.
+    /// The operator in scripts and in the canonical text.
     pub fn symbol(self) -> &'static str {
         match self {
             Comparison::Less => "<",

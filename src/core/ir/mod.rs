@@ -4,23 +4,18 @@
 //! new tree and never changes its argument. Equality is structural.
 
 mod affine;
-mod arg;
 mod constant;
 mod domain;
 mod elem;
 mod expr;
 mod function;
-mod history;
 mod integer;
-mod invocation;
-mod lineage;
 mod literal;
 mod mode;
 mod name;
 mod nest;
 mod notation;
 mod parse;
-mod path;
 mod program;
 mod range;
 mod replaced;
@@ -29,7 +24,6 @@ mod statement;
 mod substitute;
 mod tensor;
 mod text;
-mod tree;
 
 pub use affine::Affine;
 pub use constant::Constant;
@@ -37,15 +31,15 @@ pub use domain::Domain;
 pub use elem::Elem;
 pub use expr::{Expr, Index, MAX_DEPTH, MAX_SIZE, Node};
 pub use function::{BinaryOp, Comparison, Function, Reduction};
-pub use history::{
-    Arg, Birth, Effects, Given, Invocation, Lineage, Loop, Nest, Part, Path, Site, Step, Tree,
-};
 pub use integer::{ceil_div, gcd};
 pub use literal::{Arrow, Iters, LoopRef, Number};
 pub use mode::{Mode, Schedule, Sharing};
 pub use name::{Name, NameError};
+pub use nest::{
+    Arg, Birth, Effects, Given, Invocation, Lineage, Loop, Nest, Part, Path, Site, Step, Taken,
+    Tree,
+};
 pub use parse::{ParseError, Read, parse_affine, parse_expr, parse_nest, read_nest};
-pub use path::Taken;
 pub use program::{Program, Variable};
 pub use range::{Hints, Prefetch, Range};
 pub use role::Role;

@@ -1,7 +1,5 @@
 //! The mode of a loop: whether its iterations run in order, on threads or in vector lanes.
 
-use super::history::Loop;
-
 /// How the iterations of a loop run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
@@ -59,66 +57,15 @@ impl Mode {
     }
 }
 
-impl Loop {
-    /// Whether iterations run in order.
-    pub fn is_serial(&self) -> bool {
-        self.mode == Mode::Serial
-    }
-
-    /// Whether iterations may run on several threads.
-    pub fn is_parallel(&self) -> bool {
-        self.sharing().is_some()
-    }
-
-    /// Whether iterations may run in vector lanes.
-    pub fn is_vector(&self) -> bool {
-        match self.mode {
-            Mode::Vector { .. } | Mode::ParallelVector { .. } => true,
-            Mode::Serial | Mode::Parallel { .. } => false,
-        }
-    }
-
-    /// How threads share the iterations if the loop is parallel.
-    pub fn sharing(&self) -> Option<Sharing> {
-        match self.mode {
-            Mode::Parallel { sharing } | Mode::ParallelVector { sharing, .. } => Some(sharing),
-            Mode::Serial | Mode::Vector { .. } => None,
-        }
-    }
-
-    /// The number of perfectly nested loops, from this one on, that share their combined
-    /// iterations: 1 unless the loop is parallel.
-    pub fn collapse(&self) -> usize {
-        self.sharing().unwrap_or_default().collapse
-    }
-
-    /// The number of lanes of a vector loop. `None` leaves it to the compiler.
-    pub fn lanes(&self) -> Option<i64> {
-        match self.mode {
-            Mode::Vector { lanes } | Mode::ParallelVector { lanes, .. } => lanes,
-            Mode::Serial | Mode::Parallel { .. } => None,
-        }
-    }
-
-    /// The most iterations that run at the same time, if the mode says so. Lanes run this many at
-    /// a time; threads run any number.
-    pub fn at_a_time(&self) -> Option<i64> {
-        match self.mode {
-            Mode::Vector { lanes } => lanes,
-            Mode::Serial | Mode::Parallel { .. } | Mode::ParallelVector { .. } => None,
-        }
-    }
-}
-
 /// How threads share the iterations of a parallel loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sharing {
     /// The number of perfectly nested loops, from this one on, that share their combined
     /// iterations. At least 1.
     pub collapse: usize,
-    /// The assignment of iterations to threads. `None` leaves it to OpenMP.
+    /// The assignment of iterations to threads. `None` leaves it to the runtime.
     pub schedule: Option<Schedule>,
-    /// The chunk size of the schedule. `None` leaves it to OpenMP.
+    /// The chunk size of the schedule. `None` leaves it to the runtime.
     pub chunk: Option<i64>,
     /// The least trip count for several threads. With fewer iterations, one thread runs all.
     pub threshold: Option<i64>,
@@ -147,7 +94,7 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// All schedules, as scripts and C name them.
+    /// The names of all schedules.
     pub const WORDS: &[&str] = &["static", "dynamic", "guided"];
 
     /// The schedule of that name.

@@ -1,14 +1,14 @@
 //! Names of tensors, iterators and loops.
 //!
-//! Every name may end up in generated C, so a name is checked once, at its entry, and trusted from
-//! then on. `codegen::symbol` renames the identifiers that C reserves. Derived names (`i_o`, `i_i`,
-//! `i4`) are deterministic. They are built from checked names and need no second check.
+//! A name is checked once, at its entry, and trusted from then on. `codegen::symbol` renames those
+//! that the language of the generated code reserves. Derived names (`i_o`, `i_i`, `i4`) are
+//! deterministic. They are built from checked names and need no second check.
 
 use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
 
-/// A C11 identifier. Cheap to clone.
+/// An identifier: ASCII letters, digits and `_`, at most 63. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Name(Arc<str>);
 
@@ -18,7 +18,7 @@ pub enum NameError {
     /// The text is empty.
     #[error("a name cannot be empty")]
     Empty,
-    /// The text contains a character that C identifiers cannot have.
+    /// The text contains a character that names cannot have.
     #[error("`{name}` is not a name: {}", describe(*.bad, *.first))]
     NotAnIdentifier {
         name: String,
@@ -27,16 +27,11 @@ pub enum NameError {
         /// Whether it is the first character of the text.
         first: bool,
     },
-    #[error("`{0}` is a C keyword, and generated code uses tensor names as they are")]
-    Keyword(String),
-    /// The compiler reserves the name. For a function, C, its library or the generated code may
-    /// reserve it.
-    #[error(
-        "`{0}` is reserved in generated C (the compiler, its library or teml's own code uses it)"
-    )]
+    /// The text starts like the names that [`Name::generated`] makes.
+    #[error("`{0}` is reserved: a name cannot start with `_`")]
     Reserved(String),
-    /// The text is longer than C compilers must distinguish.
-    #[error("a name of {0} characters is too long: C distinguishes the first 63")]
+    /// The text is longer than a name may be.
+    #[error("a name of {0} characters is too long: at most 63 are allowed")]
     TooLong(usize),
 }
 
@@ -45,19 +40,12 @@ fn describe(bad: char, first: bool) -> String {
         (c, true) if c.is_ascii_digit() => format!("it starts with the digit `{c}`"),
         (' ', _) => "it holds a space".to_owned(),
         (c, _) if c.is_control() => format!("it holds the control character {c:?}"),
-        (c, _) => format!("a C identifier cannot contain `{c}`"),
+        (c, _) => format!("a name cannot contain `{c}`"),
     }
 }
 
-const KEYWORDS: &[&str] = &[
-    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
-    "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register",
-    "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef",
-    "union", "unsigned", "void", "volatile", "while",
-];
-
 impl Name {
-    /// Checks that `text` can name a tensor, an iterator or a kernel in generated C.
+    /// Checks that `text` can name a tensor, an iterator or a kernel.
     ///
     /// # Errors
     /// [`NameError`] says what is wrong with it.
@@ -78,9 +66,6 @@ impl Name {
         }
         if text.len() > 63 {
             return Err(NameError::TooLong(text.len()));
-        }
-        if KEYWORDS.contains(&text) {
-            return Err(NameError::Keyword(text.to_owned()));
         }
         if text.starts_with('_') {
             return Err(NameError::Reserved(text.to_owned()));
@@ -132,17 +117,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rejects_what_c_would_misread() {
-        for text in [
-            "",
-            "double",
-            "A; system(\"rm\")",
-            "3x",
-            "a b",
-            "_x",
-            "é",
-            "a\nb",
-        ] {
+    fn rejects_texts_that_are_not_identifiers() {
+        for text in ["", "A; system(\"rm\")", "3x", "a b", "_x", "é", "a\nb"] {
             assert!(Name::new(text).is_err(), "{text:?} was accepted");
         }
         for text in ["A", "Dt", "i_o", "i1", "kh", "a_very_long_name"] {

@@ -22,8 +22,8 @@
 use super::affine::Affine;
 use super::expr::{Expr, Index, Node};
 use super::function::{BinaryOp, Function};
-use super::history::{Loop, Nest, Tree};
 use super::name::Name;
+use super::nest::{Loop, Nest, Tree};
 use super::range::Range;
 use super::statement::{Fill, Stmt};
 use super::tensor::Tensor;

@@ -189,14 +189,9 @@ impl Hints {
         hints
     }
 
-    /// Whether `text` fits a one-line comment of C: letters, digits, spaces and punctuation,
-    /// without the sequences that C interprets there.
+    /// Whether `text` fits on one line: letters, digits, spaces and punctuation.
     pub fn is_remark(text: &str) -> bool {
-        let plain = |c: char| c.is_alphanumeric() || c == ' ' || c.is_ascii_punctuation();
-        let read = ["\\", "*/", "/*", "??"];
-        text.chars().all(plain)
-            && !read.iter().any(|token| text.contains(token))
-            && !text.is_empty()
-            && text.trim() == text
+        let fits = |c: char| c.is_alphanumeric() || c == ' ' || c.is_ascii_punctuation();
+        text.chars().all(fits) && !text.is_empty() && text.trim() == text
     }
 }

@@ -29,7 +29,7 @@ pub enum ShapeError {
     },
 }
 
-/// The largest tensor in bytes: the limit of a C object (`PTRDIFF_MAX` on 48-bit machines).
+/// The largest tensor in bytes: half of what 48-bit addresses reach.
 const MAX_BYTES: u128 = 1 << 47;
 
 impl Shape {

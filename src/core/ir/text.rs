@@ -15,18 +15,21 @@ use super::domain::Domain;
 use super::elem::Elem;
 use super::expr::{Expr, Index, Node};
 use super::function::{BinaryOp, Function};
-use super::history::{Loop, Nest, Tree};
 use super::name::Name;
+use super::nest::{Loop, Nest, Tree};
 use super::range::Range;
 use super::statement::{Fill, Stmt};
 use super::tensor::Tensor;
-use std::collections::HashSet;
 use std::fmt::{self, Display, Formatter};
 
 impl Display for Expr {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let mut tensors = Vec::new();
-        self.for_each_access(&mut |tensor, _| add(&mut tensors, tensor));
+        self.for_each_access(&mut |tensor, _| {
+            if !tensors.contains(tensor) {
+                tensors.push(tensor.clone());
+            }
+        });
         write_declarations(f, &tensors)?;
         match self.node() {
             // A tensor's text is its own declaration.
@@ -82,71 +85,6 @@ impl Nest {
         let mut lines = Vec::new();
         walk(self.trees(), 0, &mut lines);
         lines
-    }
-
-    /// The tensors that the nest does not declare itself, in order of first appearance: in the
-    /// definition (targets first), then in the trees. An intermediate result of the definition is
-    /// omitted if only local tensors hold it.
-    pub fn tensors(&self) -> Vec<Tensor> {
-        let locals: HashSet<Option<&Name>> = self.locals().iter().map(|l| l.name()).collect();
-        let mut used = Vec::new();
-        let mut add_used = |tensor: &Tensor| {
-            if !locals.contains(&tensor.name()) {
-                add(&mut used, tensor);
-            }
-        };
-        for line in self.lines() {
-            match line.tree {
-                Tree::Loop(_) | Tree::Local(_) => {}
-                Tree::Fill(fill) => add_used(&fill.target),
-                Tree::Stmt(s) => {
-                    add_used(&s.target);
-                    s.value.for_each_access(&mut |tensor, _| add_used(tensor));
-                }
-            }
-        }
-        let mut found = Vec::new();
-        for expr in self.definition().iter() {
-            expr.for_each_access(&mut |tensor, _| add(&mut found, tensor));
-        }
-        let own = self.originals().iter().flat_map(|part| part.trees.iter());
-        let own: Vec<&Tensor> = own.flat_map(Tree::locals).collect();
-        let needed = |t: &Tensor| !self.is_passed_on(t) && !own.contains(&t);
-        found.retain(|tensor| used.contains(tensor) || needed(tensor));
-        used.iter().for_each(|tensor| add(&mut found, tensor));
-        found
-    }
-
-    /// The local tensors.
-    pub fn locals(&self) -> Vec<&Tensor> {
-        let mut found: Vec<&Tensor> = Vec::new();
-        for tensor in self.trees().iter().flat_map(Tree::locals) {
-            if !found.contains(&tensor) {
-                found.push(tensor);
-            }
-        }
-        found
-    }
-
-    /// Whether a later assignment of the definition reads the last value of `tensor`.
-    pub fn is_passed_on(&self, tensor: &Tensor) -> bool {
-        let of = |e: &Expr| e.tensor().is_some_and(|t| t.name() == tensor.name());
-        let Some(last) = self.definition().iter().rposition(of) else {
-            return false;
-        };
-        self.definition()[last + 1..].iter().any(|e| {
-            let mut reads = false;
-            if let Node::Assign { value, .. } = e.node() {
-                value.for_each_access(&mut |t, _| reads |= t.name() == tensor.name());
-            }
-            reads
-        })
-    }
-}
-
-fn add(found: &mut Vec<Tensor>, tensor: &Tensor) {
-    if !found.contains(tensor) {
-        found.push(tensor.clone());
     }
 }
 

@@ -8,7 +8,7 @@ use crate::ir::{Index, Loop, Name, Tensor, Tree};
 use std::collections::HashSet;
 
 /// The footprint of a loop in a tensor: a box, or `None` if its bounds are unknown.
-struct Part<'t> {
+struct LoopFootprint<'t> {
     tensor: &'t Tensor,
     sides: Option<Vec<(i64, i64)>>,
     written: bool,
@@ -19,7 +19,7 @@ struct Part<'t> {
 pub fn elidable_barriers(trees: &[Tree], around: &Bounds) -> HashSet<Name> {
     let mut free = HashSet::new();
     // The loops since the last barrier, with their footprints.
-    let mut running: Vec<(&Loop, Vec<Part>)> = Vec::new();
+    let mut running: Vec<(&Loop, Vec<LoopFootprint>)> = Vec::new();
     for tree in trees {
         let Some(l) = tree.as_loop().filter(|l| l.is_parallel()) else {
             running.clear();
@@ -37,7 +37,7 @@ pub fn elidable_barriers(trees: &[Tree], around: &Bounds) -> HashSet<Name> {
     free
 }
 
-fn collect<'t>(trees: &'t [Tree], around: &Bounds, parts: &mut Vec<Part<'t>>) {
+fn collect<'t>(trees: &'t [Tree], around: &Bounds, parts: &mut Vec<LoopFootprint<'t>>) {
     let first = parts.len();
     let mut own = Vec::new();
     for tree in trees {
@@ -50,7 +50,7 @@ fn collect<'t>(trees: &'t [Tree], around: &Bounds, parts: &mut Vec<Part<'t>>) {
             }
             Tree::Stmt(s) => {
                 let sides = s.index.iter().map(|a| around.interval(a)).collect();
-                parts.push(Part {
+                parts.push(LoopFootprint {
                     tensor: &s.target,
                     sides,
                     written: true,
@@ -60,7 +60,7 @@ fn collect<'t>(trees: &'t [Tree], around: &Bounds, parts: &mut Vec<Part<'t>>) {
                         Index::At(index) => index.iter().map(|a| around.interval(a)).collect(),
                         _ => None,
                     };
-                    parts.push(Part {
+                    parts.push(LoopFootprint {
                         tensor,
                         sides,
                         written: false,
@@ -72,7 +72,7 @@ fn collect<'t>(trees: &'t [Tree], around: &Bounds, parts: &mut Vec<Part<'t>>) {
                     let (first, last) = around.interval(low)?;
                     Some((first, last.checked_add(i64::try_from(*extent).ok()? - 1)?))
                 };
-                parts.push(Part {
+                parts.push(LoopFootprint {
                     tensor: &fill.target,
                     sides: fill.region.iter().map(side).collect(),
                     written: true,
@@ -88,14 +88,14 @@ fn collect<'t>(trees: &'t [Tree], around: &Bounds, parts: &mut Vec<Part<'t>>) {
     });
 }
 
-fn are_apart(these: &[Part], those: &[Part]) -> bool {
+fn are_apart(these: &[LoopFootprint], those: &[LoopFootprint]) -> bool {
     these.iter().all(|a| {
         let mut others = those.iter().filter(|b| a.written || b.written);
         others.all(|b| a.tensor.name() != b.tensor.name() || have_nothing_in_common(a, b))
     })
 }
 
-fn have_nothing_in_common(a: &Part, b: &Part) -> bool {
+fn have_nothing_in_common(a: &LoopFootprint, b: &LoopFootprint) -> bool {
     let (Some(a), Some(b)) = (&a.sides, &b.sides) else {
         return false;
     };

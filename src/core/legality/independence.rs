@@ -92,7 +92,7 @@ fn is_collapsed(outer: &[&Loop]) -> bool {
 /// The largest distance between iterations up to which all are tried.
 const MAX_DISTANCE: i64 = 1 << 20;
 
-struct Access<'a> {
+struct RelativeAccess<'a> {
     tensor: &'a Tensor,
     /// For each dimension, the index in terms of the loop under test, outer iterators and rests.
     index: Vec<Relative>,
@@ -107,7 +107,7 @@ enum Accessed<'a> {
     Box(&'a Fill),
 }
 
-impl Access<'_> {
+impl RelativeAccess<'_> {
     fn text(&self) -> String {
         match self.of {
             Accessed::Element(index) => {
@@ -134,9 +134,9 @@ struct Side {
 /// Numbers the sums of outer iterators that occur in indices.
 type Sums<'a> = HashMap<Vec<&'a (Name, i64)>, usize>;
 
-type Placed<'s, 'a> = (&'s Access<'a>, Rc<[Side]>);
+type Placed<'s, 'a> = (&'s RelativeAccess<'a>, Rc<[Side]>);
 
-fn sides<'a>(access: &'a Access, l: &Loop, sums: &mut Sums<'a>) -> Vec<Side> {
+fn sides<'a>(access: &'a RelativeAccess, l: &Loop, sums: &mut Sums<'a>) -> Vec<Side> {
     let sides = access.index.iter().map(|index| {
         let terms = index.base.terms().iter();
         let shared: Vec<_> = terms.filter(|(name, _)| *name != l.name).collect();
@@ -155,7 +155,7 @@ fn collect<'a>(
     trees: &'a [Tree],
     inner: &mut Vec<Inner>,
     bounds: &Bounds,
-    found: &mut Vec<Access<'a>>,
+    found: &mut Vec<RelativeAccess<'a>>,
 ) {
     let before = found.len();
     for tree in trees {
@@ -175,7 +175,7 @@ fn collect<'a>(
                     relative.high = relative.high.saturating_add_unsigned(extent - 1);
                     relative
                 });
-                found.push(Access {
+                found.push(RelativeAccess {
                     tensor: &fill.target,
                     index: index.collect(),
                     write: true,
@@ -186,7 +186,7 @@ fn collect<'a>(
         }
     }
     // A local tensor is private to its iteration.
-    let declared = |access: &Access| {
+    let declared = |access: &RelativeAccess| {
         let local = |t: &Tree| matches!(t, Tree::Local(l) if l.name() == access.tensor.name());
         trees.iter().any(local)
     };
@@ -194,9 +194,9 @@ fn collect<'a>(
     found.extend(own.into_iter().filter(|access| !declared(access)));
 }
 
-fn collect_stmt<'a>(s: &'a Stmt, inner: &[Inner], found: &mut Vec<Access<'a>>) {
+fn collect_stmt<'a>(s: &'a Stmt, inner: &[Inner], found: &mut Vec<RelativeAccess<'a>>) {
     let mut add = |tensor: &'a Tensor, index: &'a [Affine], write: bool, update| {
-        found.push(Access {
+        found.push(RelativeAccess {
             tensor,
             index: index.iter().map(|a| relative(a, inner)).collect(),
             write,
@@ -211,7 +211,7 @@ fn collect_stmt<'a>(s: &'a Stmt, inner: &[Inner], found: &mut Vec<Access<'a>>) {
     });
 }
 
-fn pair_race(l: &Loop, span: i64, first: i64, accesses: &[Access]) -> Option<Race> {
+fn pair_race(l: &Loop, span: i64, first: i64, accesses: &[RelativeAccess]) -> Option<Race> {
     let mut sums = Sums::new();
     // An access equal to an earlier one of the same kind adds no conflicts.
     let mut known = HashSet::new();

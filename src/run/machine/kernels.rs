@@ -2,7 +2,7 @@
 //! timed like all other kernels.
 
 use super::Machine;
-use crate::codegen::{Header, Kernel, Param, Role};
+use crate::codegen::{Header, Kernel, Param, Role, c_type};
 use crate::ir::{Elem, Shape, Tensor};
 use crate::runtime::Control;
 
@@ -68,7 +68,7 @@ pub(super) fn operations(machine: &Machine, elem: Elem, threads: usize) -> f64 {
 
 /// As many multiplications and additions as the machine can execute.
 pub(super) fn fma(machine: &Machine, elem: Elem) -> Kernel {
-    let (name, bytes) = (elem.c_name(), vector_bytes(machine));
+    let (name, bytes) = (c_type(elem), vector_bytes(machine));
     let many = u8::from(many_registers(machine));
     let before = format!(
         "#define ELEM {name}\n#define BYTES {bytes}\n#define MANY {many}\n#define ROUNDS {ROUNDS}\n"

@@ -2,7 +2,7 @@
 
 use super::parts::{Exported, Package, Use, extents};
 use crate::codegen::symbol::from_label;
-use crate::codegen::{BASE, C_BEGINS, C_ENDS, Preamble, unit_after};
+use crate::codegen::{BASE, C_BEGINS, C_ENDS, Preamble, c_type, unit_after};
 use crate::ir::Tensor;
 use std::fmt::Write;
 
@@ -29,7 +29,7 @@ fn checked(exported: &Exported) -> String {
     let mut body = String::new();
     for (param, _) in exported.parameters() {
         let (tensor, name) = (&param.tensor, name(&param.tensor));
-        let elem = tensor.elem().c_name();
+        let elem = c_type(tensor.elem());
         let list: Vec<String> = tensor
             .shape()
             .extents()
@@ -83,7 +83,7 @@ fn checked(exported: &Exported) -> String {
         if rest.is_empty() {
             name
         } else {
-            format!("({constant}{} (*){rest}){name}", tensor.elem().c_name())
+            format!("({constant}{} (*){rest}){name}", c_type(tensor.elem()))
         }
     });
     let arguments: Vec<String> = arguments.collect();
@@ -112,7 +112,7 @@ fn bytes(tensor: &Tensor) -> u64 {
 fn checked_prototype(exported: &Exported) -> String {
     let parameters = exported.parameters().map(|(param, used)| {
         let constant = if used == Use::Input { "const " } else { "" };
-        let (elem, name) = (param.tensor.elem().c_name(), name(&param.tensor));
+        let (elem, name) = (c_type(param.tensor.elem()), name(&param.tensor));
         match param.tensor.shape().rank() {
             0 => format!("    {constant}{elem} *{name}"),
             _ => format!("    {constant}{elem} *{name}, const int64_t *{name}_strides"),
@@ -151,7 +151,7 @@ pub fn header(package: &Package) -> String {
                     0 => "one element".to_owned(),
                     _ => extents(tensor),
                 },
-                tensor.elem().c_name()
+                c_type(tensor.elem())
             )
         });
         let lines: String = lines.collect();
@@ -215,7 +215,7 @@ pub fn example(package: &Package) -> String {
             let _ = writeln!(
                 text,
                 "        std::vector<{}> {name}({}, 1);",
-                tensor.elem().c_name(),
+                c_type(tensor.elem()),
                 tensor.shape().elements()
             );
             arguments.push(match tensor.shape().rank() {

@@ -7,7 +7,7 @@ use super::results::{check_results, results};
 use super::variant::naive;
 use super::{Cargo, Inputs, Settings, Shipped, TrialError, Variant};
 use crate::codegen::symbol::from_label;
-use crate::codegen::{BASE, C_BEGINS, C_ENDS, Kernel, Preamble, Role, unit_after};
+use crate::codegen::{BASE, C_BEGINS, C_ENDS, Kernel, Preamble, Role, c_type, unit_after};
 use crate::ir::Tensor;
 use crate::runtime::{Control, Data, Options, Place, Scalar, View, default_tolerance};
 use std::fmt::Write;
@@ -157,7 +157,7 @@ fn header<'k>(kernels: impl Iterator<Item = &'k Kernel>) -> String {
 
 /// The C that allocates memory for a tensor.
 fn allocate(pointer: &str, tensor: &Tensor, place: Place) -> String {
-    let (elem, count) = (tensor.elem().c_name(), tensor.shape().elements());
+    let (elem, count) = (c_type(tensor.elem()), tensor.shape().elements());
     let start = place.start();
     format!("    {pointer} = teml_allocate({count}, sizeof({elem}), {start});\n")
 }
@@ -165,7 +165,7 @@ fn allocate(pointer: &str, tensor: &Tensor, place: Place) -> String {
 /// The C that allocates and fills an input.
 fn fill(tensor: &Tensor, data: &Data, place: Place) -> String {
     let (name, count) = (tensor.label(), tensor.shape().elements());
-    let elem = tensor.elem().c_name();
+    let elem = c_type(tensor.elem());
     let mut c = allocate(&format!("teml_in_{name}"), tensor, place);
     let every = format!("    for (int64_t x = 0; x < {count}; x++)\n        teml_in_{name}[x] = ");
     match data {
@@ -251,7 +251,7 @@ fn driver(variants: &[Variant], kernels: &[&Kernel], fills: &str, checked: &[Str
         let mut outputs = 0;
         for param in &kernel.params {
             let (name, count) = (param.tensor.label(), param.tensor.shape().elements());
-            let elem = param.tensor.elem().c_name();
+            let elem = c_type(param.tensor.elem());
             if param.role == Role::In {
                 arguments.push(format!("(void *)teml_in_{name}"));
                 continue;
@@ -298,7 +298,7 @@ fn driver(variants: &[Variant], kernels: &[&Kernel], fills: &str, checked: &[Str
                 c,
                 "    wrong |= teml_compare_{}({:?}, {name:?}, teml_{reference}_{name}, \
                  teml_{v}_{name}, {count}, {:?});",
-                elem.c_name(),
+                c_type(elem),
                 variant.label,
                 default_tolerance(elem),
             );

@@ -64,8 +64,8 @@ pub fn register(engine: &mut Engine, shared: &Shared) -> std::result::Result<(),
         if index > 0 {
             return Ok(None);
         }
-        // C's `double` and `float` are element types, as the paper writes them.
-        let elem = Elem::ALL.into_iter().find(|e| e.c_name() == name);
+        // `double` and `float` are element types, as the paper writes them.
+        let elem = Elem::ALL.into_iter().find(|e| e.name_in_teml() == name);
         if let Some(error) = function_values::is_a_name(name)
             && !context.scope().contains(name)
             && is_function(&context, name)

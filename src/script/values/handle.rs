@@ -1,6 +1,6 @@
 //! Handles: loops and local tensors as values, which follow them through later steps.
 //!
-//! A handle keeps the birth of its loop (`ir/lineage.rs`), and finds the loop of that birth in a
+//! A handle keeps the birth of its loop (`ir/nest/lineage.rs`), and finds the loop of that birth in a
 //! later nest. If a step ended the loop, the error names the step and the loops made of it.
 
 use super::index::Index;

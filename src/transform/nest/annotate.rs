@@ -26,8 +26,8 @@
 use super::mode::mark;
 use super::resolve::find;
 use crate::args::{LOOP, NEST, Text};
-use crate::ir::{Hints, Nest};
-use crate::refusals::not_a_remark;
+use crate::ir::Nest;
+use crate::refusals::{is_remark, not_a_remark};
 use crate::{Error, LoopRef, Op, Param, Returns, Value};
 
 const TEXT: Param<Text> = Param::new("text");
@@ -47,7 +47,7 @@ pub static ANNOTATE: Op = Op {
 /// As the header says.
 pub fn annotate(nest: &Nest, reference: &LoopRef, text: &str) -> Result<Nest, Error> {
     find(nest, reference, &LOOP)?;
-    if !Hints::is_remark(text) {
+    if !is_remark(text) {
         return Err(not_a_remark(text, &TEXT));
     }
     mark(nest, reference, |mut l| {

@@ -25,8 +25,8 @@
 //! Halide.
 
 use crate::args::{NEST, Text};
-use crate::ir::{Hints, Nest};
-use crate::refusals::not_a_remark;
+use crate::ir::Nest;
+use crate::refusals::{is_remark, not_a_remark};
 use crate::{Error, Op, Param, Returns, Value};
 
 const REASON: Param<Text> = Param::new("reason");
@@ -45,7 +45,7 @@ pub static ASSUME: Op = Op {
 /// # Errors
 /// As the header says.
 pub fn assume(nest: &Nest, reason: &str) -> Result<Nest, Error> {
-    if !Hints::is_remark(reason) {
+    if !is_remark(reason) {
         return Err(not_a_remark(reason, &REASON));
     }
     Ok(nest.assumed(reason))

@@ -4,7 +4,7 @@
 //! A buffer holds a box, the footprint of a subnest, and copies run exactly through it.
 
 use super::resolve::{body_of, chain, find_scope};
-use crate::analysis::footprint::{Access, Side, Use, footprint, uses};
+use crate::analysis::footprint::{AccessKind, Side, Use, footprint, uses};
 use crate::analysis::position::Position;
 use crate::failure::Parameter;
 use crate::ir::{
@@ -241,19 +241,19 @@ impl<'a> Buffer<'a> {
                 let mut s: Stmt = (**s).clone();
                 s.value = s.value.map_accesses(&|tensor, index| {
                     let index = match index {
-                        _ if !is_source(tensor) || !chosen(Access::Read) => return None,
+                        _ if !is_source(tensor) || !chosen(AccessKind::Read) => return None,
                         Index::At(index) => self.index(index),
                         _ => Vec::new(),
                     };
                     Some(Expr::access(self.local.clone(), Index::At(index)))
                 });
-                if is_source(&s.target) && chosen(Access::Set) {
+                if is_source(&s.target) && chosen(AccessKind::Set) {
                     s.index = self.index(&s.index);
                     s.target = self.local.clone();
                 }
                 Tree::Stmt(Arc::new(s))
             }
-            Tree::Fill(fill) if is_source(&fill.target) && chosen(Access::Fill) => {
+            Tree::Fill(fill) if is_source(&fill.target) && chosen(AccessKind::Fill) => {
                 Tree::Fill(Arc::new(Fill {
                     target: self.local.clone(),
                     region: self.arrange(|d, side| {
@@ -318,7 +318,7 @@ impl<'a> Buffer<'a> {
 }
 
 /// Whether a use with this access is redirected.
-pub(super) type Chosen<'c> = &'c dyn Fn(Access) -> bool;
+pub(super) type Chosen<'c> = &'c dyn Fn(AccessKind) -> bool;
 
 /// A tensor and an index of it.
 type Place = (Tensor, Vec<Affine>);

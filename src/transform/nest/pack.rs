@@ -85,7 +85,7 @@
 
 use super::buffer::{Buffer, Scope, dimensions, free_names, text_at};
 use super::resolve::{body_of, with_body_of};
-use crate::analysis::footprint::{Access, Use, are_disjoint};
+use crate::analysis::footprint::{AccessKind, Use, are_disjoint};
 use crate::args::{LOOP, NEST, Order, TENSOR};
 use crate::ir::Nest;
 use crate::refusals::unnamed;
@@ -132,7 +132,7 @@ pub fn pack(
     read: Option<i64>,
 ) -> Result<Nest, Error> {
     let mut scope = Scope::find(nest, (reference, &LOOP), (tensor, &TENSOR))?;
-    let is_read = |used: &Use| used.access == Access::Read;
+    let is_read = |used: &Use| used.access == AccessKind::Read;
     let (reads, writes): (Vec<Use>, Vec<Use>) = scope.uses.drain(..).partition(is_read);
     scope.uses = reads;
     let order = dimensions(scope.tensor, order, &ORDER)?;
@@ -175,9 +175,9 @@ pub fn pack(
     let buffer = Buffer::new(name.clone(), scope.tensor, sides, &order);
     let mut body = vec![buffer.declaration(), buffer.load(&name)];
     let seen = Cell::new(0);
-    let chosen = |access: Access| {
-        seen.set(seen.get() + i64::from(access == Access::Read));
-        access == Access::Read && read.is_none_or(|read| read == seen.get())
+    let chosen = |access: AccessKind| {
+        seen.set(seen.get() + i64::from(access == AccessKind::Read));
+        access == AccessKind::Read && read.is_none_or(|read| read == seen.get())
     };
     body.extend(buffer.redirect_where(body_of(nest, &scope.position), &chosen));
     Ok(with_body_of(nest, &scope.position, body))

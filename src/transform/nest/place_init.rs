@@ -79,7 +79,7 @@ use super::fills::{
 };
 use super::place_inits::place_inits;
 use super::resolve::{body_of, chain, find_scope, with_body_of};
-use crate::analysis::footprint::{Access, Use, uses};
+use crate::analysis::footprint::{AccessKind, Use, uses};
 use crate::analysis::outside;
 use crate::analysis::position::{self, splice};
 use crate::args::{LoopOrLoops, NEST, TensorName};
@@ -120,7 +120,7 @@ pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&str>) -> Res
     let label = fill.target.label();
     let around = chain(nest, &from[..from.len() - 1]);
     let mut uses = uses(nest, fill.target.label());
-    uses.retain(|u| u.access != Access::Fill);
+    uses.retain(|u| u.access != AccessKind::Fill);
     if uses.iter().any(|u| u.position < *from) {
         return Err(used_before(fill).on(nest, []));
     }

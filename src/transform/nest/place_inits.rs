@@ -4,7 +4,7 @@ use super::fills::{
     Opening, filled_twice, no_box, only_fill, repeats, sweep, used_before, used_box,
 };
 use super::resolve::{body_of, chain, find, with_body_of};
-use crate::analysis::footprint::{Access, Use, uses};
+use crate::analysis::footprint::{AccessKind, Use, uses};
 use crate::analysis::position::{self, Position, splice};
 use crate::args::LOOP;
 use crate::ir::{Affine, Fill, Name, Nest};
@@ -27,7 +27,7 @@ pub fn place_inits(
     let goals = goals.collect::<Result<Vec<Position>, Error>>()?;
     let around = &from[..from.len() - 1];
     let mut uses = uses(nest, fill.target.label());
-    uses.retain(|u| u.access != Access::Fill);
+    uses.retain(|u| u.access != AccessKind::Fill);
     let elsewhere = || used_before(fill).on(nest, []);
     if !uses
         .iter()

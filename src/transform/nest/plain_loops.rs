@@ -38,5 +38,5 @@ pub static PLAIN_LOOPS: Op = Op {
 
 /// The nest with plain loops as its C.
 pub fn plain_loops(nest: &Nest) -> Nest {
-    nest.plain()
+    nest.left_to_compiler()
 }

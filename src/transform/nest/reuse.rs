@@ -4,7 +4,7 @@
 //! for so long. Inputs are dead only if `donate` says so.
 
 use super::resolve::body_of;
-use crate::analysis::footprint::{Access, Use, uses};
+use crate::analysis::footprint::{AccessKind, Use, uses};
 use crate::analysis::position::{self, Position};
 use crate::analysis::verify::verify;
 use crate::failure::Parameter;
@@ -84,7 +84,7 @@ impl<'a> Temporary<'a> {
                 None
             }
         };
-        let reads = |u: &Use| u.access == Access::Read;
+        let reads = |u: &Use| u.access == AccessKind::Read;
         let overwriting = match free {
             Free::Before => self.overwriting(buffer),
             Free::Meanwhile => Vec::new(),
@@ -110,7 +110,7 @@ impl<'a> Temporary<'a> {
         let mut after = uses.iter().filter(|u| place(u) > Some(self.last));
         let is_set = matches!(
             after.next().map(|u| u.access),
-            Some(Access::Set | Access::Fill)
+            Some(AccessKind::Set | AccessKind::Fill)
         );
         let donated = self.nest.donated().iter().any(|n| buffer.name() == Some(n));
         if is_set || donated || !overwriting.is_empty() || self.nest.locals().contains(&buffer) {

@@ -54,7 +54,7 @@ use super::parts::{Names, over_box};
 use super::producer::{Plain, not_plain, region};
 use super::resolve::{body_of, chain, find_scope, with_body_of};
 use crate::analysis::bounds::Bounds;
-use crate::analysis::footprint::{Access, Side, Use, footprint, uses};
+use crate::analysis::footprint::{AccessKind, Side, Use, footprint, uses};
 use crate::analysis::position;
 use crate::args::LoopOrLoops;
 use crate::ir::{Affine, Constant, Fill, Index, Nest, Tensor, Tree};
@@ -136,7 +136,7 @@ impl<'a> Consumer<'a> {
                 Index::At(index) => index.to_vec(),
                 Index::Unset | Index::Forbidden => Vec::new(),
             };
-            let same = |u: &Use| u.tensor == tensor && u.access != Access::Read;
+            let same = |u: &Use| u.tensor == tensor && u.access != AccessKind::Read;
             if uses(producer, tensor.label()).iter().any(same) {
                 reads.push((tensor, index));
             }
@@ -182,7 +182,7 @@ impl<'a> Consumer<'a> {
         let name = loops.last().map(|l| l.name.clone());
         let tensor = self.tensor.label();
         let mut writes = uses(producer, self.tensor.label());
-        writes.retain(|u| u.access != Access::Read && u.position.starts_with(goal));
+        writes.retain(|u| u.access != AccessKind::Read && u.position.starts_with(goal));
         let Some(sides) = footprint(producer, &writes, loops.len()) else {
             let place = name
                 .as_ref()

@@ -60,7 +60,7 @@
 use super::parts::Names;
 use super::resolve::{chain, check_step, find};
 use crate::analysis::bounds::Bounds;
-use crate::analysis::footprint::{Access, Side, Use, footprint, uses};
+use crate::analysis::footprint::{AccessKind, Side, Use, footprint, uses};
 use crate::analysis::position::{splice, walk};
 use crate::analysis::relative::offset_form;
 use crate::analysis::verify::Invalid;
@@ -162,7 +162,7 @@ fn update_in<'a>(
             loops: loops.to_vec(),
             tensor: &s.target,
             region: s.index.iter().map(|a| (a.clone(), 1)).collect(),
-            access: Access::Update,
+            access: AccessKind::Update,
         };
         let sides = footprint(nest, std::slice::from_ref(&update), position.len());
         if sides.is_some_and(|sides| !moves(&sides, &l.name)) {

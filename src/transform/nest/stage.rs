@@ -68,7 +68,7 @@
 use super::buffer::{Buffer, Scope, dimensions, free_names};
 use super::resolve::{body_of, with_body_of};
 use crate::analysis::definedness::{first_undefined, sets_all};
-use crate::analysis::footprint::{Access, Use, are_disjoint};
+use crate::analysis::footprint::{AccessKind, Use, are_disjoint};
 use crate::args::{LOOP, NEST, Order, TENSOR};
 use crate::ir::Nest;
 use crate::refusals::unnamed;
@@ -105,20 +105,22 @@ pub fn stage(
     order: Option<&[i64]>,
 ) -> Result<Nest, Error> {
     let mut scope = Scope::find(nest, (reference, &LOOP), (tensor, &TENSOR))?;
-    if scope.uses.iter().all(|u| u.access == Access::Read) {
+    if scope.uses.iter().all(|u| u.access == AccessKind::Read) {
         let text = format!("{} only reads {tensor}", scope.place());
         let error = refusal(text).help("`pack` keeps what is read in a buffer");
         return Err(error.on(nest, scope.name));
     }
     let depth = scope.position.len();
-    let (writes, reads): (Vec<&Use>, Vec<&Use>) =
-        scope.uses.iter().partition(|u| u.access != Access::Read);
+    let (writes, reads): (Vec<&Use>, Vec<&Use>) = scope
+        .uses
+        .iter()
+        .partition(|u| u.access != AccessKind::Read);
     let is_apart = |read: &&Use| writes.iter().all(|w| are_disjoint(nest, read, w, depth));
     let apart: Vec<bool> = reads.iter().map(is_apart).collect();
     let mut left = apart.iter();
     scope
         .uses
-        .retain(|u| u.access != Access::Read || left.next() == Some(&false));
+        .retain(|u| u.access != AccessKind::Read || left.next() == Some(&false));
     let sets = sets_all(nest, &scope.uses, depth);
     let is_set = sets && first_undefined(nest, &scope.uses, depth).is_none();
     let sides = scope.footprint(nest);
@@ -131,10 +133,10 @@ pub fn stage(
         body.push(buffer.load(&load));
     }
     let seen = Cell::new(0);
-    let chosen = |access: Access| {
+    let chosen = |access: AccessKind| {
         let read = seen.get();
-        seen.set(read + usize::from(access == Access::Read));
-        access != Access::Read || apart.get(read) != Some(&true)
+        seen.set(read + usize::from(access == AccessKind::Read));
+        access != AccessKind::Read || apart.get(read) != Some(&true)
     };
     body.extend(buffer.redirect_where(body_of(nest, &scope.position), &chosen));
     body.push(buffer.store(&store));

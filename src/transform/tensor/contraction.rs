@@ -219,7 +219,7 @@ impl Product {
 /// A name for a tensor that is computed from tensors of these labels, different from all in
 /// `taken`.
 pub(crate) fn name_after<'l>(labels: impl Iterator<Item = &'l str>, taken: &[String]) -> Name {
-    // C distinguishes 63 characters, and a number may follow.
+    // A name has at most 63 characters, and a number may follow.
     let base: String = labels.collect::<String>().chars().take(40).collect();
     let base = if base.is_empty() {
         "t".to_owned()

@@ -63,7 +63,7 @@
 use super::operand::{Operand, carried, indexed, rank, too_many_lists, typed};
 use super::triangular::of_target;
 use crate::analysis::bounds::Bounds;
-use crate::analysis::shape::{self, IteratorRange, Mismatch, Place};
+use crate::analysis::shape::{self, Dimension, IteratorRange, Mismatch};
 use crate::args::Extents;
 use crate::failure::Parameter;
 use crate::ir::{
@@ -290,7 +290,7 @@ fn infer_target(value: &Expr, to: &[Affine], within: &Domain) -> Result<Shape, E
     for (d, index) in to.iter().enumerate() {
         let place = |extent| {
             let (tensor, dimension) = ("the target".to_owned(), d + 1);
-            Place {
+            Dimension {
                 tensor,
                 dimension,
                 extent,

@@ -27,7 +27,7 @@
 
 use super::infer::{abstraction, binary, reduce};
 use super::operand::{describe, fresh_iterators, positional, rank};
-use crate::analysis::shape::{self, Place};
+use crate::analysis::shape::{self, Dimension};
 use crate::args::Dimensions;
 use crate::ir::{Affine, BinaryOp, Expr, Name, Reduction};
 use crate::refusals::{dimension_twice, no_dimension};
@@ -66,11 +66,11 @@ pub fn vcontract(left: &Expr, right: &Expr, pairs: &[[i64; 2]]) -> Result<Expr, 
     let left_at = positional(left, &i).map_err(|error| error.at(&LEFT))?;
     let right_at = positional(right, &j).map_err(|error| error.at(&RIGHT))?;
 
-    let place = |expr: &Expr, at: &Expr, names: &[Affine], r: usize| -> Result<Place, Error> {
+    let place = |expr: &Expr, at: &Expr, names: &[Affine], r: usize| -> Result<Dimension, Error> {
         let ranges = shape::ranges_so_far(at)?;
         let range = ranges.iter().find(|range| names[r].mentions(&range.name));
         let extent = range.map_or(0, shape::IteratorRange::extent);
-        Ok(Place {
+        Ok(Dimension {
             tensor: describe(expr),
             dimension: r + 1,
             extent,

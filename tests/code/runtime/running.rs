@@ -1,7 +1,7 @@
 //! Results.
 
 use crate::runtime::workshop::*;
-use teml::codegen::Role;
+use teml::codegen::{Role, c_type};
 use teml::ir::Elem;
 use teml::runtime::{Data, RuntimeError, Scalar, Values, View, compare, run_once};
 
@@ -9,7 +9,7 @@ use teml::runtime::{Data, RuntimeError, Scalar, Values, View, compare, run_once}
 #[test]
 fn every_element_type() {
     for elem in Elem::ALL {
-        let c = elem.c_name();
+        let c = c_type(elem);
         let source = format!(
             "#include <stdint.h>\nvoid axpy(const {c} *restrict x, {c} *restrict y) {{\n\
              for (int i = 0; i < 1000; i++) y[i] += 2 * x[i];\n}}"

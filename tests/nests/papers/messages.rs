@@ -43,7 +43,7 @@ fn wrong_texts_of_the_model_language() {
             "var A : [3 3]\nA = A + A * A",
             "var A : [3 4\nA = (A # A . [2 3]\nA = A $ A",
             "var input A : [3]\nvar output B : [3]\nvar T : [3]\nB = A + T",
-            "var A : [0 3]\nvar double : [3]\nA = A",
+            "var A : [0 3]\nvar _B : [3]\nA = A",
         ],
     );
 }

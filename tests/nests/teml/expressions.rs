@@ -1,7 +1,7 @@
 //! TeML Fig. 8: what each tensor expression denotes, with its where-clauses.
 
 use crate::teml::trees::*;
-use teml::analysis::shape::{Mismatch, Place};
+use teml::analysis::shape::{Dimension, Mismatch};
 use teml::ir::BinaryOp::{Add, Div, Mul, Sub};
 use teml::ir::{BinaryOp, Elem, Expr};
 use teml::transform::Error;
@@ -146,7 +146,7 @@ fn eq_15_vop() {
 #[test]
 fn eq_15_infers_a_shape_or_fails() {
     let (a, x) = (tensor("A", &[4, 5]), tensor("x", &[5]));
-    let place = |tensor: &str, dimension, extent| Place {
+    let place = |tensor: &str, dimension, extent| Dimension {
         tensor: tensor.to_owned(),
         dimension,
         extent,
@@ -222,7 +222,7 @@ fn eq_17_assigns_to_the_tensor_that_was_declared() {
     // The declared shape counts, not the inferred one. Without a declaration, S' alone does.
     assert_eq!(into(&tensor("B", &[5, 4])).unwrap(), x);
     // A declared tensor of another shape is a malformed assignment.
-    let place = |tensor: &str, dimension, extent| Place {
+    let place = |tensor: &str, dimension, extent| Dimension {
         tensor: tensor.to_owned(),
         dimension,
         extent,

@@ -22,9 +22,10 @@ use std::fmt::Display;
 use std::fs;
 use std::path::Path;
 use teml::analysis::verify::Invalid;
+use teml::codegen::symbol::SymbolError;
 use teml::codegen::{NoCode, generate};
 use teml::ir::BinaryOp::Mul;
-use teml::ir::{Elem, Name, NameError, Nest, Reduction};
+use teml::ir::{Elem, Name, Nest, Reduction};
 use teml::legality::{Reductions, Undecided, Verdict, check};
 use teml::lower::build::build;
 use teml::transform::nest::at::focus;
@@ -288,7 +289,7 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
         (
             vec![copy],
             "double",
-            NoCode::Symbol(NameError::Keyword("double".to_owned())),
+            NoCode::Symbol(SymbolError::Taken("double".to_owned())),
         ),
         (
             vec![broken],

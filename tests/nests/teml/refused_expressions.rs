@@ -2,7 +2,7 @@
 
 use crate::teml::refusals::Case;
 use crate::teml::trees::*;
-use teml::analysis::shape::{Mismatch, Place};
+use teml::analysis::shape::{Dimension, Mismatch};
 use teml::ir::BinaryOp::{Add, Mul};
 use teml::ir::{Affine, Constant, Elem, Expr, Index, Node, ShapeError};
 use teml::lower::build::NoNest;
@@ -17,8 +17,8 @@ use teml::transform::tensor::vop::{VADD, VMUL};
 use teml::transform::tensor::vreduce::{VSUM, vsum};
 use teml::transform::{Arg, Arrow, Number};
 
-fn place(tensor: &str, dimension: usize, extent: u64) -> Place {
-    Place {
+fn place(tensor: &str, dimension: usize, extent: u64) -> Dimension {
+    Dimension {
         tensor: tensor.to_owned(),
         dimension,
         extent,

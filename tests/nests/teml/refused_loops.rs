@@ -155,8 +155,8 @@ fn block_cases() -> Vec<Case> {
             .because_of(&["j", "i"]),
         Case::new(
             &RENAME,
-            on(&nest, [named("i"), word("for")]),
-            NameError::Keyword("for".to_owned()).to_string(),
+            on(&nest, [named("i"), word("_i")]),
+            NameError::Reserved("_i".to_owned()).to_string(),
         )
         .at(2),
         Case::new(&REPEAT, on(&nest, [word("i"), Arg::Int(2)]), clash("i"))
@@ -164,8 +164,8 @@ fn block_cases() -> Vec<Case> {
             .because_of(&["i"]),
         Case::new(
             &REPEAT,
-            on(&nest, [word("for"), Arg::Int(2)]),
-            NameError::Keyword("for".to_owned()).to_string(),
+            on(&nest, [word("_i"), Arg::Int(2)]),
+            NameError::Reserved("_i".to_owned()).to_string(),
         )
         .at(1),
         about_i(&UNROLL_AND_JAM, &stepped, &two, step),

@@ -2,7 +2,7 @@
 
 use crate::teml::refusals::Case;
 use crate::teml::trees::*;
-use teml::analysis::shape::{Allowed, Mismatch, Place};
+use teml::analysis::shape::{Allowed, Dimension, Mismatch};
 use teml::analysis::verify::Invalid;
 use teml::ir::BinaryOp::Mul;
 use teml::ir::{Affine, Comparison, Elem, Expr, Name, Shape};
@@ -262,7 +262,7 @@ fn reduction_cases() -> Vec<Case> {
         0 => format!("nothing is left to reduce over: {what} has no dimensions"),
         _ => "nothing is left to reduce over: the list is empty".to_owned(),
     };
-    let place = |tensor: &str, dimension, extent| Place {
+    let place = |tensor: &str, dimension, extent| Dimension {
         tensor: tensor.to_owned(),
         dimension,
         extent,

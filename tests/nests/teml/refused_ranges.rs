@@ -2,7 +2,7 @@
 
 use crate::teml::refusals::Case;
 use crate::teml::trees::*;
-use teml::analysis::shape::{Mismatch, Place};
+use teml::analysis::shape::{Dimension, Mismatch};
 use teml::ir::BinaryOp::Mul;
 use teml::ir::{Affine, Domain, Name, Range};
 use teml::transform::tensor::eq::EQ;
@@ -42,7 +42,7 @@ pub fn ranges() -> Vec<Case> {
         let upper = it(iterator).plus_constant(more);
         range(number(0), upper)
     };
-    let place = |tensor: &str, dimension, extent| Place {
+    let place = |tensor: &str, dimension, extent| Dimension {
         tensor: tensor.to_owned(),
         dimension,
         extent,

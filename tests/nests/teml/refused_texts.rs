@@ -3,7 +3,7 @@
 use crate::teml::refusals::Case;
 use crate::teml::trees::name;
 use teml::analysis::outside::Outside;
-use teml::analysis::shape::{Mismatch, Place};
+use teml::analysis::shape::{Dimension, Mismatch};
 use teml::analysis::verify::Invalid;
 use teml::ir::{Affine, Elem};
 use teml::lower::program::{NoProgram, program};
@@ -21,7 +21,7 @@ pub fn texts() -> Vec<Case> {
         what: what.to_owned(),
         help: None,
     };
-    let place = |extent| Place {
+    let place = |extent| Dimension {
         tensor: "A".to_owned(),
         dimension: 1,
         extent,

@@ -122,7 +122,7 @@ fn errors_name_the_line_and_what_is_wrong() {
         ("f64 A[4]\nf32 A[4]", 2, "declared twice"),
         ("f64 A[0]", 1, "at least 1"),
         ("f64 A[4", 1, "expected `]`"),
-        ("f64 double", 1, "C keyword"),
+        ("f64 _x", 1, "reserved"),
         ("f64 A[4] B[4]", 1, "`B[4]` is left over"),
         ("f64 A[4]\nA[0][0] = A[0]", 2, "A takes 1 index, not 2"),
         ("f64 A[4]\nA[0] A[0]", 2, "expected `=`"),

@@ -23,7 +23,7 @@ impl Iteration<'_> {
 }
 
 /// An iteration, and its access to the element.
-pub(super) type Access<'a> = (i64, Rc<Executed<'a>>);
+pub(super) type IterationAccess<'a> = (i64, Rc<Executed<'a>>);
 
 /// The accesses to an element, for each parallel or vector loop around it, outermost first.
 #[derive(Clone, Default)]
@@ -38,15 +38,15 @@ struct Touch<'a> {
 
 /// The accesses of the latest two iterations, the latest one first.
 #[derive(Clone, Default)]
-struct Latest<'a>([Option<Access<'a>>; 2]);
+struct Latest<'a>([Option<IterationAccess<'a>>; 2]);
 
 impl<'a> Latest<'a> {
     /// The latest access by another iteration.
-    fn before(&self, value: i64) -> Option<&Access<'a>> {
+    fn before(&self, value: i64) -> Option<&IterationAccess<'a>> {
         self.0.iter().flatten().find(|(other, _)| *other != value)
     }
 
-    fn add(&mut self, access: Access<'a>) {
+    fn add(&mut self, access: IterationAccess<'a>) {
         let [latest, before] = &mut self.0;
         if latest.as_ref().is_some_and(|(value, _)| *value != access.0) {
             *before = latest.take();
@@ -62,7 +62,7 @@ impl<'a> Touches<'a> {
         around: &[Iteration<'a>],
         by: &Rc<Executed<'a>>,
         writes: bool,
-    ) -> Result<(), (&'a Loop, [Access<'a>; 2])> {
+    ) -> Result<(), (&'a Loop, [IterationAccess<'a>; 2])> {
         for (level, iteration) in around.iter().enumerate() {
             let is_same = |t: &Touch| t.execution == iteration.execution;
             if !self.0.get(level).is_some_and(is_same) {

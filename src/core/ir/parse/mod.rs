@@ -12,7 +12,7 @@ use super::affine::Affine;
 use super::elem::Elem;
 use super::expr::{Expr, MAX_DEPTH};
 use super::function::BinaryOp;
-use super::history::{Loop, Nest, Tree};
+use super::nest::{Loop, Nest, Tree};
 use super::tensor::Tensor;
 use cursor::Cursor;
 use line::{Line, whole};

@@ -9,7 +9,7 @@ type Said<T> = Result<T, String>;
 /// `A = tensor(double, [3, 4])`.
 pub(super) fn declaration(tensor: &Tensor) -> String {
     let name = tensor.label();
-    let elem = tensor.elem().c_name();
+    let elem = tensor.elem().name_in_teml();
     if tensor.is_scalar() {
         return format!("{name} = scalar(\"{}\")", tensor.elem());
     }

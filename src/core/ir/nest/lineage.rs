@@ -7,9 +7,9 @@
 //! A handle is a birth. Its loop is found in a nest by a search for that birth. A replayed step
 //! makes the same births, so handles also hold after `undo`.
 
-use super::history::{Birth, Effects, Lineage, Loop, Nest, Step, Tree};
-use super::name::Name;
-use super::role::Role;
+use super::{Birth, Effects, Lineage, Loop, Nest, Step, Tree};
+use crate::ir::name::Name;
+use crate::ir::role::Role;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 

@@ -1,46 +1,13 @@
 //! Trees with other names, iterators, tensors or origins, and their contents.
 
-use super::affine::Affine;
-use super::expr::Expr;
-use super::history::{Lineage, Loop, Tree};
-use super::mode::Mode;
-use super::name::Name;
-use super::range::{Hints, Range};
-use super::statement::{Fill, Origin, Stmt};
-use super::tensor::Tensor;
+use super::{Loop, Tree};
+use crate::ir::affine::Affine;
+use crate::ir::expr::Expr;
+use crate::ir::name::Name;
+use crate::ir::range::Hints;
+use crate::ir::statement::{Fill, Origin, Stmt};
+use crate::ir::tensor::Tensor;
 use std::sync::Arc;
-
-impl PartialEq for Loop {
-    fn eq(&self, other: &Loop) -> bool {
-        self.has_head_of(other) && self.body == other.body
-    }
-}
-
-impl Eq for Loop {}
-
-impl Loop {
-    /// A serial loop without hints.
-    pub fn serial(name: Name, range: Range, body: Vec<Tree>) -> Loop {
-        Loop {
-            name,
-            range,
-            mode: Mode::Serial,
-            hints: Hints::default(),
-            body,
-            lineage: Lineage::default(),
-        }
-    }
-
-    /// Whether both have one name, and run the same range in the same mode with the same hints.
-    pub fn has_head_of(&self, other: &Loop) -> bool {
-        (&self.name, &self.range) == (&other.name, &other.range) && self.runs_like(other)
-    }
-
-    /// Whether both have the same mode and hints.
-    pub fn runs_like(&self, other: &Loop) -> bool {
-        self.mode == other.mode && self.hints == other.hints
-    }
-}
 
 impl Tree {
     /// A loop as a tree.

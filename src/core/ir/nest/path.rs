@@ -1,7 +1,7 @@
 //! Paths: the steps that made a nest.
 
-use super::history::{Arg, Birth, Effects, Invocation, Link, Nest, Path, Site, Step};
-use super::name::Name;
+use super::{Arg, Birth, Effects, Invocation, Link, Nest, Path, Site, Step};
+use crate::ir::name::Name;
 use std::fmt;
 use std::sync::Arc;
 

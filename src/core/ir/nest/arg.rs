@@ -1,8 +1,8 @@
 //! Arguments of operations, as values that a step of a path keeps.
 
-use super::affine::Affine;
-use super::history::{Arg, Nest, Path};
-use super::literal::{Iters, LoopRef};
+use super::{Arg, Nest, Path};
+use crate::ir::affine::Affine;
+use crate::ir::literal::{Iters, LoopRef};
 
 /// Nests in arguments keep the steps that made them up to this depth, so that walks over paths can
 /// recurse.

@@ -1,9 +1,9 @@
 //! Library calls. A call takes several steps for a script, but is one entry of a path.
 //!
 //! The inner steps are replayed. The call is recorded where the script wrote it, and printing,
-//! `undo`, `diff` and comments in C show it.
+//! `undo`, `diff` and comments in generated code show it.
 
-use super::history::{Given, Invocation, Nest};
+use super::{Given, Invocation, Nest};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
