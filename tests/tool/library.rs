@@ -203,8 +203,8 @@ fn names(text: &str) -> (BTreeSet<&str>, BTreeSet<&str>) {
     (defined, called)
 }
 
-/// A file is read without those that build on it. A name that several files define counts as a
-/// call of each of them.
+/// So readers understand a file without the files that build on it. If several files define a name,
+/// its calls count for each of them.
 #[test]
 fn no_two_files_need_each_other() {
     let texts: Vec<(PathBuf, String)> = files()
@@ -227,7 +227,7 @@ fn no_two_files_need_each_other() {
         });
         needed.insert(file, calls.collect());
     }
-    // What needs no other file, or is needed by none, is in no circle.
+    // A file that needs no other one, or that none needs, is in no circle.
     loop {
         let count = needed.len();
         let left: BTreeSet<&PathBuf> = needed.keys().copied().collect();
