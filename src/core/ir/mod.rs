@@ -5,6 +5,7 @@
 
 mod affine;
 mod arg;
+mod closest;
 mod constant;
 mod domain;
 mod elem;
@@ -32,6 +33,7 @@ mod text;
 mod tree;
 
 pub use affine::Affine;
+pub use closest::closest;
 pub use constant::Constant;
 pub use domain::Domain;
 pub use elem::Elem;
