@@ -212,7 +212,8 @@ fn every_wrong_line_is_reported_once() {
         for j in 0..
           x[i + j] += q[j]
           z[1] = sqr(y[0])
-            z[j] = y[j]
+          z[0] = 1
+            z[1] = y[0]
           y[j] = i
         fr k in 0..6
           x[k] = z[0] + k
@@ -238,7 +239,7 @@ fn every_wrong_line_is_reported_once() {
             ("", "the range has no upper bound"),
             ("q", "tensor q is not declared"),
             ("sqr", "`sqr` is not supported"),
-            ("z[j] = y[j]", "the indentation fits no loop"),
+            ("z[1] = y[0]", "the indentation fits no loop"),
             ("fr", "no line begins with `fr`"),
             ("k", "tensor k is not declared"),
             ("if", "`if` is not supported"),

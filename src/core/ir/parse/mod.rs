@@ -321,7 +321,8 @@ impl<'t> Reader<'t> {
 
     /// Reads the errors of lines that are too deep, from `line` on. Returns the lines after them.
     fn astray<'l>(&mut self, line: Line<'t>, lines: &'l [Line<'t>]) -> &'l [Line<'t>] {
-        let wrong = Wrong::from("the indentation fits no loop".to_owned()).label("indented");
+        let wrong =
+            Wrong::from("the indentation fits no loop".to_owned()).label("belongs to no loop");
         let help = "lines in a loop have one indentation, deeper than that of the loop";
         self.errors.push(line.wrong(wrong.help(help)));
         let deep = |other: &&Line| other.indent >= line.indent;
