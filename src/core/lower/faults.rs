@@ -206,7 +206,7 @@ fn of_value(e: &Expr) -> Result<Elem, NoProgram> {
             Ok(elem)
         }
         Node::Apply { function, args, .. } => {
-            let elems = args.iter().map(|arg| of_value(arg));
+            let elems = args.iter().map(of_value);
             let elems = elems.collect::<Result<Vec<Elem>, NoProgram>>()?;
             if let (Function::Select(_), [left, right, one, other]) = (function, &args[..]) {
                 agree(left, right, elems[1])?;
