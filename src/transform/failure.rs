@@ -5,6 +5,7 @@
 //! errors.
 
 use crate::ir::{Name, Nest};
+use crate::problem::Problem;
 use std::fmt;
 
 /// The classes of errors, which schedules and messages tell apart.
@@ -52,20 +53,7 @@ pub struct Error {
     /// Its loops at fault.
     pub culprits: Vec<Name>,
     /// The mistakes in a text that is the argument at fault.
-    pub places: Vec<Place>,
-}
-
-/// A mistake at a place of a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The bytes of the text at fault.
-    pub span: std::ops::Range<usize>,
-    /// Whose fault it is.
-    pub class: Class,
-    /// The message.
-    pub text: String,
-    /// A correct spelling.
-    pub help: Option<String>,
+    pub places: Vec<Problem>,
 }
 
 /// A parameter that an error can blame.

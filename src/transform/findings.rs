@@ -1,6 +1,7 @@
 //! Turns findings of the rooms below into errors of operations: adds their class and help.
 
-use super::failure::{Class, Error, Place};
+use super::failure::{Class, Error};
+use super::problem::Problem;
 use crate::analysis::position::NoLoop;
 use crate::analysis::shape::Mismatch;
 use crate::analysis::verify::Invalid;
@@ -23,7 +24,7 @@ pub trait Finding: Display {
     }
 
     /// Where a text is wrong.
-    fn places(&self) -> Vec<Place> {
+    fn places(&self) -> Vec<Problem> {
         Vec::new()
     }
 }
@@ -250,12 +251,12 @@ impl Finding for Faults {
         (!helps.is_empty()).then(|| helps.join("\n"))
     }
 
-    fn places(&self) -> Vec<Place> {
-        let places = self.0.iter().map(|fault| Place {
-            span: fault.span.clone(),
-            class: class(&fault.why),
-            text: fault.why.at_place(),
+    fn places(&self) -> Vec<Problem> {
+        let places = self.0.iter().map(|fault| Problem {
+            rule: Some(class(&fault.why).name()),
+            label: fault.why.label(),
             help: fault.why.help(),
+            ..Problem::new(&fault.span, fault.why.to_string())
         });
         places.collect()
     }

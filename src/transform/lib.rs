@@ -10,7 +10,6 @@ use teml_core::{analysis, ir, legality, lower, poly, target};
 
 mod apply;
 mod args;
-mod closest;
 mod failure;
 mod findings;
 pub mod lift;
@@ -18,6 +17,7 @@ pub mod nest;
 mod op;
 pub mod padding;
 mod param;
+mod problem;
 pub mod program;
 mod refusals;
 mod repair;
@@ -26,13 +26,13 @@ pub mod tensor;
 pub mod trace;
 mod words;
 
-pub use crate::ir::{Arg, Arrow, Iters, LoopRef, Number};
+pub use crate::ir::{Arg, Arrow, Iters, LoopRef, Number, closest};
 pub use apply::{apply, apply_again};
 pub use args::Args;
-pub use closest::closest;
-pub use failure::{Class, Error, Place, bug, limitation, mistake, refusal};
+pub use failure::{Class, Error, bug, limitation, mistake, refusal};
 pub use op::{Op, Returns, Value};
 pub use param::{Kind, Param};
+pub use problem::{Problem, Span};
 pub use repair::{Repair, repair};
 
 /// All operations, in the order in which help lists them.

@@ -161,8 +161,14 @@ mod tests {
         let [i, j] = ["i", "j"].map(|name| Affine::iterator(Name::new(name).unwrap()));
         let three = Affine::constant(3);
         let equal = |_: &Affine, _: &Affine| true;
-        assert_eq!(binding(&[i.clone(), j.clone()], equal), std::slice::from_ref(&i));
-        assert_eq!(binding(&[i.clone(), three.clone()], equal), std::slice::from_ref(&three));
+        assert_eq!(
+            binding(&[i.clone(), j.clone()], equal),
+            std::slice::from_ref(&i)
+        );
+        assert_eq!(
+            binding(&[i.clone(), three.clone()], equal),
+            std::slice::from_ref(&three)
+        );
         let both = [i.clone(), j.clone(), three.clone(), i.clone()];
         let same = |a: &Affine, b: &Affine| a == b;
         assert_eq!(binding(&both, same), [i, j, three]);

@@ -4,6 +4,7 @@
 //! new tree and never changes its argument. Equality is structural.
 
 mod affine;
+mod closest;
 mod constant;
 mod domain;
 mod elem;
@@ -26,6 +27,7 @@ mod tensor;
 mod text;
 
 pub use affine::Affine;
+pub use closest::closest;
 pub use constant::Constant;
 pub use domain::Domain;
 pub use elem::Elem;

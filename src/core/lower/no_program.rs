@@ -1,6 +1,5 @@
 //! Errors of texts that should be programs.
 
-use crate::analysis::outside::Outside;
 use crate::analysis::shape::Mismatch;
 use crate::analysis::verify::Invalid;
 use crate::ir::{Elem, Name, Reduction};
@@ -17,12 +16,23 @@ pub struct Fault {
     pub why: NoProgram,
     /// The bytes of the text at fault.
     pub span: Range<usize>,
+    /// The line of the text in which they begin, counted from 1.
+    pub line: usize,
+    /// The character of that line, counted from 1.
+    pub column: usize,
 }
 
 impl fmt::Display for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let texts: Vec<String> = self.0.iter().map(|fault| fault.why.to_string()).collect();
-        f.write_str(&texts.join("\n"))
+        let texts = self.0.iter().map(
+            |Fault {
+                 why, line, column, ..
+             }| match why {
+                NoProgram::Empty => why.to_string(),
+                why => format!("line {line}, column {column}: {why}"),
+            },
+        );
+        f.write_str(&texts.collect::<Vec<_>>().join("\n"))
     }
 }
 
@@ -30,13 +40,12 @@ impl fmt::Display for Faults {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoProgram {
     /// A line that cannot be parsed.
-    #[error("line {line} of the text, `{text}`: {what}")]
+    #[error("{what}")]
     Unreadable {
-        /// Counted from 1.
-        line: usize,
-        text: String,
         /// The error: what was expected or found.
         what: String,
+        /// The message at its place; may be empty.
+        label: String,
         /// The text to write instead.
         help: Option<String>,
     },
@@ -50,41 +59,31 @@ pub enum NoProgram {
     #[error("{0}")]
     Invalid(Invalid),
     /// Element types that differ.
-    #[error("`{text}`: {why}")]
+    #[error("{why}")]
     Elems {
-        /// The statement.
-        text: String,
         /// The operands.
         why: Mismatch,
     },
     /// A function that is not defined for integers.
-    #[error("`{text}`: `{function}` takes floating-point numbers, and these are of type {elem}")]
+    #[error("`{function}` takes floating-point numbers, and these are of type {elem}")]
     NeedsFloat {
-        /// The statement.
-        text: String,
         function: &'static str,
         /// The element type.
         elem: Elem,
     },
     /// A function that is not defined for floating-point numbers.
-    #[error("`{text}`: `{function}` takes integers, and these are of type {elem}")]
+    #[error("`{function}` takes integers, and these are of type {elem}")]
     NeedsInteger {
-        /// The statement.
-        text: String,
         function: &'static str,
         /// The element type.
         elem: Elem,
     },
     /// A reduction in a statement, where a loop is needed.
-    #[error("`{text}`: `{}` over iterators is not supported in a statement", .reduction.name())]
-    Reduction {
-        /// The statement.
-        text: String,
-        reduction: Reduction,
-    },
+    #[error("`{}` over iterators is not supported in a statement", .reduction.name())]
+    Reduction { reduction: Reduction },
     /// An access that leaves its tensor, or cannot be decided.
-    #[error("`{}`: {}", .0.text, .0.why)]
-    Outside(Outside),
+    #[error("{0}")]
+    Outside(Mismatch),
     /// A fill without a statement that it begins.
     #[error("`{text}` begins nothing: no statement of its own that assigns {tensor} follows it")]
     IdleFill {
@@ -95,11 +94,22 @@ pub enum NoProgram {
 }
 
 impl NoProgram {
-    /// The message without the line.
-    pub fn at_place(&self) -> String {
+    /// The message at the place; may be empty.
+    pub fn label(&self) -> String {
         match self {
-            NoProgram::Unreadable { what, .. } => what.clone(),
-            why => why.to_string(),
+            NoProgram::Unreadable { label, .. } => label.clone(),
+            NoProgram::Hidden { .. } => "the name of a loop around".to_owned(),
+            NoProgram::Elems {
+                why: Mismatch::Elems { right_elem, .. },
+                ..
+            } => format!("of type {right_elem}"),
+            NoProgram::NeedsFloat { elem, .. } | NoProgram::NeedsInteger { elem, .. } => {
+                format!("of values of type {elem}")
+            }
+            NoProgram::Outside(Mismatch::Leaves { value, place, .. }) => {
+                format!("{value} is not in 0..{}", place.extent)
+            }
+            _ => String::new(),
         }
     }
 
@@ -112,14 +122,17 @@ impl NoProgram {
             NoProgram::Unreadable { what, .. } if what.ends_with("is not declared") => {
                 "declare it above the loops: `f64 x[8]`, or `${x}` for a tensor `x` of the script"
             }
-            NoProgram::Unreadable { what, .. } if what.contains("indentation") => {
-                "lines in a loop have one indentation, deeper than that of the loop"
-            }
             NoProgram::Hidden { .. } => "give the inner loop another name",
             NoProgram::IdleFill { .. } => "write loops that assign the elements",
-            NoProgram::Invalid(Invalid::Malformed(what)) if what.ends_with("of its loop") => {
-                "indices are sums of iterators of the loops around and numbers; `${n}` is the number \
-                 `n` of the script"
+            NoProgram::Outside(Mismatch::Leaves { index, place, .. }) => {
+                let within = format!("an index of this dimension is in 0..{}", place.extent);
+                return Some(match index.terms().first() {
+                    Some((iterator, _)) => format!(
+                        "{within}: narrow the range of `{iterator}`, or of a loop that its bounds \
+                         depend on"
+                    ),
+                    None => within,
+                });
             }
             NoProgram::Elems {
                 why:
@@ -154,7 +167,7 @@ impl NoProgram {
     pub fn is_limitation(&self) -> bool {
         let unclear = |why: &Mismatch| matches!(why, Mismatch::Unclear { .. });
         match self {
-            NoProgram::Outside(outside) => unclear(&outside.why),
+            NoProgram::Outside(why) => unclear(why),
             NoProgram::Invalid(invalid) => matches!(
                 invalid,
                 Invalid::TooDeep

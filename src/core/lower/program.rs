@@ -55,8 +55,8 @@
 //!
 //! Refuses: lines that cannot be read; an access that leaves its tensor, with the iteration in
 //! which it does; a loop with the name of a loop around it; operands of several element types; a
-//! `fill` of a tensor that nothing after it assigns. All errors are shown at once. There are no
-//! conditions, no indices that are elements, and no loops without a range. The message says what to
+//! `fill` of a tensor that nothing after it assigns. All errors are shown at once, each at its place.
+//! There are no conditions, no indices that are elements, and no loops without a range. The message says what to
 //! write instead.
 //!
 //! Source: the canonical notation of nests; the sequential meaning of loops.
@@ -78,17 +78,22 @@ use std::sync::Arc;
 /// The header lists them.
 pub fn program(text: &str) -> Result<Nest, Faults> {
     let whole = Text::of(text);
-    let read = read_nest(&canonical(text).join("\n")).map_err(|errors| whole.unreadable(errors))?;
-    let found = faults(read.nest.trees());
+    let read = read_nest(&canonical(text).join("\n"));
+    let mut found = whole.unreadable(read.errors);
+    found.extend(whole.faults(faults(read.nest.trees(), true), &read.lines));
+    for (trees, lines) in &read.inside {
+        found.extend(whole.faults(faults(trees, false), lines));
+    }
     if !found.is_empty() {
-        return Err(whole.faults(found, &read.lines));
+        found.sort_by_key(|fault| fault.span.start);
+        return Err(Faults(found));
     }
     let nest = Nest::of_trees(with_own_names(read.nest.trees()));
-    verify(&nest).map_err(|invalid| whole.fault(NoProgram::Invalid(invalid)))?;
+    verify(&nest).map_err(|invalid| whole.invalid(invalid, &nest, &read.lines))?;
     let mut count = Count::default();
     let trees = count.sequence(nest.trees(), &mut Vec::new());
     if !count.fills.is_empty() {
-        return Err(whole.faults(idle(&nest, &count.fills), &read.lines));
+        return Err(Faults(whole.faults(idle(&nest, &count.fills), &read.lines)));
     }
     if count.definition.is_empty() {
         Err(whole.fault(NoProgram::Empty))

@@ -5,7 +5,6 @@ use crate::binding::conversion::{as_loop, convert};
 use crate::binding::ranges;
 use crate::binding::state::Shared;
 use crate::ir::{Affine, Name};
-use crate::lang::Problem;
 use crate::messages::fail::{Failure, Unread};
 use crate::transform::nest::interchange::INTERCHANGE;
 use crate::transform::tensor::declare::{SCALAR, TENSOR};
@@ -120,11 +119,6 @@ fn unread(error: transform::Error, args: &[Arg]) -> Failure {
     let (Some(Arg::Word(text)), false) = (text, error.places.is_empty()) else {
         return Failure::operation(error);
     };
-    let problems = error.places.iter().map(|place| Problem {
-        rule: Some(place.class.name()),
-        help: place.help.clone(),
-        ..Problem::new(&place.span, &*place.text)
-    });
-    let unread = Unread::new(error.op, text, problems.collect());
+    let unread = Unread::new(error.op, text, error.places.clone());
     Failure::operation(error).reading(unread)
 }

@@ -1,10 +1,10 @@
 //! Makes a program of declarations and statements, and reports every problem in them.
 
 use super::lower::{Iterators, Lowering};
-use super::problem::Problem;
 use super::term::{Declaration, Extent, Statement, Unit};
 use super::typing::{Context, shown};
 use crate::ir::{Elem, Expr, Name, Program, Shape, Tensor, Variable};
+use crate::problem::Problem;
 use crate::tensor::with_shapes;
 use std::collections::BTreeMap;
 

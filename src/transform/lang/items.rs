@@ -1,9 +1,9 @@
 //! Files of declarations and statements in the model language and TeIL: all declarations come
 //! first, each on one line.
 
-use super::problem::{Problem, Span};
 use super::term::{Declaration, Extent};
 use super::token::{Input, Rule, name, sign, word};
+use crate::problem::{Problem, Span};
 use chumsky::prelude::*;
 
 /// A declaration, or a statement with a value of type `V`.

@@ -173,7 +173,7 @@ impl Lowering<'_> {
     }
 }
 
-fn zero_based(dimension: &(u64, super::problem::Span)) -> Option<usize> {
+fn zero_based(dimension: &(u64, crate::problem::Span)) -> Option<usize> {
     usize::try_from(dimension.0).ok()?.checked_sub(1)
 }
 

@@ -12,7 +12,6 @@ mod lower;
 mod model;
 mod notation;
 mod operators;
-mod problem;
 mod sac;
 mod teil;
 mod term;
@@ -21,8 +20,8 @@ mod token;
 mod typing;
 mod write;
 
+pub use crate::problem::{Problem, Span};
 pub use notation::Notation;
-pub use problem::{Problem, Span};
 pub use sac::Variable;
 pub use write::{NotSaid, written};
 

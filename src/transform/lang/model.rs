@@ -20,12 +20,12 @@
 //! Source: Rink, Modeling of Languages for Tensor Manipulation, 2018: Fig. 1, §3.2.1, §5.
 
 use super::items::{Item, apart, items};
-use super::problem::{Problem, Span};
 use super::term::{Extent, Kind, Statement, Term, Unit};
 use super::text;
 use super::token::{Errors, Input, Rule, Token, integer, name, parsed, sign, tokens};
 use super::typing::Context;
 use crate::ir::BinaryOp;
+use crate::problem::{Problem, Span};
 use chumsky::input::Input as _;
 use chumsky::prelude::*;
 

@@ -15,10 +15,10 @@
 //!
 //! Source: Rink and Castrillon, TeIL, 2019: §5, eqs. 7 and 8.
 
-use super::problem::{Problem, Span};
 use super::term::{Declaration, Extent, Kind, Statement, Term, Unit};
 use super::token::{Errors, Input, Rule, Token, integer, name, parsed, sign, tokens, word};
 use crate::ir::BinaryOp;
+use crate::problem::{Problem, Span};
 use chumsky::input::{Input as _, MapExtra};
 use chumsky::prelude::*;
 use std::collections::BTreeMap;

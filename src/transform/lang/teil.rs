@@ -19,10 +19,10 @@
 //! other reductions are alike.
 
 use super::items::{Item, apart, items};
-use super::problem::Problem;
 use super::term::{Dimension, Extent, Kind, Statement, Term, Unit};
 use super::token::{Errors, Input, Rule, integer, name, parsed, sign, tokens, word};
 use crate::ir::{BinaryOp, Reduction};
+use crate::problem::Problem;
 use chumsky::input::Input as _;
 use chumsky::prelude::*;
 use std::collections::BTreeMap;

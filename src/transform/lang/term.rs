@@ -2,8 +2,8 @@
 //!
 //! Dimensions are counted from 1.
 
-use super::problem::Span;
 use crate::ir::{BinaryOp, Reduction};
+use crate::problem::Span;
 
 /// A term and its place in the text.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! Tokens, which all notations share, and messages for unexpected ones.
 
-use super::problem::{Problem, Span};
+use crate::problem::{Problem, Span};
 use chumsky::error::{RichPattern, RichReason};
 use chumsky::input::ValueInput;
 use chumsky::prelude::*;

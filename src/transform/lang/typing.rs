@@ -3,10 +3,10 @@
 //! Source: the model language, Figs. 7–9; TeIL, Fig. 8. One function has the rules of both: a
 //! contraction is a reduction of a diagonal, and scalars multiply on the left.
 
-use super::problem::{Problem, Span};
 use super::term::{Declaration, Dimension, Extent, Kind, Term};
 use crate::closest;
 use crate::ir::BinaryOp;
+use crate::problem::{Problem, Span};
 use std::collections::BTreeMap;
 
 /// Tensor types, Γ: the extents of each variable.

@@ -2,23 +2,28 @@
 
 use crate::teml::refusals::Case;
 use crate::teml::trees::name;
-use teml::analysis::outside::Outside;
 use teml::analysis::shape::{Dimension, Mismatch};
 use teml::analysis::verify::Invalid;
 use teml::ir::{Affine, Elem};
-use teml::lower::program::{NoProgram, program};
+use teml::lower::program::{Fault, Faults, NoProgram, program};
 use teml::transform::nest::text::NEST;
 use teml::transform::{Arg, Class, apply};
 
-fn case(text: &str, why: NoProgram) -> Case {
-    Case::new(&NEST, vec![Arg::Word(text.to_owned())], why).at(0)
+fn case(text: &str, line: usize, column: usize, why: NoProgram) -> Case {
+    let fault = Fault {
+        why,
+        span: 0..0,
+        line,
+        column,
+    };
+    let faults = Faults(vec![fault]);
+    Case::new(&NEST, vec![Arg::Word(text.to_owned())], faults).at(0)
 }
 
 pub fn texts() -> Vec<Case> {
-    let unreadable = |line: usize, text: &str, what: &str| NoProgram::Unreadable {
-        line,
-        text: text.to_owned(),
+    let unreadable = |what: &str| NoProgram::Unreadable {
         what: what.to_owned(),
+        label: String::new(),
         help: None,
     };
     let place = |extent| Dimension {
@@ -26,35 +31,48 @@ pub fn texts() -> Vec<Case> {
         dimension: 1,
         extent,
     };
-    let outside = |text: &str, why: Mismatch| {
-        let text = text.to_owned();
-        NoProgram::Outside(Outside { text, why })
-    };
     let index = |iterator: &str, more: i64| Affine::iterator(name(iterator)).plus_constant(more);
     vec![
         case(
             "\n  f64 A[4]\n  for i in 0..4\n    // twice\n      A[i] = B[i]\n",
-            unreadable(5, "A[i] = B[i]", "tensor B is not declared"),
+            5,
+            14,
+            unreadable("tensor B is not declared"),
         ),
         case(
             "f64 A[4]\nfor i in 0..4\n    A[i] = 1\n  A[i] = 2",
-            unreadable(4, "A[i] = 2", "the indentation fits no loop"),
+            4,
+            3,
+            unreadable("the indentation fits no loop"),
         ),
-        case("f64 A[4]\nfor i in 0..4", NoProgram::Empty),
+        case("f64 A[4]\nfor i in 0..4", 1, 1, NoProgram::Empty),
         case(
             "f64 A[4]\nfor i in 0..4\n  for i in 0..4\n    A[i] = 1",
+            3,
+            7,
             NoProgram::Hidden { name: name("i") },
         ),
         case(
             "f64 A[4]\nfor i in 0..4\n  A[j] = 1",
-            NoProgram::Invalid(Invalid::Malformed(
-                "`j` uses `j` outside of its loop".to_owned(),
-            )),
+            3,
+            5,
+            unreadable("`j` is not the iterator of a loop around it"),
+        ),
+        case(
+            "f64 A[4]\nvector for i in 0..4\n  vector for j in 0..4\n    A[i] = 1",
+            3,
+            3,
+            NoProgram::Invalid(Invalid::InsideVector {
+                outer: name("i"),
+                inner: name("j"),
+                mode: "vector",
+            }),
         ),
         case(
             "f64 A[4]\ni32 B[4]\nfor i in 0..4\n  A[i] = B[i]",
+            4,
+            10,
             NoProgram::Elems {
-                text: "A[i] = B[i]".to_owned(),
                 why: Mismatch::Elems {
                     left: "A".to_owned(),
                     left_elem: Elem::F64,
@@ -65,52 +83,55 @@ pub fn texts() -> Vec<Case> {
         ),
         case(
             "i32 A[4]\nfor i in 0..4\n  A[i] = 1 + sqrt(A[i])",
+            3,
+            14,
             NoProgram::NeedsFloat {
-                text: "A[i] = 1 + sqrt(A[i])".to_owned(),
                 function: "sqrt",
                 elem: Elem::I32,
             },
         ),
         case(
             "f64 A[4]\nfor i in 0..4\n  A[i] = mod(A[i], 2)",
+            3,
+            10,
             NoProgram::NeedsInteger {
-                text: "A[i] = mod(A[i], 2)".to_owned(),
                 function: "mod",
                 elem: Elem::F64,
             },
         ),
         case(
             "f64 A[4], x[3]\nfor i in 0..4\n  A[i] = sum(j: x[j])",
+            3,
+            10,
             NoProgram::Reduction {
-                text: "A[i] = sum(j: x[j])".to_owned(),
                 reduction: teml::ir::Reduction::Sum,
             },
         ),
         case(
             "f64 A[10]\nfor t in 0..4\n  for i in 0..10\n    A[i] += A[i + 1]",
-            outside(
-                "A[i] += A[i + 1]",
-                Mismatch::Leaves {
-                    index: index("i", 1),
-                    value: 10,
-                    at: vec![(name("t"), 0), (name("i"), 9)],
-                    place: place(10),
-                },
-            ),
+            4,
+            15,
+            NoProgram::Outside(Mismatch::Leaves {
+                index: index("i", 1),
+                value: 10,
+                at: vec![(name("t"), 0), (name("i"), 9)],
+                place: place(10),
+            }),
         ),
         case(
             "f64 A[9]\nfor i in 0..3000\n  for j in 0..3000\n    for k in i + j..min(i, j)\n      \
              A[k + 9] = 1",
-            outside(
-                "A[k + 9] = 1",
-                Mismatch::Unclear {
-                    index: index("k", 9),
-                    place: place(9),
-                },
-            ),
+            5,
+            9,
+            NoProgram::Outside(Mismatch::Unclear {
+                index: index("k", 9),
+                place: place(9),
+            }),
         ),
         case(
             "f64 A[4], B[4]\nfill A[0..4] = 0\nfor i in 0..4\n  B[i] = A[i]",
+            2,
+            1,
             NoProgram::IdleFill {
                 text: "fill A[0..4] = 0".to_owned(),
                 tensor: "A".to_owned(),
@@ -123,7 +144,7 @@ pub fn texts() -> Vec<Case> {
 fn found(text: &str) -> Vec<(&str, String)> {
     let error = apply(&NEST, &[Arg::Word(text.to_owned())], None).unwrap_err();
     let places = error.places.iter();
-    let each = places.map(|p| (&text[p.span.clone()], p.text.clone()));
+    let each = places.map(|p| (&text[p.span.clone()], p.message.clone()));
     each.collect()
 }
 
@@ -155,7 +176,7 @@ fn everything_that_is_wrong_is_said_at_once() {
             ),
             ("=", "expected `]` before `= 1`"),
             ("C", "tensor C is not declared"),
-            ("", "expected an iterator or a number at the end"),
+            ("", "the range has no upper bound"),
             ("+", "expected a value before `+ 2`"),
             (",", "`min` of more than 2 arguments is not supported"),
         ]
@@ -176,9 +197,93 @@ fn everything_that_is_wrong_with_a_text_that_can_be_read() {
     ";
     let found = found(text);
     let at: Vec<&str> = found.iter().map(|(at, _)| *at).collect();
+    assert_eq!(at, ["i", "n", "j", "k"]);
+}
+
+/// One error per line, wherever lines around it are wrong, and none that follows from another.
+#[test]
+fn every_wrong_line_is_reported_once() {
+    let text = "
+      f64 total[6], x[6]
+      f46 y[2]
+      f64 z[2]
+      for i in 0..6
+        totl[i] = x[ii]
+        for j in 0..
+          x[i + j] += q[j]
+          z[1] = sqr(y[0])
+          z[0] = 1
+            z[1] = y[0]
+          y[j] = i
+        fr k in 0..6
+          x[k] = z[0] + k
+        if x[i] > 0
+          x[i] = i + l
+        x[i + 6] = 1
+      for (int i = 0; i < n; i++)
+        x[i] = 1
+      f64 late[3]
+      late[i] = 1
+      x[0][1] = 0
+    ";
+    let found = found(text);
+    let said: Vec<(&str, &str)> = found
+        .iter()
+        .map(|(at, what)| (*at, what.as_str()))
+        .collect();
     assert_eq!(
-        at,
-        ["A[i] = 1", "B[i] = n[i]", "for j in 0..4", "B[j] = A[k]"]
+        said,
+        [
+            ("f46", "`f46` is not an element type"),
+            ("totl", "tensor totl is not declared"),
+            ("", "the range has no upper bound"),
+            ("q", "tensor q is not declared"),
+            ("sqr", "`sqr` is not supported"),
+            ("z[1] = y[0]", "the indentation fits no loop"),
+            ("fr", "no line begins with `fr`"),
+            ("k", "tensor k is not declared"),
+            ("if", "`if` is not supported"),
+            ("i", "tensor i is not declared"),
+            (
+                "i + 6",
+                "index `i + 6` is 6 at i = 0, outside of dimension 1 of x (extent 6)"
+            ),
+            ("(", "expected a name before `(int i = 0; i < n; i++)`"),
+            ("f64", "a declaration comes before all loops and statements"),
+            ("i", "`i` is not the iterator of a loop around it"),
+            ("x", "x takes 1 index, not 2"),
+        ]
+    );
+}
+
+/// What could be meant is suggested.
+#[test]
+fn near_names_are_suggested() {
+    for (text, name) in [
+        ("f64 total[6]\ntotl[0] = 1", "total"),
+        ("f64 x[6]\nfor row in 0..6\n  x[rwo] = 1", "row"),
+        ("f64 x[6]\nfr i in 0..6\n  x[i] = 1", "for"),
+        ("f46 x[6]\nx[0] = 1", "f64"),
+        ("f64 x[6]\nx[0] = sqr(x[1])", "sqrt"),
+        ("f64 x[6]\nlocl f64 t[6]\nx[0] = 1", "local"),
+    ] {
+        let error = apply(&NEST, &[Arg::Word(text.to_owned())], None).unwrap_err();
+        assert_eq!(error.places.len(), 1, "{text}: {:?}", error.places);
+        let help = format!("did you mean `{name}`?");
+        assert_eq!(error.help, Some(help), "{text}");
+    }
+}
+
+/// Programs in Rust see the lines and the characters.
+#[test]
+fn errors_say_lines_and_columns() {
+    let text = "f64 total[6]\nfor i in 0..6\n  totl[i] = 1\n  total[i + 1] = 1\n  total[é] = 1";
+    let error = apply(&NEST, &[Arg::Word(text.to_owned())], None).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "line 3, column 3: tensor totl is not declared\n\
+         line 4, column 9: index `i + 1` is 6 at i = 5, outside of dimension 1 of total (extent 6)\n\
+         line 5, column 9: expected an iterator or a number before `é] = 1`"
     );
 }
 
@@ -257,7 +362,7 @@ fn texts_mix_element_types() {
         ),
     ] {
         let text = format!("f64 a[9]\ni32 k[9]\nfor i in 0..9\n  {statement}");
-        assert_eq!(found(&text)[0].1, format!("`{statement}`: {at}"));
+        assert_eq!(found(&text)[0].1, at);
     }
 }
 

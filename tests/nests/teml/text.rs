@@ -160,7 +160,7 @@ fn errors_name_the_line_and_what_is_wrong() {
         (
             "f64 A[4]\nA[0] = A[0]\nf64 B[4]",
             3,
-            "tensor f64 is not declared",
+            "a declaration comes before",
         ),
         // The first line at fault counts, not the innermost.
         (

@@ -2,6 +2,7 @@
 
 use super::wrong::Wrong;
 use crate::ir::affine::Affine;
+use crate::ir::closest::closest;
 use crate::ir::constant::Constant;
 use crate::ir::elem::Elem;
 use crate::ir::function::BinaryOp;
@@ -22,6 +23,8 @@ pub(super) struct Cursor<'a> {
     pub(super) elem: Elem,
     /// The start of the last word read, or of a missing token.
     pub(super) at: &'a str,
+    /// The iterators of the loops around, if they are known.
+    pub(super) iterators: Option<Vec<Name>>,
 }
 
 impl<'a> Cursor<'a> {
@@ -33,6 +36,7 @@ impl<'a> Cursor<'a> {
             depth: 0,
             elem: tensors.first().map_or_else(Elem::default, Tensor::elem),
             at: text,
+            iterators: None,
         }
     }
 
@@ -72,18 +76,20 @@ impl<'a> Cursor<'a> {
     /// The error that `what` is missing here.
     pub(super) fn expected(&mut self, what: &str) -> Wrong {
         self.at = self.rest.trim_start();
-        match self.rest.trim() {
-            "" => format!("expected {what} at the end").into(),
-            rest => format!("expected {what} before `{rest}`").into(),
-        }
+        let wrong = match self.rest.trim() {
+            "" => format!("expected {what} at the end"),
+            rest => format!("expected {what} before `{rest}`"),
+        };
+        Wrong::from(wrong).label(format!("{what} is missing"))
     }
 
     pub(super) fn end(&mut self) -> Result<(), Wrong> {
         self.at = self.rest.trim_start();
         match self.rest.trim() {
             "" => Ok(()),
-            rest => Err(super::unsupported::left_over(rest)
-                .unwrap_or_else(|| format!("`{rest}` is left over").into())),
+            rest => Err(super::unsupported::left_over(rest).unwrap_or_else(|| {
+                Wrong::from(format!("`{rest}` is left over")).label("the line should end here")
+            })),
         }
     }
 
@@ -107,7 +113,8 @@ impl<'a> Cursor<'a> {
         let word = self.word()?;
         let value: i64 = word
             .parse()
-            .map_err(|_| format!("`{word}` is not an integer"))?;
+            .map_err(|_| format!("`{word}` is not an integer"))
+            .map_err(|what| Wrong::from(what).label("an integer is expected here"))?;
         Ok(if negative { -value } else { value })
     }
 
@@ -130,9 +137,7 @@ impl<'a> Cursor<'a> {
     }
 
     pub(super) fn declarations(&mut self) -> Result<Vec<Tensor>, Wrong> {
-        let word = self.word()?;
-        let elem =
-            Elem::from_name(&word).ok_or_else(|| format!("`{word}` is not an element type"))?;
+        let elem = self.elem_name()?;
         let mut tensors = vec![self.declaration(elem)?];
         while self.eat(",") {
             tensors.push(self.declaration(elem)?);
@@ -142,10 +147,13 @@ impl<'a> Cursor<'a> {
 
     pub(super) fn local(&mut self) -> Result<Tensor, Wrong> {
         self.word()?;
-        let word = self.word()?;
-        let elem =
-            Elem::from_name(&word).ok_or_else(|| format!("`{word}` is not an element type"))?;
+        let elem = self.elem_name()?;
         self.declaration(elem)
+    }
+
+    fn elem_name(&mut self) -> Result<Elem, Wrong> {
+        let word = self.word()?;
+        Elem::from_name(&word).ok_or_else(|| super::unsupported::elem(&word))
     }
 
     fn declaration(&mut self, elem: Elem) -> Result<Tensor, Wrong> {
@@ -188,8 +196,34 @@ impl<'a> Cursor<'a> {
             Some(tensor) if self.is_next("(") => Err(super::unsupported::called(tensor)),
             Some(tensor) => Ok(tensor.clone()),
             None => Err(super::unsupported::word(&name, self.rest)
-                .unwrap_or_else(|| format!("tensor {name} is not declared").into())),
+                .unwrap_or_else(|| self.undeclared(&name))),
         }
+    }
+
+    /// The error for a name that no declaration has.
+    fn undeclared(&self, name: &str) -> Wrong {
+        let wrong = Wrong::from(format!("tensor {name} is not declared")).label("unknown tensor");
+        let mut iterators = self.iterators.iter().flatten();
+        if iterators.any(|iterator| iterator.as_str() == name) {
+            return wrong.help(format!("`index({name})` is the value of the iterator"));
+        }
+        wrong.suggest(
+            closest(name, self.tensors.iter().map(Tensor::label)),
+            "declare it above the loops: `f64 x[8]`, or `${x}` for a tensor `x` of the script",
+        )
+    }
+
+    /// Checks that `name`, which was read last, is the iterator of a loop around.
+    fn has_loop(&self, name: &Name) -> Result<(), Wrong> {
+        let Some(iterators) = self.iterators.as_ref().filter(|all| !all.contains(name)) else {
+            return Ok(());
+        };
+        let wrong = Wrong::from(format!("`{name}` is not the iterator of a loop around it"));
+        Err(wrong.label("unknown iterator").suggest(
+            closest(name.as_str(), iterators.iter().map(Name::as_str)),
+            "indices and bounds are sums of iterators of the loops around and numbers; `${n}` is \
+             the number `n` of the script",
+        ))
     }
 
     pub(super) fn affine(&mut self) -> Result<Affine, Wrong> {
@@ -217,6 +251,7 @@ impl<'a> Cursor<'a> {
             if let Some(wrong) = super::unsupported::after_iterator(&iterator, self.rest) {
                 return Err(wrong);
             }
+            self.has_loop(&iterator)?;
             let factor = if self.eat("*") { self.integer()? } else { 1 };
             return Ok(Affine::iterator(iterator).times(factor));
         }
@@ -225,7 +260,9 @@ impl<'a> Cursor<'a> {
             let iterator = self.iterator()?;
             match super::unsupported::after_iterator(&iterator, self.rest) {
                 Some(wrong) => Err(wrong),
-                None => Ok(Affine::iterator(iterator).times(number)),
+                None => self
+                    .has_loop(&iterator)
+                    .map(|()| Affine::iterator(iterator).times(number)),
             }
         } else {
             Ok(Affine::constant(number))
@@ -257,8 +294,14 @@ impl<'a> Cursor<'a> {
 
     /// Reads `0..n step 2`, with `max(…)` and `min(…)` for several bounds.
     pub(super) fn range(&mut self) -> Result<Range, Wrong> {
+        if self.is_next("..") {
+            return Err(self.no_bound("lower"));
+        }
         let lower = self.bounds("max")?;
         self.expect("..")?;
+        if self.rest.trim().is_empty() || self.is_next("step ") {
+            return Err(self.no_bound("upper"));
+        }
         let upper = self.bounds("min")?;
         let step = if self.eat("step ") {
             self.integer()?
@@ -266,10 +309,18 @@ impl<'a> Cursor<'a> {
             1
         };
         if step < 1 {
-            Err(format!("the step {step} is not positive").into())
+            Err(Wrong::from(format!("the step {step} is not positive")).label("at least 1"))
         } else {
             Ok(Range { lower, upper, step })
         }
+    }
+
+    /// The error for a range without its lower or upper bound, which is missing here.
+    fn no_bound(&mut self, which: &str) -> Wrong {
+        self.at = self.rest.trim_start();
+        Wrong::from(format!("the range has no {which} bound"))
+            .label("a bound is missing")
+            .help("a range has two bounds, such as `0..8`, `i + 1..8` or `0..min(i + 2, 8)`")
     }
 
     fn sharing(&mut self) -> Result<Sharing, Wrong> {
@@ -421,7 +472,10 @@ impl<'a> Cursor<'a> {
             return Err(wrong);
         }
         let update = BinaryOp::ALL.into_iter().find(|op| self.eat(op.symbol()));
-        self.expect("=")?;
+        if !self.eat("=") {
+            let wrong = self.expected("`=`");
+            return Err(wrong.help("a statement is an assignment: `x[i] = …`, `x[i] += …`"));
+        }
         Ok(Stmt {
             target,
             index,
@@ -435,7 +489,20 @@ impl<'a> Cursor<'a> {
 fn has_rank(tensor: &Tensor, given: usize) -> Result<(), Wrong> {
     match tensor.shape().rank() {
         rank if rank == given => Ok(()),
-        1 => Err(format!("{} takes 1 index, not {given}", tensor.label()).into()),
-        rank => Err(format!("{} takes {rank} indices, not {given}", tensor.label()).into()),
+        rank => {
+            let count = |count| match count {
+                1 => "1 index".to_owned(),
+                _ => format!("{count} indices"),
+            };
+            let name = tensor.label();
+            let wrong = Wrong::from(format!("{name} takes {}, not {given}", count(rank)));
+            let extents = tensor.shape().extents().iter();
+            let extents: String = extents.map(|extent| format!("[{extent}]")).collect();
+            Err(wrong.label(count(given)).help(format!(
+                "its declaration is `{} {name}{extents}`: an element is `{}`",
+                tensor.elem(),
+                super::unsupported::element(tensor)
+            )))
+        }
     }
 }

@@ -12,12 +12,14 @@ use super::affine::Affine;
 use super::elem::Elem;
 use super::expr::{Expr, MAX_DEPTH};
 use super::function::BinaryOp;
+use super::name::Name;
 use super::nest::{Loop, Nest, Tree};
 use super::tensor::Tensor;
 use cursor::Cursor;
 use line::{Line, whole};
 use pieces::pieces;
 use std::sync::Arc;
+use wrong::Wrong;
 
 pub use line::ParseError;
 
@@ -27,68 +29,64 @@ pub use line::ParseError;
 /// # Errors
 /// [`ParseError`] names the first line that does not fit.
 pub fn parse_nest(text: &str) -> Result<Nest, ParseError> {
-    read_nest(text).map(|read| read.nest).map_err(|errors| {
-        let first = errors.into_iter().min_by_key(|error| error.line);
-        first.unwrap_or_else(|| line(1, "").wrong("the text cannot be read"))
-    })
+    let read = read(text, None);
+    match read.errors.into_iter().next() {
+        Some(first) => Err(first),
+        None => Ok(read.nest),
+    }
 }
 
-/// A nest with the places of its trees in the text.
+/// What a text says, as far as it can be read, with the places of its trees.
 #[derive(Clone, Debug)]
 pub struct Read {
+    /// The loops and statements outside of loops that cannot be read.
     pub nest: Nest,
-    /// The line of each tree, counted from 1, in the order of the text.
+    /// The line of each tree of the nest, counted from 1, in the order of the text.
     pub lines: Vec<usize>,
+    /// The trees in lines that cannot be read, with the line of each tree.
+    pub inside: Vec<(Vec<Tree>, Vec<usize>)>,
+    /// One error per line that cannot be read, in the order of the text.
+    pub errors: Vec<ParseError>,
 }
 
-/// Parses a nest with the places of its trees, or returns all errors.
-///
-/// # Errors
-/// One error per line that does not fit.
-pub fn read_nest(text: &str) -> Result<Read, Vec<ParseError>> {
-    let (tensors, lines, errors) = split(text);
+/// Parses a nest, and goes on after lines that cannot be read. Indices and bounds consist of
+/// iterators of loops around them.
+pub fn read_nest(text: &str) -> Read {
+    read(text, Some(Vec::new()))
+}
+
+/// Parses a nest in loops over `iterators`, if these are known.
+fn read(text: &str, iterators: Option<Vec<Name>>) -> Read {
+    let Split {
+        tensors,
+        lines,
+        errors,
+        unread,
+    } = split(text);
     let mut reader = Reader {
         tensors: &tensors,
+        iterators,
+        lines: Vec::new(),
+        inside: Vec::new(),
         errors,
     };
-    let (trees, mut rest) = reader.block(&lines, 0);
-    while let [first, ..] = rest {
-        let what = "the indentation fits no loop";
-        reader.errors.push(first.wrong(what));
-        let own = |line: &&Line| line.indent >= first.indent;
-        let count = rest.iter().take_while(own).count();
-        for line in &rest[..count] {
-            reader.tree(*line);
-        }
-        rest = reader.block(&rest[count..], 0).1;
-    }
+    let (trees, _) = reader.block(&lines, 0);
     let mut errors = reader.errors;
     // A tensor whose declaration is malformed is unknown, which is reported once.
-    let unread: Vec<&str> = text
-        .lines()
-        .enumerate()
-        .filter_map(|(k, line)| {
-            let is_declared = lines.first().is_none_or(|first| k + 1 < first.number)
-                || starts_with(line.trim_start(), LOCAL);
-            let is_wrong = errors.iter().any(|error| error.line == k + 1);
-            (is_declared && is_wrong).then_some(line)
-        })
-        .collect();
     errors.retain(|error| {
         let name = error.what.strip_prefix("tensor ");
         let name = name.and_then(|what| what.strip_suffix(" is not declared"));
-        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let mut words = unread.iter().flat_map(|line| line.split(|c| !is_part(c)));
         name.is_none_or(|name| !words.any(|word| word == name))
     });
-    if errors.is_empty() {
-        return Ok(Read {
-            nest: Nest::of_trees(trees),
-            lines: lines.iter().map(|line| line.number).collect(),
-        });
-    }
     errors.sort_by_key(|error| error.line);
-    Err(errors)
+    errors.dedup_by_key(|error| error.line);
+    Read {
+        nest: Nest::of_trees(trees),
+        lines: reader.lines,
+        inside: reader.inside,
+        errors,
+    }
 }
 
 /// Parses an index expression, as `Display` writes it.
@@ -105,7 +103,12 @@ pub fn parse_affine(text: &str) -> Result<Affine, String> {
 /// # Errors
 /// [`ParseError`] names the first line that does not fit.
 pub fn parse_expr(text: &str) -> Result<Expr, ParseError> {
-    let (tensors, lines, errors) = split(text);
+    let Split {
+        tensors,
+        lines,
+        errors,
+        ..
+    } = split(text);
     if let Some(error) = errors.into_iter().next() {
         return Err(error);
     }
@@ -115,7 +118,7 @@ pub fn parse_expr(text: &str) -> Result<Expr, ParseError> {
         ([_, _, ..], _) => pieces(&lines, &tensors),
         _ => {
             let first = lines.get(1).copied().unwrap_or_else(|| line(1, ""));
-            Err(first.wrong("expected declarations and an expression"))
+            Err(first.wrong("expected declarations and an expression".to_owned()))
         }
     }
 }
@@ -132,12 +135,23 @@ fn line(number: usize, text: &str) -> Line<'_> {
 /// The keyword of a local tensor's declaration.
 const LOCAL: &str = "local";
 
-/// The declared tensors, the lines after the declarations at the start, and the errors in
-/// declarations.
-fn split(text: &str) -> (Vec<Tensor>, Vec<Line<'_>>, Vec<ParseError>) {
+/// The parts of a text.
+struct Split<'t> {
+    /// The declared tensors.
+    tensors: Vec<Tensor>,
+    /// The lines after the declarations.
+    lines: Vec<Line<'t>>,
+    /// The errors in declarations.
+    errors: Vec<ParseError>,
+    /// The declarations with errors.
+    unread: Vec<&'t str>,
+}
+
+fn split(text: &str) -> Split<'_> {
     let mut tensors = Vec::new();
     let mut lines = Vec::new();
     let mut errors = Vec::new();
+    let mut unread = Vec::new();
     for (k, whole) in text.lines().enumerate() {
         let whole = without_comment(whole);
         let trimmed = whole.trim_start_matches(' ');
@@ -150,16 +164,55 @@ fn split(text: &str) -> (Vec<Tensor>, Vec<Line<'_>>, Vec<ParseError>) {
             text: trimmed,
         };
         let declares = Elem::ALL.iter().any(|e| starts_with(trimmed, e.name()));
-        if declares && lines.is_empty() {
-            errors.extend(declarations(line, &mut tensors));
+        let error = if declares {
+            let error = declarations(line, &mut tensors);
+            let late = || (!lines.is_empty()).then(|| line.wrong_word(late(trimmed)));
+            error.or_else(late)
+        } else if let Some(wrong) = misspelt(trimmed) {
+            Some(line.wrong_word(wrong))
         } else {
-            if starts_with(trimmed, LOCAL) {
-                errors.extend(local(line, &mut tensors));
-            }
             lines.push(line);
-        }
+            let is_local = starts_with(trimmed, LOCAL);
+            is_local.then(|| local(line, &mut tensors)).flatten()
+        };
+        unread.extend(error.is_some().then_some(trimmed));
+        errors.extend(error);
     }
-    (tensors, lines, errors)
+    Split {
+        tensors,
+        lines,
+        errors,
+        unread,
+    }
+}
+
+/// The error for a declaration after a loop or statement.
+fn late(text: &str) -> Wrong {
+    let wrong = Wrong::from("a declaration comes before all loops and statements".to_owned());
+    wrong.label("a declaration").help(format!(
+        "move it up, or declare a tensor of each iteration: `{LOCAL} {text}`"
+    ))
+}
+
+/// The error for a declaration whose first word is not an element type.
+fn misspelt(text: &str) -> Option<Wrong> {
+    let (word, rest) = text.split_at(text.find(|c| !is_part(c))?);
+    let keywords = ["for", "parallel", "vector", "fill", LOCAL];
+    if keywords.contains(&word) || unsupported::opens(word) || !starts_with(text, word) {
+        return None;
+    }
+    let is_tensor = |declared: &str| {
+        let declared = declared.trim();
+        let (name, extents) = declared.split_at(declared.find('[').unwrap_or(declared.len()));
+        let is_extent = |c: char| c.is_ascii_digit() || matches!(c, '[' | ']');
+        !name.is_empty() && name.chars().all(is_part) && extents.chars().all(is_extent)
+    };
+    let declares = rest.split(',').all(is_tensor);
+    declares.then(|| unsupported::declaration(word, rest))
+}
+
+const fn is_part(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
 }
 
 /// A line without its trailing comment. The comment of a loop is its remark, separated by one
@@ -196,6 +249,12 @@ fn starts_with(text: &str, keyword: &str) -> bool {
 /// Reads lines and collects errors.
 struct Reader<'t> {
     tensors: &'t [Tensor],
+    /// The iterators of the loops around, if they are known.
+    iterators: Option<Vec<Name>>,
+    /// The lines of the trees.
+    lines: Vec<usize>,
+    /// The trees in lines that cannot be read, with the line of each tree.
+    inside: Vec<(Vec<Tree>, Vec<usize>)>,
     errors: Vec<ParseError>,
 }
 
@@ -208,8 +267,12 @@ impl<'t> Reader<'t> {
     ) -> (Vec<Tree>, &'l [Line<'t>]) {
         let mut trees = Vec::new();
         while let [line, rest @ ..] = lines
-            && line.indent == 2 * depth
+            && line.indent >= 2 * depth
         {
+            if line.indent > 2 * depth {
+                lines = self.astray(*line, lines);
+                continue;
+            }
             lines = rest;
             if depth > MAX_DEPTH as usize {
                 self.errors.push(line.wrong(line::too_deep()));
@@ -217,36 +280,103 @@ impl<'t> Reader<'t> {
             }
             match self.tree(*line) {
                 Some(Head::Loop(mut l)) => {
+                    self.lines.push(line.number);
+                    let around = self.enter(Some(l.name.clone()));
                     (l.body, lines) = self.block(lines, depth + 1);
+                    self.iterators = around;
                     trees.push(Tree::of_loop(*l));
                 }
-                Some(Head::Tree(tree)) => trees.push(tree),
-                // Read the body all the same, for its errors.
-                None => lines = self.block(lines, depth + 1).1,
+                Some(Head::Tree(tree)) => {
+                    self.lines.push(line.number);
+                    trees.push(tree);
+                }
+                None if lines.first().is_some_and(|next| next.indent > line.indent) => {
+                    let first = line.text.split(|c| !is_part(c)).next();
+                    let around = match first {
+                        Some(word) if unsupported::opens(word) => self.iterators.clone(),
+                        _ => self.enter(looped(line.text)),
+                    };
+                    let outside = std::mem::take(&mut self.lines);
+                    let (body, after) = self.block(lines, depth + 1);
+                    let own = std::mem::replace(&mut self.lines, outside);
+                    self.inside.push((body, own));
+                    (self.iterators, lines) = (around, after);
+                }
+                None => {}
             }
         }
         (trees, lines)
     }
 
+    /// Enters a loop over the iterator `name`, if that is known. Returns the iterators around it.
+    fn enter(&mut self, name: Option<Name>) -> Option<Vec<Name>> {
+        let around = self.iterators.clone();
+        match (&mut self.iterators, name) {
+            (Some(iterators), Some(name)) => iterators.push(name),
+            (_, None) => self.iterators = None,
+            (None, Some(_)) => {}
+        }
+        around
+    }
+
+    /// Reads the errors of lines that are too deep, from `line` on. Returns the lines after them.
+    fn astray<'l>(&mut self, line: Line<'t>, lines: &'l [Line<'t>]) -> &'l [Line<'t>] {
+        let wrong =
+            Wrong::from("the indentation fits no loop".to_owned()).label("belongs to no loop");
+        let help = "lines in a loop have one indentation, deeper than that of the loop";
+        self.errors.push(line.wrong(wrong.help(help)));
+        let deep = |other: &&Line| other.indent >= line.indent;
+        let count = lines.iter().take_while(deep).count();
+        let around = self.iterators.take();
+        for line in &lines[..count] {
+            self.tree(*line);
+        }
+        self.iterators = around;
+        &lines[count..]
+    }
+
     /// Parses a line. `None` if it is malformed.
     fn tree(&mut self, line: Line<'t>) -> Option<Head> {
         let is = |keyword: &&str| starts_with(line.text, keyword);
+        let iterators = self.iterators.as_deref();
         let read = if is(&"fill") {
-            let fill = line.read(self.tensors, Cursor::fill);
-            fill.map(|fill| Head::Tree(Tree::Fill(Arc::new(fill))))
+            let fill = line.read_in(self.tensors, iterators, Cursor::fill);
+            let fill = fill.map(|fill| Head::Tree(Tree::Fill(Arc::new(fill))));
+            fill.map_err(|error| error.or_help("a fill is `fill x[0..8] = 0`"))
         } else if is(&LOCAL) {
             // The declaration was read before, and its errors reported.
             let local = line.read(&[], Cursor::local).ok()?;
             Ok(Head::Tree(Tree::Local(local)))
-        } else if ["for", "parallel", "vector"].iter().any(is) {
-            line.read(self.tensors, Cursor::head)
-                .map(|l| Head::Loop(Box::new(l)))
+        } else if ["for", "parallel", "vector"].iter().any(is) || line.text.starts_with("for (") {
+            let head = line.read_in(self.tensors, iterators, Cursor::head);
+            let head = head.map(|l| Head::Loop(Box::new(l)));
+            head.map_err(|error| error.or_help("a loop is `for i in 0..8`"))
+        } else if let Some(wrong) = self.unknown(line.text) {
+            Err(line.wrong_word(wrong))
         } else {
-            let stmt = line.read(self.tensors, Cursor::stmt);
+            let stmt = line.read_in(self.tensors, iterators, Cursor::stmt);
             stmt.map(|stmt| Head::Tree(Tree::Stmt(Arc::new(stmt))))
         };
         read.map_err(|error| self.errors.push(error)).ok()
     }
+
+    /// The error for a line that begins with a word that is neither a keyword nor a tensor, and
+    /// another word.
+    fn unknown(&self, text: &str) -> Option<Wrong> {
+        let (word, rest) = text.split_at(text.find(|c| !is_part(c))?);
+        let is_tensor = self.tensors.iter().any(|tensor| tensor.label() == word);
+        let is_unknown = !is_tensor && starts_with(text, word);
+        is_unknown.then(|| unsupported::keyword(word, rest))
+    }
+}
+
+/// The iterator of a loop that cannot be read: the word before `in`, or else the word after `for`.
+fn looped(text: &str) -> Option<Name> {
+    let words: Vec<&str> = text.split(' ').filter(|word| !word.is_empty()).collect();
+    let before = words.windows(2).find(|pair| pair[1] == "in");
+    let after = words.windows(2).find(|pair| pair[0] == "for");
+    let name = before.map(|pair| pair[0]).or(after.map(|pair| pair[1]))?;
+    Name::new(name).ok()
 }
 
 /// A parsed line: a loop, whose body follows, or a whole tree.
@@ -266,7 +396,7 @@ fn local(line: Line<'_>, tensors: &mut Vec<Tensor>) -> Option<ParseError> {
                 None
             }
         },
-        Err(error) => Some(error),
+        Err(error) => Some(error.or_help("a declaration is `local f64 t[8]` or `local f64 s[]`")),
     }
 }
 
@@ -274,7 +404,7 @@ fn local(line: Line<'_>, tensors: &mut Vec<Tensor>) -> Option<ParseError> {
 fn declarations(line: Line<'_>, tensors: &mut Vec<Tensor>) -> Option<ParseError> {
     let declared = match line.read(&[], Cursor::declarations) {
         Ok(declared) => declared,
-        Err(error) => return Some(error),
+        Err(error) => return Some(error.or_help("a declaration is `f64 x[8], A[8][9], s[]`")),
     };
     let mut error = None;
     for tensor in declared {
@@ -288,5 +418,6 @@ fn declarations(line: Line<'_>, tensors: &mut Vec<Tensor>) -> Option<ParseError>
 }
 
 fn twice(line: Line<'_>, tensor: &Tensor) -> ParseError {
-    line.wrong(format!("tensor {} is declared twice", tensor.label()))
+    let wrong = Wrong::from(format!("tensor {} is declared twice", tensor.label()));
+    line.wrong(wrong.help("remove one of the declarations, or give the tensor another name"))
 }

@@ -22,7 +22,7 @@ pub(super) fn pieces<'a>(lines: &[Line<'a>], tensors: &'a [Tensor]) -> Result<Ex
         };
         let assignment = own.read(tensors, Cursor::root)?;
         if line.indent > 0 || otherwise.is_some() || !assignment.is_assignment() {
-            return Err(line.wrong("expected the assignments of pieces"));
+            return Err(line.wrong("expected the assignments of pieces".to_owned()));
         }
         match rest {
             None => pieces.push(assignment),
@@ -34,6 +34,7 @@ pub(super) fn pieces<'a>(lines: &[Line<'a>], tensors: &'a [Tensor]) -> Result<Ex
             line: 1,
             columns: 0..0,
             what: "expected the assignments of pieces".to_owned(),
+            label: String::new(),
             help: None,
         })
     } else {

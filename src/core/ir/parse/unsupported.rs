@@ -1,6 +1,7 @@
 //! Constructs of other languages that texts of nests do not have, with replacements.
 
 use super::wrong::Wrong;
+use crate::ir::closest::closest;
 use crate::ir::elem::Elem;
 use crate::ir::function::{BinaryOp, Function};
 use crate::ir::name::Name;
@@ -58,12 +59,54 @@ pub(super) fn word(word: &str, rest: &str) -> Option<Wrong> {
             let casts = Elem::ALL.map(|e| format!("`{}(x)`", e.name()));
             let others = ["`select(x < y, a, b)`".to_owned(), "`index(i)`".to_owned()];
             let all: Vec<String> = binary.chain(plain).chain(casts).chain(others).collect();
-            let help = format!("functions are {}", all.join(", "));
-            return Some(Wrong::unsupported(format!("`{word}`"), help));
+            let names = all
+                .iter()
+                .filter_map(|call| call.get(1..)?.split('(').next());
+            let near = closest(word, names).map(str::to_owned);
+            let wrong = Wrong::from(format!("`{word}` is not supported"));
+            let functions = format!("functions are {}", all.join(", "));
+            return Some(
+                wrong
+                    .label("unknown function")
+                    .suggest(near.as_deref(), functions),
+            );
         }
         _ => return None,
     };
     Some(Wrong::unsupported(format!("`{word}`"), help))
+}
+
+/// The error for a word that should be an element type.
+pub(super) fn elem(word: &str) -> Wrong {
+    let wrong = Wrong::from(format!("`{word}` is not an element type"));
+    wrong.label("unknown element type").suggest(
+        closest(word, Elem::ALL.map(Elem::name)),
+        "element types are f64, f32, i32 and i64: `f64 x[8]`, `local f64 t`",
+    )
+}
+
+/// The error for a line that begins with two words, the first of which is `word`.
+pub(super) fn keyword(first: &str, rest: &str) -> Wrong {
+    let keywords = ["for", "parallel", "vector", "fill", "local"];
+    word(first, rest).unwrap_or_else(|| {
+        let wrong = Wrong::from(format!("no line begins with `{first}`"));
+        wrong.label("unknown keyword").suggest(
+            closest(first, keywords),
+            "a line is a loop `for i in 0..8`, a statement `x[i] = …`, `fill x[0..8] = 0`, or a \
+             declaration `local f64 t[8]`",
+        )
+    })
+}
+
+/// Whether `word` begins a line that has further lines in it, in another language.
+pub(super) fn opens(word: &str) -> bool {
+    let words = ["if", "else", "elif", "switch", "while", "do", "until"];
+    words.contains(&word)
+}
+
+/// The error for a declaration with `word` for its element type.
+pub(super) fn declaration(first: &str, rest: &str) -> Wrong {
+    word(first, rest).unwrap_or_else(|| elem(first))
 }
 
 /// The error for a tensor that is written like a function.
@@ -84,7 +127,7 @@ pub(super) fn comma(tensor: &Tensor) -> Wrong {
 }
 
 /// An element of a tensor, with letters as indices.
-fn element(tensor: &Tensor) -> String {
+pub(super) fn element(tensor: &Tensor) -> String {
     let letters = ["i", "j", "k", "l", "m", "n"].into_iter();
     let letters = letters.take(tensor.shape().rank());
     let index: String = letters.map(|letter| format!("[{letter}]")).collect();

@@ -120,6 +120,7 @@ impl Cursor<'_> {
     /// names, but without a parenthesis after them.
     fn call(&mut self) -> Option<Call> {
         let start = self.rest;
+        let known = self.iterators.as_ref().map_or(0, Vec::len);
         for reduction in Reduction::ALL {
             if self.eat(&format!("{}(", reduction.name())) {
                 // `min` and `max` are also functions, without a colon.
@@ -127,6 +128,9 @@ impl Cursor<'_> {
                     return Some(Call::Reduce(reduction, over, within));
                 }
                 self.rest = start;
+                if let Some(iterators) = &mut self.iterators {
+                    iterators.truncate(known);
+                }
             }
         }
         let functions = Function::PLAIN.map(|f| (f.name(), Call::Apply(f)));
@@ -220,6 +224,9 @@ impl Cursor<'_> {
         let (mut names, mut ranges) = (Vec::new(), Vec::new());
         loop {
             let name = self.iterator()?;
+            self.iterators
+                .iter_mut()
+                .for_each(|all| all.push(name.clone()));
             if self.eat("in ") {
                 ranges.push((name.clone(), self.range()?));
             }

@@ -4,7 +4,7 @@
 
 use super::eval::{Evaluator, integers};
 use super::syntax::{Bound, Kind, Limit, Node, Partition, Pattern};
-use crate::lang::problem::Problem;
+use crate::problem::Problem;
 
 /// Visits the index and the shape of a selection.
 type Visit<'v> = dyn FnMut(&[Node], &[i64]) -> Option<()> + 'v;

@@ -4,7 +4,7 @@ use super::eval::{Evaluator, integers, shifted, shown};
 use super::syntax::Node;
 use super::value::{Array, Piece, Scalar, whole};
 use crate::ir::{Affine, BinaryOp, Elem, Expr, Function, Node as Tree, Reduction, Shape};
-use crate::lang::problem::{Problem, Span};
+use crate::problem::{Problem, Span};
 
 /// Every function, with its number of arguments and its meaning.
 const FUNCTIONS: &[(&str, usize, Meaning)] = &[

@@ -7,7 +7,7 @@ use super::eval::{Evaluator, integers, limited, shown};
 use super::syntax::{Node, Operator, Part, Partition, Pattern};
 use super::value::{Array, Piece, Scalar, whole};
 use crate::ir::{Affine, BinaryOp, Name, Reduction};
-use crate::lang::problem::{Problem, Span};
+use crate::problem::{Problem, Span};
 
 /// A partition with known bounds.
 struct Bounded<'p> {

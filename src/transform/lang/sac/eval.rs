@@ -5,7 +5,7 @@ use super::value::{Array, MAX_PIECES, MAX_VECTOR, Piece, Scalar, shared, whole};
 use crate::ir::{
     Affine, BinaryOp, Domain, Expr, Function, Name, Node as Tree, Range, Reduction, Shape,
 };
-use crate::lang::problem::{Problem, Span};
+use crate::problem::{Problem, Span};
 use std::collections::BTreeMap;
 
 #[derive(Default)]

@@ -5,9 +5,9 @@ use super::syntax::{
     Statement,
 };
 use crate::ir::{Elem, Reduction};
-use crate::lang::problem::{Problem, Span};
 use crate::lang::term::Extent;
 use crate::lang::token::{Errors, Input, Rule, Token, integer, name, parsed, sign, tokens, word};
+use crate::problem::{Problem, Span};
 use chumsky::input::{Input as _, MapExtra};
 use chumsky::prelude::*;
 

@@ -1,8 +1,8 @@
 //! The syntax of array expressions.
 
 use crate::ir::{Elem, Reduction};
-use crate::lang::problem::Span;
 use crate::lang::term::Extent;
+use crate::problem::Span;
 
 /// An expression and its place in the text.
 #[derive(Clone, Debug)]

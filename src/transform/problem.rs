@@ -1,4 +1,4 @@
-//! Problems of a text, with their places.
+//! Problems of a text, with their places: of the notations, and of the texts of nests.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ pub type Span = Range<usize>;
 /// A problem of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The rule of the paper that is violated, if it has a name.
+    /// The rule of the paper that is violated, or the class of the error, if it has a name.
     pub rule: Option<&'static str>,
     /// The problem, in one sentence.
     pub message: String,
