@@ -299,7 +299,10 @@ impl<'a> Cursor<'a> {
         }
         let lower = self.bounds("max")?;
         self.expect("..")?;
-        if self.rest.trim().is_empty() || self.is_next("step ") {
+        // An iterator may be called `step`: only a number after it makes it the keyword.
+        let after = self.rest.trim_start().strip_prefix("step ");
+        let is_step = after.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        if self.rest.trim().is_empty() || is_step {
             return Err(self.no_bound("upper"));
         }
         let upper = self.bounds("min")?;
