@@ -15,14 +15,14 @@
 //! | Where is the loop at the last level? | [`position::deepest_level`] |
 //! | Where is the loop with a name? | [`position::named`] |
 //! | Which loops lead to a position? | [`position::chain`] |
-//! | What are the trees with another tree at a position? | [`position::splice`] |
+//! | How to put another tree at a position? | [`position::splice`] |
 //! | Which trees are there, where, in which loops? | [`position::walk`] |
 //! | From where do how many iterations of a range run? | [`bounds::extent`] |
 //! | Is an affine expression at least 0 in all iterations of loops? | [`facts::is_nonnegative`] |
 //! | Which bounds of the loops in trees does no other one imply? | [`implied::simplified`] |
 //! | And for the ranges of a chain of loops? | [`implied::simplified_chain`] |
 //! | Which ranges do loops have in another order? | [`project::permuted_ranges`] |
-//! | What is an index, relative to outer iterators? | [`relative::relative`] |
+//! | Which form does an index have, relative to outer iterators? | [`relative::relative`] |
 //! | How far is an iterator from a lower bound at most? | [`relative::offset_form`] |
 //! | Does an access of trees leave its tensor? | [`outside::first_outside`] |
 //! | And one of a statement or fill? | [`outside::outside`] |
@@ -38,9 +38,9 @@
 //! | And in interleaved products? | [`computation::product::interleaved`] |
 //! | And in a triangle of a product? | [`computation::triangle::triangle`] |
 //! | And in a sum over a window? | [`computation::window::window`] |
-//! | What do the statements of trees read and write? | [`computation::assignment::accesses`] |
-//! | What does an assignment of a program read? | [`program::reads`] |
-//! | What does it assign? | [`program::target`] |
+//! | Which elements do the statements of trees read and write? | [`computation::assignment::accesses`] |
+//! | Which tensors does an assignment of a program read? | [`program::reads`] |
+//! | Which tensor does it assign? | [`program::target`] |
 //! | Which tensors does a program need from outside? | [`program::inputs`] |
 //! | Which tensors are its results? | [`program::outputs`] |
 //! | Which variables say so? | [`program::with_outputs`] |
@@ -54,7 +54,7 @@
 //! | Which loops does a nest have, and what happens in each? | [`levels::levels`] |
 //! | How many iterations does a loop have at most? | [`levels::trips`] |
 //! | How much work is one run of a loop at most? | [`levels::work`] |
-//! | What do later iterations of a loop touch first? | [`prefetch_address::prefetch_addresses`] |
+//! | Which elements do later iterations of a loop touch first? | [`prefetch_address::prefetch_addresses`] |
 //! | Which share of it does each iteration prefetch? | [`prefetch_plan::prefetch_plan`] |
 
 mod iterator_range;

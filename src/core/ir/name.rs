@@ -1,6 +1,6 @@
 //! Names of tensors, iterators and loops.
 //!
-//! A name is checked once, at its entry, and trusted from then on. `codegen::symbol` renames those
+//! A name is checked once, at its entry, and trusted from then on. `codegen::symbol` renames names
 //! that the language of the generated code reserves. Derived names (`i_o`, `i_i`, `i4`) are
 //! deterministic. They are built from checked names and need no second check.
 

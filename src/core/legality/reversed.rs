@@ -152,15 +152,15 @@ impl<'p, 'a> Pair<'p, 'a> {
     }
 }
 
-/// What one of the pieces of [`before`] says of two points: coordinates that are equal, and one that
-/// is less.
+/// A piece of [`before`], as conditions on two points: coordinates that are equal, and one that is
+/// less.
 struct Ordered<'l> {
     equal: (&'l [Linear], &'l [Linear]),
     less: Option<(&'l Linear, &'l Linear)>,
 }
 
 impl<'l> Ordered<'l> {
-    /// What piece number `k` says of `x` and `y`.
+    /// The conditions of piece number `k` on `x` and `y`.
     fn of(x: &'l [Linear], y: &'l [Linear], count: usize, k: usize) -> Ordered<'l> {
         let is_less = k < count.min(x.len()).min(y.len());
         Ordered {

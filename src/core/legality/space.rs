@@ -7,7 +7,7 @@ use super::program::{Leaf, What};
 use crate::ir::{Constant, Tensor};
 use crate::poly::Point;
 
-/// What the points of a tuple are.
+/// The kind of points that a tuple has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Space {
     /// `S⟨a⟩`: the instances of an assignment. The coordinates are the iterators around it in the
@@ -120,7 +120,7 @@ impl Space {
             }
             _ => return None,
         };
-        // `S03` and `S+3` are no names.
+        // `S03` and `S+3` are not names.
         (space.name() == tuple).then_some(space)
     }
 

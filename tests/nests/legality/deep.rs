@@ -7,7 +7,7 @@ use teml::ir::{Arg, LoopRef, Nest};
 use teml::legality::{Reductions, Verdict, check};
 use teml::verbs::{nest, step};
 
-/// The loops around the guards. A nest has at most 128 levels, of which guards and a step need one
+/// The loops around the guards. A nest has at most 128 levels. Guards and a step need one level
 /// each.
 const DEPTH: usize = 126;
 
@@ -61,7 +61,7 @@ impl Bounds {
     }
 }
 
-/// What a function returns, within [`LIMIT`].
+/// The result of a function, within [`LIMIT`].
 #[track_caller]
 fn soon<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();

@@ -256,7 +256,7 @@ fn every_wrong_line_is_reported_once() {
     );
 }
 
-/// What could be meant is suggested.
+/// Messages suggest the name that could be meant.
 #[test]
 fn near_names_are_suggested() {
     for (text, name) in [

@@ -31,7 +31,7 @@ fn a_declaration_can_give_the_name() {
     assert_eq!(printed(script), expected);
     for (script, at) in [
         ("tensor([4], \"f64\", \"a b\")", "\"a b\""),
-        ("scalar(\"f64\", \"for\")", "\"for\""),
+        ("scalar(\"f64\", \"2x\")", "\"2x\""),
         ("tensor([4], \"f64\", 3)", "3"),
     ] {
         assert_eq!(fault(script).1, at, "{script}");

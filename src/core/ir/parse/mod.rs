@@ -36,7 +36,7 @@ pub fn parse_nest(text: &str) -> Result<Nest, ParseError> {
     }
 }
 
-/// What a text says, as far as it can be read, with the places of its trees.
+/// The readable part of a text, with the places of its trees.
 #[derive(Clone, Debug)]
 pub struct Read {
     /// The loops and statements outside of loops that cannot be read.

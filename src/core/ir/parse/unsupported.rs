@@ -85,7 +85,7 @@ pub(super) fn elem(word: &str) -> Wrong {
     )
 }
 
-/// The error for a line that begins with two words, the first of which is `word`.
+/// The error for a line that begins with two words; `first` is the first one.
 pub(super) fn keyword(first: &str, rest: &str) -> Wrong {
     let keywords = ["for", "parallel", "vector", "fill", "local"];
     word(first, rest).unwrap_or_else(|| {

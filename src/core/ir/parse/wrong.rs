@@ -4,7 +4,7 @@
 #[derive(Debug)]
 pub(super) struct Wrong(Box<Parts>);
 
-/// What is said of an error.
+/// The message of an error, and its place.
 #[derive(Debug)]
 pub(super) struct Parts {
     /// The error: what was expected or found.
