@@ -1,10 +1,10 @@
 //! Facts about affine expressions in loops, and the bounds that they make redundant.
 //!
-//! [`Prover`] answers whether an expression is at least 0 in all iterations. Its search has a
+//! `Prover` answers whether an expression is at least 0 in all iterations. Its search has a
 //! budget, and ends if it is stopped. Beyond that the answer is `false`, which claims nothing.
 //! Boxes ([`super::bounds::Bounds`]) answer less, and at once.
 //!
-//! [`binding`] is the one function that drops implied bounds. Its caller says who proves that one
+//! `binding` is the one function that drops implied bounds. Its caller says who proves that one
 //! bound implies another.
 
 use crate::ir::{Affine, Loop};

@@ -34,11 +34,11 @@
 //! | Is every element set that uses touch? | [`definedness::sets_all`] |
 //! | Is a nest well-formed? | [`verify::verify`] |
 //! | Which class of computation is a nest? | [`computation::computation`] |
-//! | Which roles do loops have in a product? | [`computation::product::product`] |
-//! | And in interleaved products? | [`computation::product::interleaved`] |
-//! | And in a triangle of a product? | [`computation::triangle::triangle`] |
-//! | And in a sum over a window? | [`computation::window::window`] |
-//! | Which elements do the statements of trees read and write? | [`computation::assignment::accesses`] |
+//! | Which roles do loops have in a product? | `computation::product::product` |
+//! | And in interleaved products? | `computation::product::interleaved` |
+//! | And in a triangle of a product? | `computation::triangle::triangle` |
+//! | And in a sum over a window? | `computation::window::window` |
+//! | Which elements do the statements of trees read and write? | `computation::assignment::accesses` |
 //! | Which tensors does an assignment of a program read? | [`program::reads`] |
 //! | Which tensor does it assign? | [`program::target`] |
 //! | Which tensors does a program need from outside? | [`program::inputs`] |
