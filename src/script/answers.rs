@@ -74,7 +74,7 @@ impl Session {
 
     /// Says that the scripts printed, checked, ran and wrote nothing, if that is so.
     pub fn silence(&self, color: bool) -> Option<String> {
-        if self.bench.lock().has_effect {
+        if self.bench().lock().has_effect {
             return None;
         }
         let help = "`print(plan)` shows a nest, `compare([naive, plan])` checks and times both";
@@ -89,28 +89,28 @@ impl Session {
 
     /// A setting of the command line that the script did not ask for.
     pub fn unused_parameter(&self) -> Option<String> {
-        let bench = self.bench.lock();
+        let bench = self.bench().lock();
         bench.parameters.unused().map(str::to_owned)
     }
 
     /// How many variants [`Check`](crate::trial::Check) checked, how many are not known to be
     /// right, and how many of these lack a definition to prove them by.
     pub fn checked(&self) -> [usize; 3] {
-        let kept = &self.bench.lock().kept;
+        let kept = &self.bench().lock().kept;
         [kept.checked, kept.wrong, kept.unproved]
     }
 
     /// The C that was generated: one translation unit with every kernel of `codegen`, or else of
     /// `compare`; `None` if there is neither.
     pub fn emitted(&self) -> Option<String> {
-        let bench = self.bench.lock();
+        let bench = self.bench().lock();
         let kernels = bench.kernels();
         (!kernels.is_empty()).then(|| codegen::unit(kernels))
     }
 
     /// The kernels of [`emitted`](Session::emitted), each with the variant that it computes.
     pub fn emitted_kernels(&self) -> Vec<(Kernel, Variant)> {
-        let bench = self.bench.lock();
+        let bench = self.bench().lock();
         let (kept, kernels) = (&bench.kept, bench.kernels());
         if bench.generated.is_empty() {
             return kernels.iter().cloned().zip(kept.emitted.clone()).collect();
@@ -125,12 +125,12 @@ impl Session {
 
     /// The kernels that scripts have exported.
     pub fn exported(&self) -> Vec<Exported> {
-        self.bench.lock().exported.clone()
+        self.bench().lock().exported.clone()
     }
 
     /// The plans of the same kernels, as pseudo-code.
     pub fn plans(&self) -> Option<String> {
-        let bench = self.bench.lock();
+        let bench = self.bench().lock();
         let kernels = bench.kernels();
         let plan = |k: &Kernel| format!("{}:\n{}", k.symbol, k.plan);
         let plans: Vec<String> = kernels.iter().map(plan).collect();

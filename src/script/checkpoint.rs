@@ -37,7 +37,7 @@ impl Session {
     pub fn checkpoint(&mut self) -> Checkpoint {
         self.kept = self.variables_now();
         self.since.clear();
-        let bench = self.bench.lock();
+        let bench = self.bench().lock();
         let set: Vec<(&Name, &Data)> = bench.inputs.iter().collect();
         let inputs = self.inputs.next(set.len(), |k, old| {
             let (name, data) = set[k];
@@ -126,7 +126,7 @@ impl Session {
         self.imports.clone_from(&to.imports);
         self.inputs = to.inputs.clone();
         {
-            let mut bench = self.bench.lock();
+            let mut bench = self.bench().lock();
             bench.definitions.truncate(to.assignments);
             bench.settings.reductions = to.reductions;
             bench.inputs = to.inputs.iter().cloned().collect();

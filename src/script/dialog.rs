@@ -106,7 +106,7 @@ impl Session {
         act: impl FnOnce(&Bench) -> Result<T, Refusal> + Send,
     ) -> Result<T, ScriptError> {
         self.begin();
-        let bench = self.bench.clone();
+        let bench = self.bench().clone();
         self.on_stack(|_| act(&bench).map_err(|refusal| ScriptError::of(refusal.diagnostic(verb))))
     }
 
@@ -196,11 +196,11 @@ impl Session {
             return self.or_undone(work);
         }
         let runner = {
-            let bench = &mut self.bench.lock();
+            let bench = &mut self.bench().lock();
             std::mem::replace(&mut bench.runner, Arc::new(Collect))
         };
         let done = self.or_undone(work);
-        let bench = &mut self.bench.lock();
+        let bench = &mut self.bench().lock();
         bench.runner = runner;
         bench.kept.comparisons.clear();
         done

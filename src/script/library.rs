@@ -8,10 +8,8 @@ use crate::reader::places::{LIBRARY, Places};
 use crate::reader::rewrite::{self, INTERNAL, Kind};
 use include_dir::{Dir, File, include_dir};
 use rhai::{
-    AST, Dynamic, Engine, EvalAltResult, FuncRegistration, Module, NativeCallContext, RhaiFunc,
-    Scope,
+    AST, Dynamic, Engine, EvalAltResult, FuncRegistration, Module, NativeCallContext, Scope,
 };
-use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -256,22 +254,12 @@ impl Compiled {
                 call.leave(result.as_ref().ok());
                 result
             };
-            let types = vec![TypeId::of::<Dynamic>(); parameters];
             let registration = FuncRegistration::new(name);
             let registration = match part.namespace {
                 Some(_) => registration,
                 None => registration.in_global_namespace(),
             };
-            registration.set_into_module_raw(
-                &mut module,
-                types,
-                RhaiFunc::Method {
-                    func: Arc::new(body),
-                    has_context: true,
-                    is_pure: true,
-                    is_volatile: true,
-                },
-            );
+            methods::set(&mut module, registration, parameters, body);
         }
         module
     }

@@ -37,7 +37,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Session {
     pub(super) engine: Engine,
     pub(super) shared: Shared,
-    pub(super) bench: Bench,
     pub(super) scope: Scope<'static>,
     /// The functions of the lines that succeeded.
     pub(super) functions: AST,
@@ -81,20 +80,18 @@ impl Session {
             *target = Machine::known(&workbench.control).target();
         }
         workbench.output = output;
-        let bench = Bench::from(workbench);
-        let shared = Shared::new(State {
+        let state = State {
             places: Default::default(),
-            bench: bench.clone(),
             root: root.canonicalize().unwrap_or(root),
             given_root: PathBuf::new(),
             warnings: Vec::new(),
             invocations: Vec::new(),
             runs: 0,
-        });
+        };
+        let shared = Shared::new(state, Bench::from(workbench));
         let mut session = Session {
             engine: Engine::new(),
             shared,
-            bench,
             scope: Scope::new(),
             functions: AST::empty(),
             defined: Version::default(),
@@ -142,14 +139,13 @@ impl Session {
         sleep::register(engine, &self.interrupt);
         let interrupt = self.interrupt.clone();
         engine.on_progress(move |_| interrupt.load(Ordering::Relaxed).then_some(Dynamic::UNIT));
-        let bench = self.bench.clone();
+        let bench = self.shared.bench().clone();
         engine.on_print(move |text| bench.lock().print(text));
         let shared = self.shared.clone();
         engine.on_debug(move |text, _, position| {
-            let state = shared.lock();
-            let site = state.places.site(position);
+            let site = shared.lock().places.site(position);
             let place = site.map_or(String::new(), |s| format!("[{}:{}] ", s.source, s.line));
-            state.bench.lock().print(&format!("{place}{text}"));
+            shared.bench().lock().print(&format!("{place}{text}"));
         });
         self.library = Library::add(engine, &self.shared)?;
         Ok(())
@@ -162,7 +158,7 @@ impl Session {
 
     /// Where the session's kernels are made and tried.
     pub fn bench(&self) -> &Bench {
-        &self.bench
+        self.shared.bench()
     }
 
     /// The state that native functions see.
@@ -197,7 +193,7 @@ impl Session {
 
     /// Prints, optimizes and compares the program in a file.
     fn run_program(&mut self, file: &str) -> Result<(), ScriptError> {
-        let sizes = self.bench.lock().parameters.take_sizes();
+        let sizes = self.bench().lock().parameters.take_sizes();
         let sizes = sizes
             .into_iter()
             .map(|(name, size)| (name.into(), size.into()));
@@ -226,7 +222,7 @@ impl Session {
     /// # Errors
     /// The first error since this was asked.
     pub fn written(&self) -> std::io::Result<()> {
-        self.bench.lock().written()
+        self.bench().lock().written()
     }
 
     /// Runs a text as the script `name`.
@@ -269,7 +265,7 @@ impl Session {
         arguments: Vec<Dynamic>,
         finish: impl FnOnce(Dynamic) -> T + Send,
     ) -> Result<T, ScriptError> {
-        self.bench.lock().begin();
+        self.bench().lock().begin();
         self.on_stack(|session| {
             let function = FnPtr::new(function);
             let value =
@@ -280,12 +276,12 @@ impl Session {
 
     /// Whether a script tuned anything.
     pub fn tunes(&self) -> bool {
-        self.bench.lock().tuning.calls > 0
+        self.bench().lock().tuning.calls > 0
     }
 
     /// Whether `tune` took a recorded winner, or a comparison got one.
     pub fn applies(&self) -> bool {
-        self.tunes() || self.bench.lock().tuning.applied > 0
+        self.tunes() || self.bench().lock().tuning.applied > 0
     }
 
     /// Tunes the first variant that a script compared, if the script tuned nothing.
@@ -297,7 +293,7 @@ impl Session {
             return Ok(());
         }
         let first = {
-            let mut bench = self.bench.lock();
+            let mut bench = self.bench().lock();
             let comparisons = std::mem::take(&mut bench.kept.comparisons);
             let variants = comparisons
                 .into_iter()
@@ -365,7 +361,7 @@ impl Session {
     ) -> Result<Dynamic, Box<EvalAltResult>> {
         let scope = &self.scope;
         let is_declared = |name: &str| scope.contains(name);
-        self.bench.lock().begin();
+        self.bench().lock().begin();
         let mut state = self.shared.lock();
         let compiled = state.places.add(
             name,

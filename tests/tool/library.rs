@@ -100,7 +100,7 @@ fn worked_example() -> String {
     fs::read_to_string(directory().join("../scripts/mm_with_handles.rhai")).unwrap()
 }
 
-/// `tests/scripts.rs` runs it.
+/// `tests/tool/scripts.rs` runs it.
 #[test]
 fn a_schedule_of_ones_own_is_short() {
     let script = worked_example();

@@ -1,6 +1,6 @@
 //! Bounding boxes: the least and the greatest value of each loop iterator, and extents of ranges.
 
-use super::facts::binding;
+use super::facts::{Equal, binding};
 use crate::ir::{Affine, Loop, Name, Nest, Range};
 
 /// Inclusive bounds of loop iterators.
@@ -107,8 +107,8 @@ impl Bounds {
     /// The bounds of a range that no other one implies in the box.
     pub(super) fn binding(&self, range: &Range) -> Range {
         Range {
-            lower: binding(&range.lower, |a, b| self.is_at_least(a, b)),
-            upper: binding(&range.upper, |a, b| self.is_at_least(b, a)),
+            lower: binding(&range.lower, Equal::First, |a, b| self.is_at_least(a, b)),
+            upper: binding(&range.upper, Equal::First, |a, b| self.is_at_least(b, a)),
             step: range.step,
         }
     }

@@ -26,21 +26,29 @@ pub fn is_nonnegative(index: &Affine, chain: &[&Loop]) -> bool {
     Prover::default().shows(index, chain)
 }
 
+/// Which one of equal bounds is left.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Equal {
+    First,
+    /// A constant if there is one, otherwise the first.
+    Constant,
+}
+
 /// The bounds that no other one implies, in their order. Of bounds that imply each other, one is
-/// left: a constant if there is one, otherwise the first.
+/// left.
 pub(super) fn binding(
     bounds: &[Affine],
+    equal: Equal,
     mut implies: impl FnMut(&Affine, &Affine) -> bool,
 ) -> Vec<Affine> {
     let mut left = bounds.to_vec();
-    // Constants are tried last.
-    for constants in [false, true] {
+    // Of bounds that imply each other, the loop keeps the one it asks about last.
+    for late in [false, true] {
         for k in (0..left.len()).rev() {
+            let is_late = equal == Equal::Constant && left[k].as_constant().is_some();
             let others = left.iter().enumerate().filter(|(other, _)| *other != k);
             let mut others = others.map(|(_, other)| other);
-            if left[k].as_constant().is_some() == constants
-                && others.any(|other| implies(other, &left[k]))
-            {
+            if is_late == late && others.any(|other| implies(other, &left[k])) {
                 left.remove(k);
             }
         }
@@ -161,17 +169,14 @@ mod tests {
         let [i, j] = ["i", "j"].map(|name| Affine::iterator(Name::new(name).unwrap()));
         let three = Affine::constant(3);
         let equal = |_: &Affine, _: &Affine| true;
-        assert_eq!(
-            binding(&[i.clone(), j.clone()], equal),
-            std::slice::from_ref(&i)
-        );
-        assert_eq!(
-            binding(&[i.clone(), three.clone()], equal),
-            std::slice::from_ref(&three)
-        );
+        let left = |bounds: [&Affine; 2], which| binding(&bounds.map(Affine::clone), which, equal);
+        let (first, second) = (std::slice::from_ref(&i), std::slice::from_ref(&three));
+        assert_eq!(left([&i, &j], Equal::Constant), first);
+        assert_eq!(left([&i, &three], Equal::Constant), second);
+        assert_eq!(left([&i, &three], Equal::First), first);
         let both = [i.clone(), j.clone(), three.clone(), i.clone()];
         let same = |a: &Affine, b: &Affine| a == b;
-        assert_eq!(binding(&both, same), [i, j, three]);
+        assert_eq!(binding(&both, Equal::Constant, same), [i, j, three]);
     }
 
     #[test]

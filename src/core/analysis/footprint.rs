@@ -10,7 +10,7 @@
 //! no slanted sides. Buffers hold such boxes, and copies to and from them cover the box exactly.
 
 use super::bounds::Bounds;
-use super::facts::{binding, is_nonnegative};
+use super::facts::{Equal, binding, is_nonnegative};
 use super::position::{Position, walk};
 use crate::ir::{Affine, Index, Loop, Nest, Range, Tensor, Tree};
 use std::sync::Arc;
@@ -184,8 +184,12 @@ impl Ends {
 
     /// Drops implied bounds.
     fn prune(&mut self, bounds: &Bounds) {
-        self.lower = binding(&self.lower, |a, b| bounds.is_at_least(a, b));
-        self.upper = binding(&self.upper, |a, b| bounds.is_at_least(b, a));
+        self.lower = binding(&self.lower, Equal::Constant, |a, b| {
+            bounds.is_at_least(a, b)
+        });
+        self.upper = binding(&self.upper, Equal::Constant, |a, b| {
+            bounds.is_at_least(b, a)
+        });
         for end in [&mut self.lower, &mut self.upper] {
             self.complete &= end.len() <= MAX_BOUNDS;
             end.truncate(MAX_BOUNDS);

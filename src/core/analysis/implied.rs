@@ -2,7 +2,7 @@
 //! tiles `j_o < i_o` below the diagonal of a triangle, `8*j_o + 8 <= 8*i_o` always holds. `peel`
 //! drops such bounds, so that tiles beside the diagonal are full.
 
-use super::facts::{Prover, binding};
+use super::facts::{Equal, Prover, binding};
 use crate::ir::{Loop, Range, Tree};
 use std::sync::Arc;
 
@@ -45,8 +45,12 @@ pub fn simplified_chain(loops: &[&Arc<Loop>], ranges: Vec<Range>) -> Vec<Range> 
 
 fn needed(range: &Range, around: &[&Loop], prover: &mut Prover) -> Range {
     Range {
-        lower: binding(&range.lower, |a, b| prover.shows(&a.minus(b), around)),
-        upper: binding(&range.upper, |a, b| prover.shows(&b.minus(a), around)),
+        lower: binding(&range.lower, Equal::Constant, |a, b| {
+            prover.shows(&a.minus(b), around)
+        }),
+        upper: binding(&range.upper, Equal::Constant, |a, b| {
+            prover.shows(&b.minus(a), around)
+        }),
         step: range.step,
     }
 }

@@ -91,27 +91,11 @@ fn range(name: &Name, about: &[Inequality], boxes: &Bounds) -> Result<Range, Div
         lower.push(Affine::constant(low));
         upper.push(Affine::constant(high.saturating_add(1)));
     }
-    let never_less = |a: &Affine, b: &Affine| {
-        let least = boxes.interval(&a.minus(b)).map(|(low, _)| low);
-        least.is_some_and(|least| least >= 0)
-    };
-    keep_tightest(&mut lower, &never_less);
-    keep_tightest(&mut upper, &|a, b| never_less(b, a));
-    Ok(Range {
+    Ok(boxes.binding(&Range {
         lower,
         upper,
         step: 1,
-    })
-}
-
-/// Removes implied bounds, later ones first.
-fn keep_tightest(bounds: &mut Vec<Affine>, tighter: &dyn Fn(&Affine, &Affine) -> bool) {
-    for k in (0..bounds.len()).rev() {
-        let others = bounds.iter().enumerate().filter(|(m, _)| *m != k);
-        if others.map(|(_, b)| b).any(|b| tighter(b, &bounds[k])) {
-            bounds.remove(k);
-        }
-    }
+    }))
 }
 
 /// Adds the inequalities that those `about` a loop imply for the others, unless `boxes` implies

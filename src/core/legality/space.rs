@@ -238,7 +238,7 @@ mod tests {
 
     /// Every short text of the characters in names is a name that is read back, or none.
     #[test]
-    fn other_texts_are_no_names() {
+    fn other_texts_are_not_names() {
         let characters: Vec<char> = "SFWRmlOCIE01_ +A□".chars().collect();
         let mut texts = vec![String::new()];
         let mut first = 0;

@@ -5,9 +5,9 @@ use std::hash::{Hash, Hasher};
 
 /// How fast a core executes instructions, and how compilers unroll loops for it.
 ///
-/// The default describes a wide out-of-order core of x86-64, such as Golden Cove or Zen 4. It also
-/// applies to processors that no file describes: the cost model compares variants, and a narrower
-/// core slows most of them down alike. A file overrides the figures that it names:
+/// The default describes a wide out-of-order core. It applies to all processors that no file
+/// describes: the cost model compares variants, and a narrower core slows most of them down alike.
+/// A file overrides the figures that it names:
 ///
 /// ```json
 /// {"name": "little", "instructions": "neon", "pipeline": {"loads_per_cycle": 1, "reorder_buffer": 64}}

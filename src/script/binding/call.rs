@@ -126,7 +126,6 @@ pub struct Call<'a> {
     callee: &'a Callee,
     args: &'a [&'a mut Dynamic],
     shared: &'a Shared,
-    bench: &'a Bench,
     /// Those of the function value through which it is called.
     rights: Option<Rights>,
 }
@@ -170,7 +169,6 @@ pub(super) fn value_of(
     shared: &Shared,
 ) -> Result<FnPtr, Box<EvalAltResult>> {
     let (callee, shared) = (function.callee(), shared.clone());
-    let bench = shared.lock().bench.clone();
     let rights = Rights::at(position, &shared);
     // Rhai marks unstable functions as deprecated.
     #[allow(deprecated)]
@@ -182,7 +180,6 @@ pub(super) fn value_of(
                 callee: &callee,
                 args,
                 shared: &shared,
-                bench: &bench,
                 rights: Some(rights),
             };
             let fits = (function.required()..=function.params.len()).contains(&args.len());
@@ -208,10 +205,8 @@ pub(super) fn register_raw(
     body: impl Fn(&Call) -> Result<Dynamic, Failure> + Clone + Send + Sync + 'static,
 ) {
     let callee = Arc::new(callee);
-    let bench = shared.lock().bench.clone();
     for count in required..=callee.params.len() {
         let (callee, shared, body) = (callee.clone(), shared.clone(), body.clone());
-        let bench = bench.clone();
         let types = vec![TypeId::of::<Dynamic>(); count];
         engine.register_raw_fn(
             callee.name,
@@ -222,7 +217,6 @@ pub(super) fn register_raw(
                     callee: &callee,
                     args,
                     shared: &shared,
-                    bench: &bench,
                     rights: None,
                 };
                 body(&call).map_err(|failure| call.raise(failure))
@@ -408,12 +402,12 @@ impl Call<'_> {
 
     /// Where the kernels of the session are made and tried.
     pub fn bench(&self) -> &Bench {
-        self.bench
+        self.shared.bench()
     }
 
     /// The same, locked. Release it before anything runs.
     pub fn workbench(&self) -> MutexGuard<'_, Workbench> {
-        self.bench.lock()
+        self.bench().lock()
     }
 
     /// The refusal of a verb as a failure of this call, not of one of its arguments.

@@ -6,7 +6,9 @@
 //! unlike a callback for missing functions it knows where it was called. Private functions get
 //! none: where only the native one is visible, it would find itself.
 
-use rhai::{AST, Dynamic, FnAccess, FuncRegistration, Module, NativeCallContext, RhaiFunc};
+use rhai::{
+    AST, Dynamic, EvalAltResult, FnAccess, FuncRegistration, Module, NativeCallContext, RhaiFunc,
+};
 use std::any::TypeId;
 use std::sync::Arc;
 
@@ -38,18 +40,27 @@ pub fn add(module: &mut Module, ast: &AST) {
             let mut values: Vec<&mut Dynamic> = values.iter_mut().collect();
             context.call_fn_raw(&name, false, false, &mut values)
         };
-        let types = vec![TypeId::of::<Dynamic>(); function.params.len()];
-        FuncRegistration::new(function.name)
-            .in_global_namespace()
-            .set_into_module_raw(
-                module,
-                types,
-                RhaiFunc::Method {
-                    func: Arc::new(body),
-                    has_context: true,
-                    is_pure: true,
-                    is_volatile: true,
-                },
-            );
+        let registration = FuncRegistration::new(function.name).in_global_namespace();
+        set(module, registration, function.params.len(), body);
     }
+}
+
+/// Adds a native function with so many parameters of any type to a module.
+pub fn set(
+    module: &mut Module,
+    registration: FuncRegistration,
+    parameters: usize,
+    body: impl Fn(Option<NativeCallContext>, &mut [&mut Dynamic]) -> Result<Dynamic, Box<EvalAltResult>>
+    + Send
+    + Sync
+    + 'static,
+) {
+    let types = vec![TypeId::of::<Dynamic>(); parameters];
+    let function = RhaiFunc::Method {
+        func: Arc::new(body),
+        has_context: true,
+        is_pure: true,
+        is_volatile: true,
+    };
+    registration.set_into_module_raw(module, types, function);
 }

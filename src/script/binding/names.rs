@@ -285,9 +285,8 @@ fn made(assignment: &ir::Expr, position: Position, shared: &Shared) -> Result<()
         let help = format!("give each a name of its own: tensor([4], \"f64\", `{name}_${{k}}`)");
         return Err(failure.help(help).raise(position));
     }
-    let state = shared.lock();
-    let site = state.site(position);
-    state.bench.lock().definitions.made(assignment, site);
+    let site = shared.lock().site(position);
+    shared.bench().lock().definitions.made(assignment, site);
     Ok(())
 }
 
@@ -307,7 +306,7 @@ fn named(mut value: Dynamic, name: &str, bound: &Bound, shared: &Shared) -> Resu
             // An expression that reads a tensor of its own name and shape overwrites that tensor.
             let number = match overwritten(&expr, &name) {
                 Some(tensor) => tensor.declared(),
-                None => shared.lock().bench.lock().definitions.name(),
+                None => shared.bench().lock().definitions.name(),
             };
             let declared = |tensor: &Tensor| tensor.named(name.clone()).declared_as(number);
             let expr = expr.fill_placeholder_with(&declared);
@@ -318,7 +317,7 @@ fn named(mut value: Dynamic, name: &str, bound: &Bound, shared: &Shared) -> Resu
         }
         if is_declaration(&expr) && expr.tensor().is_some_and(|t| t.declared() == 0) {
             // It was declared with its name.
-            let number = shared.lock().bench.lock().definitions.name();
+            let number = shared.bench().lock().definitions.name();
             let declared = |tensor: &Tensor| Some(tensor.declared_as(number));
             let mut declared = Dynamic::from(expr.map_tensors(&declared));
             declared.set_tag(value.tag());

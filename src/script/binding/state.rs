@@ -12,8 +12,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct State {
     /// The texts that were compiled.
     pub places: Places,
-    /// Where kernels are made and tried.
-    pub bench: Bench,
     /// The directory that imports may not leave, in canonical form.
     pub root: PathBuf,
     /// The same directory as the user gave it.
@@ -56,18 +54,27 @@ impl State {
     }
 }
 
-/// The state behind its lock; cheap to clone.
+/// The state and the workbench behind their locks; cheap to clone.
 #[derive(Clone)]
-pub struct Shared(Arc<Mutex<State>>);
+pub struct Shared {
+    state: Arc<Mutex<State>>,
+    bench: Bench,
+}
 
 impl Shared {
-    /// Shares `state`.
-    pub fn new(state: State) -> Shared {
-        Shared(Arc::new(Mutex::new(state)))
+    /// Shares `state`, with the workbench where kernels are made and tried.
+    pub fn new(state: State, bench: Bench) -> Shared {
+        let state = Arc::new(Mutex::new(state));
+        Shared { state, bench }
+    }
+
+    /// The workbench.
+    pub fn bench(&self) -> &Bench {
+        &self.bench
     }
 
     /// The state. A panic of another holder does not matter: nothing is left half done.
     pub fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

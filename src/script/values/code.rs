@@ -1,18 +1,12 @@
 //! The C of a kernel as a value of scripts.
 
-use super::shown::{Shown, register_shown};
+use super::shown::Shown;
 use crate::codegen::Kernel;
-use rhai::Engine;
 use std::sync::Arc;
 
 /// The C of a kernel, as scripts see it.
 #[derive(Clone, Debug)]
 pub struct Code(pub Arc<Kernel>);
-
-/// How code prints.
-pub fn register(engine: &mut Engine) {
-    register_shown::<Code>(engine);
-}
 
 impl Shown for Code {
     const NAME: &'static str = "code";

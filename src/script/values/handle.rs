@@ -4,7 +4,7 @@
 //! later nest. If a step ended the loop, the error names the step and the loops made of it.
 
 use super::index::Index;
-use super::shown::{Shown, register_shown};
+use super::shown::Shown;
 use crate::ir::{Birth, Effects, Name, Nest, Role, Step};
 use crate::messages::fail::Failure;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, NativeCallContext};
@@ -124,6 +124,26 @@ impl Shown for Handle {
 
     fn brief(&self) -> String {
         self.full()
+    }
+
+    fn members(engine: &mut Engine) {
+        engine
+            .register_get("name", |handle: &mut Handle| handle.name().to_string())
+            .register_fn("iter", |handle: &mut Handle| {
+                Index::iterator(handle.name().clone(), false)
+            })
+            .register_fn("==", |a: Handle, b: Handle| same(&a, &b))
+            .register_fn("!=", |a: Handle, b: Handle| !same(&a, &b))
+            .register_fn("==", |a: Handle, b: &str| a.name().as_str() == b)
+            .register_fn("!=", |a: Handle, b: &str| a.name().as_str() != b)
+            .register_fn("==", |a: &str, b: Handle| b.name().as_str() == a)
+            .register_fn("!=", |a: &str, b: Handle| b.name().as_str() != a)
+            .register_fn("==", |a: Index, b: Handle| {
+                a.affine.as_iterator() == Some(b.name())
+            })
+            .register_fn("!=", |a: Index, b: Handle| {
+                a.affine.as_iterator() != Some(b.name())
+            });
     }
 }
 
@@ -247,6 +267,33 @@ impl Shown for Made {
     fn brief(&self) -> String {
         self.full()
     }
+
+    fn members(engine: &mut Engine) {
+        type Fallible = Result<Dynamic, Box<EvalAltResult>>;
+        engine
+            .register_fn("copy_of", |made: &mut Made, of: Handle| -> Dynamic {
+                let Handle::Loop { birth: old, .. } = &of else {
+                    return Dynamic::UNIT;
+                };
+                one(made.loops(|birth| birth.of.iter().any(|b| b.same(old))))
+            })
+            .register_indexer_get(
+                |context: NativeCallContext, made: &mut Made, word: &str| -> Fallible {
+                    made.get(word).ok_or_else(|| {
+                        let message = format!("no step makes a `{word}`");
+                        let words = HANDLES.map(|word| format!("`{word}`"));
+                        let (last, others) = (&words[words.len() - 1], &words[..words.len() - 1]);
+                        let failure = Failure::new(message).help(format!(
+                            "steps make {} and {last}; `{}` made {}",
+                            others.join(", "),
+                            made.step,
+                            made.full()
+                        ));
+                        failure.raise(context.call_position())
+                    })
+                },
+            );
+    }
 }
 
 /// The properties of the handles of a step.
@@ -254,52 +301,6 @@ pub const HANDLES: [&str; 14] = [
     "outer", "inner", "tail", "peeled", "fused", "buffer", "buffers", "loads", "stores", "copies",
     "parts", "guards", "placed", "loops",
 ];
-
-/// Handles and what steps made as values.
-pub fn register(engine: &mut Engine) {
-    type Fallible = Result<Dynamic, Box<EvalAltResult>>;
-    register_shown::<Handle>(engine);
-    register_shown::<Made>(engine);
-    engine
-        .register_get("name", |handle: &mut Handle| handle.name().to_string())
-        .register_fn("iter", |handle: &mut Handle| {
-            Index::iterator(handle.name().clone(), false)
-        })
-        .register_fn("==", |a: Handle, b: Handle| same(&a, &b))
-        .register_fn("!=", |a: Handle, b: Handle| !same(&a, &b))
-        .register_fn("==", |a: Handle, b: &str| a.name().as_str() == b)
-        .register_fn("!=", |a: Handle, b: &str| a.name().as_str() != b)
-        .register_fn("==", |a: &str, b: Handle| b.name().as_str() == a)
-        .register_fn("!=", |a: &str, b: Handle| b.name().as_str() != a)
-        .register_fn("==", |a: Index, b: Handle| {
-            a.affine.as_iterator() == Some(b.name())
-        })
-        .register_fn("!=", |a: Index, b: Handle| {
-            a.affine.as_iterator() != Some(b.name())
-        })
-        .register_fn("copy_of", |made: &mut Made, of: Handle| -> Dynamic {
-            let Handle::Loop { birth: old, .. } = &of else {
-                return Dynamic::UNIT;
-            };
-            one(made.loops(|birth| birth.of.iter().any(|b| b.same(old))))
-        })
-        .register_indexer_get(
-            |context: NativeCallContext, made: &mut Made, word: &str| -> Fallible {
-                made.get(word).ok_or_else(|| {
-                    let message = format!("no step makes a `{word}`");
-                    let words = HANDLES.map(|word| format!("`{word}`"));
-                    let (last, others) = (&words[words.len() - 1], &words[..words.len() - 1]);
-                    let failure = Failure::new(message).help(format!(
-                        "steps make {} and {last}; `{}` made {}",
-                        others.join(", "),
-                        made.step,
-                        made.full()
-                    ));
-                    failure.raise(context.call_position())
-                })
-            },
-        );
-}
 
 /// Whether both are of one loop or one tensor.
 fn same(a: &Handle, b: &Handle) -> bool {

@@ -6,7 +6,6 @@ use super::moves::{Listed, One};
 use super::numbers::Numbers;
 use super::path::Path;
 use super::shown::Shows;
-use super::{code, handle, moves, numbers, path, prediction, program, verdict};
 use crate::ir::Program;
 use crate::runtime::Random;
 use crate::tune::Prediction;
@@ -38,14 +37,7 @@ pub fn name_of(value: &Dynamic) -> Option<&'static str> {
     KINDS.iter().find(is).map(|kind| kind.name)
 }
 
-/// How these values print, and what scripts can ask of them.
+/// Registers these types, how they print, and what scripts can ask of them.
 pub fn register(engine: &mut Engine) {
-    verdict::register(engine);
-    code::register(engine);
-    numbers::register(engine);
-    handle::register(engine);
-    moves::register(engine);
-    path::register(engine);
-    prediction::register(engine);
-    program::register(engine);
+    KINDS.iter().for_each(|kind| (kind.register)(engine));
 }

@@ -1,6 +1,6 @@
 //! The steps that are legal next, as scripts see them.
 
-use super::shown::{Shown, register_shown};
+use super::shown::Shown;
 use crate::advice::{Move, Moves};
 use crate::report;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, NativeCallContext};
@@ -70,49 +70,6 @@ impl Listed {
     }
 }
 
-/// How moves print, and what they know.
-pub fn register(engine: &mut Engine) {
-    type Result<T> = std::result::Result<T, Box<EvalAltResult>>;
-    register_shown::<One>(engine);
-    register_shown::<Listed>(engine);
-    engine
-        .register_get("op", |m: &mut One| m.step().op)
-        .register_get("at", |m: &mut One| m.step().at.to_string())
-        .register_get("text", |m: &mut One| m.text())
-        .register_get("loops", |m: &mut One| -> Array {
-            let loops = m.step().loops().into_iter();
-            loops.map(|name| Dynamic::from(name.to_owned())).collect()
-        });
-    engine
-        .register_iterator::<Listed>()
-        .register_get("list", |m: &mut Listed| m.all())
-        .register_get("len", |m: &mut Listed| m.kept.len() as i64)
-        .register_fn("len", |m: &mut Listed| m.kept.len() as i64)
-        .register_indexer_get(|m: &mut Listed, k: i64| -> Result<One> {
-            let kept = usize::try_from(k).ok().and_then(|k| m.kept.get(k));
-            let outside = || EvalAltResult::ErrorArrayBounds(m.kept.len(), k, rhai::Position::NONE);
-            kept.map(|k| m.one(*k)).ok_or_else(|| outside().into())
-        })
-        .register_fn(
-            "filter",
-            |context: NativeCallContext, m: &mut Listed, keep: FnPtr| -> Result<Listed> {
-                let mut kept = Vec::new();
-                for k in &m.kept {
-                    let one = Dynamic::from(m.one(*k));
-                    if keep
-                        .call_raw(&context, None, [one])?
-                        .as_bool()
-                        .unwrap_or(false)
-                    {
-                        kept.push(*k);
-                    }
-                }
-                let of = m.of.clone();
-                Ok(Listed { of, kept })
-            },
-        );
-}
-
 impl IntoIterator for Listed {
     type Item = Dynamic;
     type IntoIter = std::vec::IntoIter<Dynamic>;
@@ -132,6 +89,17 @@ impl Shown for One {
     fn brief(&self) -> String {
         self.text()
     }
+
+    fn members(engine: &mut Engine) {
+        engine
+            .register_get("op", |m: &mut One| m.step().op)
+            .register_get("at", |m: &mut One| m.step().at.to_string())
+            .register_get("text", |m: &mut One| m.text())
+            .register_get("loops", |m: &mut One| -> Array {
+                let loops = m.step().loops().into_iter();
+                loops.map(|name| Dynamic::from(name.to_owned())).collect()
+            });
+    }
 }
 
 impl Shown for Listed {
@@ -143,5 +111,38 @@ impl Shown for Listed {
 
     fn brief(&self) -> String {
         self.summary()
+    }
+
+    fn members(engine: &mut Engine) {
+        type Result<T> = std::result::Result<T, Box<EvalAltResult>>;
+        engine
+            .register_iterator::<Listed>()
+            .register_get("list", |m: &mut Listed| m.all())
+            .register_get("len", |m: &mut Listed| m.kept.len() as i64)
+            .register_fn("len", |m: &mut Listed| m.kept.len() as i64)
+            .register_indexer_get(|m: &mut Listed, k: i64| -> Result<One> {
+                let kept = usize::try_from(k).ok().and_then(|k| m.kept.get(k));
+                let outside =
+                    || EvalAltResult::ErrorArrayBounds(m.kept.len(), k, rhai::Position::NONE);
+                kept.map(|k| m.one(*k)).ok_or_else(|| outside().into())
+            })
+            .register_fn(
+                "filter",
+                |context: NativeCallContext, m: &mut Listed, keep: FnPtr| -> Result<Listed> {
+                    let mut kept = Vec::new();
+                    for k in &m.kept {
+                        let one = Dynamic::from(m.one(*k));
+                        if keep
+                            .call_raw(&context, None, [one])?
+                            .as_bool()
+                            .unwrap_or(false)
+                        {
+                            kept.push(*k);
+                        }
+                    }
+                    let of = m.of.clone();
+                    Ok(Listed { of, kept })
+                },
+            );
     }
 }

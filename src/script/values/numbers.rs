@@ -1,6 +1,6 @@
 //! Numbers: arrays from files and results, and random ones.
 
-use super::shown::{Shown, register_shown};
+use super::shown::Shown;
 use crate::ir::Elem;
 use crate::runtime::{Array, Random, Scalar, Values};
 use rhai::{Dynamic, Engine};
@@ -75,18 +75,6 @@ pub fn number(value: &Dynamic) -> Option<Scalar> {
     integer.or_else(|| value.as_float().ok().map(Scalar::Float))
 }
 
-/// How numbers print, and what scripts can ask of them.
-pub fn register(engine: &mut Engine) {
-    register_shown::<Numbers>(engine);
-    register_shown::<Random>(engine);
-    engine
-        .register_get("elem", |n: &mut Numbers| n.elem().to_string())
-        .register_get("shape", |n: &mut Numbers| -> rhai::Array {
-            let extents = n.shape().iter().map(|e| Dynamic::from_int(e.cast_signed()));
-            extents.collect()
-        });
-}
-
 impl Shown for Numbers {
     const NAME: &'static str = "numbers";
 
@@ -101,6 +89,15 @@ impl Shown for Numbers {
 
     fn brief(&self) -> String {
         self.to_string()
+    }
+
+    fn members(engine: &mut Engine) {
+        engine
+            .register_get("elem", |n: &mut Numbers| n.elem().to_string())
+            .register_get("shape", |n: &mut Numbers| -> rhai::Array {
+                let extents = n.shape().iter().map(|e| Dynamic::from_int(e.cast_signed()));
+                extents.collect()
+            });
     }
 }
 

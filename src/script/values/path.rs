@@ -1,6 +1,6 @@
 //! Paths as values of scripts.
 
-use super::shown::{Shown, register_shown};
+use super::shown::Shown;
 use crate::ir::Nest;
 use crate::transform::trace::{self, Calls};
 use rhai::Engine;
@@ -12,16 +12,6 @@ pub struct Path {
     pub nest: Nest,
     /// How calls of the library are shown.
     pub calls: Calls,
-}
-
-/// How paths print.
-pub fn register(engine: &mut Engine) {
-    register_shown::<Path>(engine);
-    engine
-        .register_fn("len", |path: &mut Path| {
-            i64::try_from(path.len()).unwrap_or(i64::MAX)
-        })
-        .register_fn("==", |a: Path, b: Path| a.nest.path() == b.nest.path());
 }
 
 impl Path {
@@ -50,5 +40,13 @@ impl Shown for Path {
             "a path of {steps} step{}",
             if steps == 1 { "" } else { "s" }
         )
+    }
+
+    fn members(engine: &mut Engine) {
+        engine
+            .register_fn("len", |path: &mut Path| {
+                i64::try_from(path.len()).unwrap_or(i64::MAX)
+            })
+            .register_fn("==", |a: Path, b: Path| a.nest.path() == b.nest.path());
     }
 }

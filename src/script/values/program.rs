@@ -1,14 +1,8 @@
 //! Programs as values of scripts.
 
-use super::shown::{Shown, register_shown, shorten};
+use super::shown::{Shown, shorten};
 use crate::ir::Program;
 use rhai::Engine;
-
-/// How programs print.
-pub(super) fn register(engine: &mut Engine) {
-    register_shown::<Program>(engine);
-    engine.register_fn("==", |a: Program, b: Program| a == b);
-}
 
 impl Shown for Program {
     const NAME: &'static str = "program";
@@ -21,5 +15,9 @@ impl Shown for Program {
         let count = self.assignments().len();
         let s = if count == 1 { "" } else { "s" };
         shorten(format!("a program of {count} assignment{s}"), 80)
+    }
+
+    fn members(engine: &mut Engine) {
+        engine.register_fn("==", |a: Program, b: Program| a == b);
     }
 }

@@ -1,4 +1,4 @@
-//! Values that say themselves how people see them.
+//! The trait of values that scripts print and take apart.
 
 use rhai::{Dynamic, Engine, Variant};
 
@@ -12,14 +12,9 @@ pub trait Shown: Variant + Clone {
 
     /// One line, for use inside lists and maps.
     fn brief(&self) -> String;
-}
 
-/// Registers a type and how it prints.
-pub fn register_shown<T: Shown>(engine: &mut Engine) {
-    engine
-        .register_type_with_name::<T>(T::NAME)
-        .register_fn("to_string", |value: &mut T| value.full())
-        .register_fn("to_debug", |value: &mut T| value.brief());
+    /// Registers the properties and methods that scripts see.
+    fn members(_engine: &mut Engine) {}
 }
 
 /// A type of values that is [`Shown`].
@@ -28,6 +23,8 @@ pub struct Shows {
     pub name: &'static str,
     /// A value of this type, in full or in brief.
     pub text: fn(&Dynamic, bool) -> Option<String>,
+    /// Registers the type, how it prints, and its members.
+    pub register: fn(&mut Engine),
 }
 
 impl Shows {
@@ -38,6 +35,13 @@ impl Shows {
             text: |value, full| {
                 let value = value.read_lock::<T>()?;
                 Some(if full { value.full() } else { value.brief() })
+            },
+            register: |engine| {
+                engine
+                    .register_type_with_name::<T>(T::NAME)
+                    .register_fn("to_string", |value: &mut T| value.full())
+                    .register_fn("to_debug", |value: &mut T| value.brief());
+                T::members(engine);
             },
         }
     }

@@ -1,6 +1,6 @@
 //! Verdicts as values of scripts.
 
-use super::shown::{Shown, register_shown};
+use super::shown::Shown;
 use crate::verbs::Checked;
 use rhai::{Array, Dynamic, Engine};
 
@@ -14,18 +14,16 @@ impl Shown for Checked {
     fn brief(&self) -> String {
         self.message()
     }
-}
 
-/// How verdicts print, and what they know.
-pub fn register(engine: &mut Engine) {
-    register_shown::<Checked>(engine);
-    engine
-        .register_get("legal", |c: &mut Checked| {
-            c.legal().map_or(Dynamic::UNIT, Dynamic::from_bool)
-        })
-        .register_get("runs", |c: &mut Checked| c.runs())
-        .register_get("message", |c: &mut Checked| c.message())
-        .register_get("suggestions", |c: &mut Checked| -> Array {
-            c.suggestions().into_iter().map(Dynamic::from).collect()
-        });
+    fn members(engine: &mut Engine) {
+        engine
+            .register_get("legal", |c: &mut Checked| {
+                c.legal().map_or(Dynamic::UNIT, Dynamic::from_bool)
+            })
+            .register_get("runs", |c: &mut Checked| c.runs())
+            .register_get("message", |c: &mut Checked| c.message())
+            .register_get("suggestions", |c: &mut Checked| -> Array {
+                c.suggestions().into_iter().map(Dynamic::from).collect()
+            });
+    }
 }
