@@ -349,6 +349,9 @@ class Schedule:
         end = self.rng.choice(["front", "back"])
         return self.one("peel", f'nest.peel(@0, {self.amount([1, 1, 2, 3])}, "{end}")', self.loop())
 
+    def pad(self) -> Step:
+        return self.one("pad", f"nest.pad(@0, {self.factor()})", self.loop())
+
     def distribute(self) -> Step:
         pick = ("branching", self.number()) if self.rng.random() < 0.7 else self.loop()
         return self.one("distribute", "nest.distribute(@0)", pick)
@@ -531,7 +534,9 @@ class Schedule:
     # Steps on several nests
 
     def fuse_outer(self) -> Step:
-        return self.two("fuse_outer", f"first.fuse_outer(second, {self.rng.choice([0, 0, 1, 1, 2])})")
+        forms = ["first.fuse_outer(second, 0)"] * 2 + ["first.fuse_outer(second, 1)", "fuse(first, second)"]
+        forms += [self.rng.choice(["first.fuse_outer(second, 2)", "first.fuse(second, 2)"])]
+        return self.two("fuse_outer", self.rng.choice(forms))
 
     def compute_at(self) -> Step:
         kind = self.rng.random()
@@ -740,7 +745,7 @@ class Schedule:
             "distribute": joined or ops & {"unroll", "unroll_and_jam", "fuse", "place_init"},
             "fuse": joined or ops & {"unroll", "peel", "stripmine", "distribute"},
             "fuse_inner": joined or ops & {"unroll", "distribute"},
-            "separate": "fuse" in ops,
+            "separate": ops & {"fuse", "pad"},
             "localize": joined,
             "memory": joined,
             "stream": not reduces,
@@ -756,7 +761,7 @@ class Schedule:
 
 SINGLE = {
     "stripmine": 5, "tile": 4, "interchange": 3, "reorder": 3, "reverse": 3, "shift": 2, "skew": 2,
-    "slabs": 2, "peel": 3, "distribute": 2, "fuse": 3, "fuse_inner": 2, "separate": 2, "unroll": 3,
+    "slabs": 2, "peel": 3, "pad": 2, "distribute": 2, "fuse": 3, "fuse_inner": 2, "separate": 2, "unroll": 3,
     "unroll_and_jam": 4, "place_init": 3, "pack": 5, "stage": 5, "localize": 2, "pad_buffer": 2,
     "panels": 3, "rfactor": 3, "parallelize": 4, "vectorize": 5, "prefetch": 3, "stream": 2,
     "annotate": 0.5, "rename": 0.7, "split_at": 3, "move_before": 2, "plain_loops": 0.5, "at": 1, "composed": 2, "memory": 2,

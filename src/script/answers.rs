@@ -1,6 +1,7 @@
 //! Answers of a session about itself and its scripts.
 
 use crate::actions::ACTIONS;
+use crate::binding::operations::FUSE_NESTS;
 use crate::codegen::{self, Kernel};
 use crate::diag::{Diagnostic, Sources};
 use crate::ir::Nest;
@@ -11,6 +12,7 @@ use crate::package::Exported;
 use crate::reader::rewrite::INTERNAL;
 use crate::session::Session;
 use crate::transform;
+use crate::transform::nest::fuse::FUSE;
 use crate::trial::Variant;
 
 impl Session {
@@ -44,9 +46,11 @@ impl Session {
         let operations = transform::OPS
             .iter()
             .map(|op| (op.name.to_owned(), op.signature()));
+        let nests = (FUSE.name.to_owned(), FUSE_NESTS.to_owned());
         let extra = ACTIONS.iter().map(|f| (f.name.to_owned(), f.signature()));
         own.into_iter()
             .chain(operations)
+            .chain([nests])
             .chain(extra)
             .chain(self.library.functions())
             .collect()
@@ -141,7 +145,12 @@ impl Session {
     pub fn help(&self, name: &str) -> Option<String> {
         let mut operations = transform::OPS.iter().chain(transform::OPERATORS);
         if let Some(op) = operations.find(|op| op.name == name) {
-            return Some(format!("{}\n\n{}", op.signature(), op.doc()));
+            let also = if op.name == FUSE.name {
+                format!("\n{FUSE_NESTS}")
+            } else {
+                String::new()
+            };
+            return Some(format!("{}{also}\n\n{}", op.signature(), op.doc()));
         }
         if let Some(function) = ACTIONS.iter().find(|f| f.name == name) {
             return Some(format!(

@@ -100,6 +100,7 @@ pub static OPS: &[&Op] = &[
     &nest::repeat::REPEAT,
     &nest::rename::RENAME,
     &nest::stripmine::STRIPMINE,
+    &nest::pad::PAD,
     &nest::interchange::INTERCHANGE,
     &nest::reorder::REORDER,
     &nest::reverse::REVERSE,

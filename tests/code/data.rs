@@ -6,12 +6,12 @@ use std::path::Path;
 use std::process::Command;
 
 /// The output of `script`, run in `directory`, or the error.
-fn run(directory: &Path, script: &str) -> Result<String, String> {
+pub fn run(directory: &Path, script: &str) -> Result<String, String> {
     teml("run", directory, script)
 }
 
 /// Like [`run`], with any command.
-fn teml(command: &str, directory: &Path, script: &str) -> Result<String, String> {
+pub fn teml(command: &str, directory: &Path, script: &str) -> Result<String, String> {
     let file = directory.join("script.rhai");
     fs::write(&file, script).unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_teml"))
@@ -328,8 +328,8 @@ fn results_are_files_that_can_be_read() {
                   save(out.B, \"b.npy\");\nlet C = tensor([3, 2], \"f32\");\ninit(C, out.B);\n\
                   let D = eq(C, [i, j] -> [i, j]);\nprint(run([build(D)]).D);\n\
                   print(load(\"b.npy\"));";
-    let values = "2.0, 8.0, 4.0, 10.0, 6.0, 12.0";
-    let expected = format!("f32[3][2]: {values}\nf32[3][2] from b.npy: {values}\n");
+    let values = "\n  2.0   8.0\n  4.0  10.0\n  6.0  12.0\n";
+    let expected = format!("f32[3][2]:{values}f32[3][2] from b.npy:{values}");
     assert_eq!(run(directory.path(), script), Ok(expected));
     let file = fs::read(directory.path().join("b.npy")).unwrap();
     let (start, data) = file.split_at(128);

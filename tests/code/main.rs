@@ -17,6 +17,7 @@ mod kernels;
 mod machine;
 mod plans;
 mod polybench;
+mod results;
 mod runtime;
 mod rust;
 mod sweep;

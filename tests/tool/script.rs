@@ -151,6 +151,41 @@ fn both_forms_call_the_same_function() {
 }
 
 #[test]
+fn two_nests_fuse_without_naming_their_loops() {
+    let setup = "let A = tensor([4, 5]); let B = eq(A, [i, j] -> [i, j]);
+        let C = eq(B, [i, j] -> [i, j]); let F = tensor([3, 5]); let D = eq(F, [i, j] -> [i, j]);
+        let b = build(B); let c = build(C); let d = build(D);";
+    for condition in [
+        "fuse(b, c) == fuse_outer(b, c, 1)",
+        "b.fuse(c, 2) == fuse_outer(b, c, 2)",
+        "b.fuse(c, 0).fuse(\"i\", \"i_2\") == fuse(b, c)",
+    ] {
+        let script = format!("{setup} print({condition})");
+        assert_eq!(printed(&script), "true\n", "{condition}");
+    }
+    for (call, message, at) in [
+        (
+            "fuse(b, d)",
+            "fuse_outer: `i` runs over 0..4 and `i` over 0..3",
+            "d",
+        ),
+        (
+            "fuse(b, \"i\")",
+            "fuse: argument 2 `second` must be a nest, not the string \"i\"",
+            "\"i\"",
+        ),
+        (
+            "fuse(b, c, 1, 2)",
+            "fuse: takes two nests and a level, or a nest and two of its loops",
+            "fuse",
+        ),
+    ] {
+        let expected = (message.to_owned(), at.to_owned());
+        assert_eq!(fault(&format!("{setup} print({call})")), expected);
+    }
+}
+
+#[test]
 fn iterators_need_no_declaration() {
     let script = r#"
         print([i + 1, 2*j - 1, i + kh, -i, 3 - i, i - i, (i + 1) * 2]);

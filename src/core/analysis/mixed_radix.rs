@@ -26,8 +26,12 @@ pub fn dense_extent(terms: &[(Name, i64)], ranges: &[IteratorRange]) -> Option<u
     if terms.iter().any(|(name, _)| has_holes(name)) {
         return None;
     }
+    let digits = sorted(terms, ranges);
+    if digits.iter().any(|(_, extent)| *extent == 0) {
+        return Some(0);
+    }
     let mut reach = Some(0u64);
-    for (c, extent) in sorted(terms, ranges) {
+    for (c, extent) in digits {
         if extent > 1 && reach.is_some_and(|r| c > r + 1) {
             return None;
         }
@@ -53,4 +57,25 @@ fn sorted(terms: &[(Name, i64)], ranges: &[IteratorRange]) -> Vec<(u64, u64)> {
 /// The greatest sum with one more digit. `None` on overflow.
 fn extended(reach: Option<u64>, c: u64, extent: u64) -> Option<u64> {
     reach?.checked_add(c.checked_mul(extent.saturating_sub(1))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_iterations_there_are_no_sums() {
+        let name = Name::new("i").unwrap();
+        let range = |high| IteratorRange {
+            name: name.clone(),
+            low: 1,
+            high,
+            alone: None,
+            given: None,
+        };
+        let terms = [(name.clone(), 1)];
+        assert_eq!(dense_extent(&terms, &[range(1)]), Some(0));
+        assert_eq!(dense_extent(&terms, &[range(3)]), Some(2));
+        assert_eq!(dense_extent(&[], &[]), Some(1));
+    }
 }

@@ -34,6 +34,11 @@ pub enum Scalar {
 }
 
 impl Scalar {
+    /// The nearest f64.
+    pub fn as_f64(self) -> f64 {
+        to_f64(self)
+    }
+
     /// Whether both are the same number of the same kind, to the last bit.
     pub(super) fn same(self, other: Scalar) -> bool {
         match (self, other) {

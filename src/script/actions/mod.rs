@@ -13,6 +13,7 @@ mod init;
 mod look;
 mod machine;
 mod moves;
+mod numbers;
 mod paths;
 mod pluto;
 mod predict;
@@ -48,6 +49,9 @@ pub static ACTIONS: &[&Function] = &[
     &init::INIT,
     &data::LOAD,
     &data::RANDOM,
+    &numbers::CLOSE,
+    &numbers::DIFFERENCE,
+    &numbers::NORM,
     &look::NOTATION,
     &look::SHAPE,
     &look::ITERATORS,

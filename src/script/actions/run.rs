@@ -17,9 +17,37 @@ pub(super) static RUN: Function = Function {
 Computes and checks a nest, or a list of nests that run in order: `run(plan)`.
 
 The result is a map from the name of each written tensor to its elements, which are checked as
-in `compare`: `let out = run(plan); save(out.C, \"c.npy\")`. Printed, they show their first
-elements. `init(B, out.C)` makes them the contents of another tensor. Inputs are a pattern of
-numbers unless `init` says otherwise. `teml emit` runs nothing, and results are empty there.",
+in `compare`: `let out = run(plan); save(out.C, \"c.npy\")`. `init(B, out.C)` makes them the contents
+of another tensor. Inputs are a pattern of numbers unless `init` says otherwise.
+
+```rhai
+let A = tensor([2, 3]);
+let B = eq(2 * A, [i, j] -> [i, j]);
+init(A, |i, j| 10 * i + j);
+let out = run(build(B));
+print(out.B);
+print(out.B[[1, 2]]);
+let all = 0;
+for x in out.B { all += x; }
+print(all == sum(out.B));
+```
+
+```text
+f64[2][3]:
+   0.0   2.0   4.0
+  20.0  22.0  24.0
+24.0
+true
+```
+
+- `out.B[[i, j]]` is an element, counted from 0; `y[i]` is one of an array with one dimension
+- `for x in out.B` takes all elements in row-major order; `len` counts them
+- `out.B.shape` and `out.B.elem` are the extents and the type
+- `sum`, `mean`, `min`, `max` and `norm` reduce all elements to one number
+- `close` and `difference` compare two arrays
+
+Printed, matrices are rounded to 6 digits and large arrays shortened. `teml emit` runs nothing: there
+every element is 0, and loops over elements have no iterations.",
     call: |call| {
         let nests = call.nests(0)?;
         if nests.is_empty() {

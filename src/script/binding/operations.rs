@@ -4,8 +4,10 @@ use crate::binding::call::{self, Call, Callee};
 use crate::binding::conversion::{as_loop, convert};
 use crate::binding::ranges;
 use crate::binding::state::Shared;
-use crate::ir::{Affine, Name};
+use crate::ir::{Affine, Name, Nest};
 use crate::messages::fail::{Failure, Unread};
+use crate::transform::nest::fuse::FUSE;
+use crate::transform::nest::fuse_outer::FUSE_OUTER;
 use crate::transform::nest::interchange::INTERCHANGE;
 use crate::transform::tensor::declare::{SCALAR, TENSOR};
 use crate::transform::{self, Arg, Kind, LoopRef, Op, Value};
@@ -22,9 +24,20 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
             writes: false,
         };
         call::register_raw(engine, shared, callee, op.required(), |call| {
+            if op.name == FUSE.name && call.get::<Nest>(1, "").is_ok() {
+                return fuse_nests(call);
+            }
             apply(op, call, &args(op, call)?)
         });
     }
+    // Without loops, the arguments are two nests.
+    let callee = Callee {
+        name: FUSE.name,
+        params: vec!["first", "second"],
+        signature: FUSE_NESTS.to_owned(),
+        writes: false,
+    };
+    call::register_raw(engine, shared, callee, 2, fuse_nests);
     // The paper gives both loops in a list.
     let callee = Callee {
         name: INTERCHANGE.name,
@@ -47,6 +60,24 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
         let [first, second] = [first, second].map(|l| Arg::Loop(l.clone()));
         apply(&INTERCHANGE, call, &[Arg::Nest(nest), first, second])
     });
+}
+
+/// The call of `fuse` with two nests.
+pub const FUSE_NESTS: &str = "fuse(first, second, level?) -> nest";
+
+/// Fuses the outer loops of two nests: the outermost one, or as many as the level says.
+fn fuse_nests(call: &Call) -> Result<Dynamic, Failure> {
+    let first = call.nest(0)?;
+    let second = call.nest(1).map_err(|failure| match call.expr(1) {
+        Ok(_) => failure,
+        Err(_) => failure.help("two loops of a nest fuse as fuse(nest, \"i\", \"j\")"),
+    })?;
+    if call.count() > 3 {
+        return Err(call.refuse("takes two nests and a level, or a nest and two of its loops"));
+    }
+    let level = if call.count() == 3 { call.int(2)? } else { 1 };
+    let nests = [Arg::Nest(first), Arg::Nest(second), Arg::Int(level)];
+    apply(&FUSE_OUTER, call, &nests)
 }
 
 /// The arguments of a call, in the order of the parameters.

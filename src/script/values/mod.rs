@@ -2,6 +2,7 @@
 //! arrows, and the results of functions.
 
 mod code;
+mod grid;
 mod handle;
 mod index;
 mod kinds;
@@ -10,6 +11,7 @@ mod numbers;
 mod path;
 mod prediction;
 mod program;
+mod reductions;
 mod shown;
 mod text;
 mod verdict;

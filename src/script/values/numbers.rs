@@ -1,9 +1,11 @@
 //! Numbers: arrays from files and results, and random ones.
 
 use super::shown::Shown;
+use super::{grid, reductions};
 use crate::ir::Elem;
+use crate::messages::fail::Failure;
 use crate::runtime::{Array, Random, Scalar, Values};
-use rhai::{Dynamic, Engine};
+use rhai::{Dynamic, Engine, EvalAltResult, NativeCallContext};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -30,7 +32,13 @@ impl Numbers {
         Numbers { array, file }
     }
 
-    /// The elements in row-major order.
+    /// The elements of an array that a script lists.
+    pub fn listed(shape: Vec<u64>, values: Values) -> Numbers {
+        let values = Arc::new(values);
+        Numbers::of_result(Array { shape, values })
+    }
+
+    /// The elements in row-major order; none if nothing ran.
     pub fn values(&self) -> Arc<Values> {
         self.array.values.clone()
     }
@@ -52,12 +60,105 @@ impl Numbers {
     pub fn elem(&self) -> Elem {
         self.array.values.view().elem()
     }
+
+    /// The number of elements, also if nothing ran.
+    pub fn count(&self) -> u64 {
+        let extents = self.shape().iter();
+        extents.fold(1, |count, extent| count.saturating_mul(*extent))
+    }
+
+    /// The element at a flat index; 0 if nothing ran.
+    fn element(&self, x: usize) -> Dynamic {
+        let zero = match self.elem().is_float() {
+            true => Scalar::Float(0.0),
+            false => Scalar::Integer(0),
+        };
+        value_of(self.array.values.view().get(x).unwrap_or(zero))
+    }
+
+    /// The element at an index, a number for each dimension, counted from 0.
+    fn at(&self, index: &[Dynamic]) -> Result<Dynamic, Failure> {
+        let (rank, given) = (self.shape().len(), index.len());
+        if given != rank {
+            let numbers = |n: usize| match n {
+                1 => "1 number".to_owned(),
+                n => format!("{n} numbers"),
+            };
+            let (takes, given) = (numbers(rank), numbers(given));
+            let place = ["i", "j", "k", "l", "m", "n"].get(..rank);
+            let place = place.map_or("i, j, …".to_owned(), |names| names.join(", "));
+            let place = match rank {
+                1 => place,
+                _ => format!("[{place}]"),
+            };
+            return Err(Failure::new(format!(
+                "an index of {self} has {takes}, and this one has {given}"
+            ))
+            .help(format!("`x[{place}]` is an element of it")));
+        }
+        let mut flat = 0u64;
+        for (d, (item, extent)) in index.iter().zip(self.shape()).enumerate() {
+            let Ok(x) = item.as_int() else {
+                return Err(Failure::new(format!(
+                    "an index is `{item}`, not an integer"
+                )));
+            };
+            match u64::try_from(x) {
+                Ok(x) if x < *extent => flat = flat.saturating_mul(*extent).saturating_add(x),
+                _ => {
+                    let what = match rank {
+                        1 => "the index".to_owned(),
+                        _ => format!("index {}", d + 1),
+                    };
+                    let range = match extent {
+                        0 => "there are no elements".to_owned(),
+                        1 => "it can only be 0".to_owned(),
+                        extent => format!("it counts from 0 to {}", extent - 1),
+                    };
+                    return Err(Failure::new(format!(
+                        "{what} of {self} is {x}, but {range}"
+                    )));
+                }
+            }
+        }
+        Ok(self.element(usize::try_from(flat).unwrap_or(usize::MAX)))
+    }
 }
 
-/// How many elements are shown.
-const SHOWN: usize = 6;
+/// An element as a value of scripts.
+fn value_of(scalar: Scalar) -> Dynamic {
+    match scalar {
+        Scalar::Float(value) => Dynamic::from_float(value),
+        Scalar::Integer(value) => Dynamic::from_int(value),
+    }
+}
 
-/// The type, the shape and the first elements.
+/// The elements of numbers in row-major order.
+pub struct Elements {
+    of: Numbers,
+    next: usize,
+}
+
+impl Iterator for Elements {
+    type Item = Dynamic;
+
+    fn next(&mut self) -> Option<Dynamic> {
+        let found = self.of.array.values.view().get(self.next)?;
+        self.next += 1;
+        Some(value_of(found))
+    }
+}
+
+impl IntoIterator for Numbers {
+    type Item = Dynamic;
+    type IntoIter = Elements;
+
+    fn into_iter(self) -> Elements {
+        Elements { of: self, next: 0 }
+    }
+}
+
+/// The type and the shape.
 impl fmt::Display for Numbers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.elem())?;
@@ -79,12 +180,11 @@ impl Shown for Numbers {
     const NAME: &'static str = "numbers";
 
     fn full(&self) -> String {
-        let view = self.array.values.view();
-        let first: Vec<String> = (0..SHOWN)
-            .filter_map(|x| Some(view.get(x)?.to_string()))
-            .collect();
-        let more = if view.len() > SHOWN { ", …" } else { "" };
-        format!("{self}: {}{more}", first.join(", "))
+        let elements = grid::text(self.array.values.view(), self.shape());
+        match elements.is_empty() {
+            true => self.to_string(),
+            false => format!("{self}:{elements}"),
+        }
     }
 
     fn brief(&self) -> String {
@@ -92,12 +192,29 @@ impl Shown for Numbers {
     }
 
     fn members(engine: &mut Engine) {
+        type Fallible = Result<Dynamic, Box<EvalAltResult>>;
         engine
             .register_get("elem", |n: &mut Numbers| n.elem().to_string())
             .register_get("shape", |n: &mut Numbers| -> rhai::Array {
                 let extents = n.shape().iter().map(|e| Dynamic::from_int(e.cast_signed()));
                 extents.collect()
-            });
+            })
+            .register_iterator::<Numbers>()
+            .register_get("len", |n: &mut Numbers| n.count().cast_signed())
+            .register_fn("len", |n: &mut Numbers| n.count().cast_signed())
+            .register_indexer_get(
+                |context: NativeCallContext, n: &mut Numbers, index: rhai::Array| -> Fallible {
+                    let found = n.at(&index);
+                    found.map_err(|failure| failure.raise(context.call_position()))
+                },
+            )
+            .register_indexer_get(
+                |context: NativeCallContext, n: &mut Numbers, index: i64| -> Fallible {
+                    let found = n.at(&[Dynamic::from_int(index)]);
+                    found.map_err(|failure| failure.raise(context.call_position()))
+                },
+            );
+        reductions::register(engine);
     }
 }
 

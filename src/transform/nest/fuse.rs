@@ -1,5 +1,5 @@
 //! `fuse` merges two adjacent loops into one, and peels off the iterations that only one of them
-//! has.
+//! has; with two nests, it merges their outermost loops.
 //!
 //! ```rhai
 //! let A = tensor([4, 10]);
@@ -48,6 +48,33 @@
 //!     C[i][j] = A[i][j]
 //!     for j_g in max(j, 1)..min(j + 1, 9)
 //!       D[i][j_g - 1] = B[i][j_g - 1]
+//! ```
+//!
+//! `fuse(first, second)` of two nests fuses their outermost loops, and `fuse(first, second, level)`
+//! levels 1 to `level`: it is `fuse_outer`, with level 1 unless another one is given. The ranges must
+//! be equal. If they differ, `fuse_outer` at level 0 leaves the loops side by side, where `fuse`
+//! peels or guards.
+//!
+//! ```rhai
+//! let A = tensor([4, 10]);
+//! let C = eq(A, [i, j] -> [i, j]);
+//! let D = eq(2 * C, [i, j] -> [i, j]);
+//! print(fuse(build(C), build(D)));
+//! print(fuse(build(C), build(D), 2));
+//! ```
+//!
+//! ```text
+//! f64 C[4][10], A[4][10], D[4][10]
+//! for i in 0..4
+//!   for j in 0..10
+//!     C[i][j] = A[i][j]
+//!   for j_2 in 0..10
+//!     D[i][j_2] = 2 * C[i][j_2]
+//! f64 C[4][10], A[4][10], D[4][10]
+//! for i in 0..4
+//!   for j in 0..10
+//!     C[i][j] = A[i][j]
+//!     D[i][j] = 2 * C[i][j]
 //! ```
 //!
 //! Legal when no iteration of the second loop depends on a later iteration of the first: it needs

@@ -74,7 +74,13 @@ pub fn fuse_outer(first: &Nest, second: &Nest, level: i64) -> Result<Nest, Error
     let as_index = |name: &Name| rename(name).map(Affine::iterator);
     for (a, b) in one.loops.iter().zip(&two.loops) {
         let range = b.range.substitute(&as_index);
-        check_same(a, b, &range).map_err(|error| error.at(&SECOND).on(second, [b.name.clone()]))?;
+        check_same(a, b, &range).map_err(|error| {
+            let error = match a.range == range {
+                true => error,
+                false => error.help(SIDE_BY_SIDE),
+            };
+            error.at(&SECOND).on(second, [b.name.clone()])
+        })?;
     }
 
     let innermost = levels - 1;
@@ -99,6 +105,11 @@ pub fn fuse_outer(first: &Nest, second: &Nest, level: i64) -> Result<Nest, Error
     let trees = before.cloned().chain(body).collect();
     Ok(first.joined(second, trees))
 }
+
+/// The help for nests whose ranges differ.
+const SIDE_BY_SIDE: &str = "only loops over the same range fuse here; a lower level, such as 0, \
+                            leaves them side by side, and `fuse` of the two loops then peels what \
+                            does not coincide where bounds differ by constants and overlap";
 
 /// Prepares the second nest to run after the first: its statements execute later assignments, and
 /// its local tensors get names of their own.

@@ -72,7 +72,7 @@ pub(super) fn guarded(names: &mut Names, [a, b]: [&Loop; 2], range: Range) -> Tr
 }
 
 /// Guards the innermost trees, so that the loops around them stay perfectly nested.
-fn guard(names: &mut Names, trees: &[Tree], l: &Loop, own: &Range) -> Vec<Tree> {
+pub(super) fn guard(names: &mut Names, trees: &[Tree], l: &Loop, own: &Range) -> Vec<Tree> {
     let is_leaf = |t: &Tree| !matches!(t, Tree::Loop(_));
     // A local tensor lives to the end of its sequence.
     let whole = trees.iter().any(|t| matches!(t, Tree::Local(_)));

@@ -36,6 +36,7 @@ pub mod localize;
 pub mod mode;
 pub mod move_before;
 pub mod pack;
+pub mod pad;
 pub mod pad_buffer;
 pub mod panels;
 mod parts;

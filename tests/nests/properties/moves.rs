@@ -21,6 +21,7 @@ use teml::transform::nest::localize::LOCALIZE;
 use teml::transform::nest::mode::{PARALLELIZE, VECTORIZE};
 use teml::transform::nest::move_before::MOVE_BEFORE;
 use teml::transform::nest::pack::PACK;
+use teml::transform::nest::pad::PAD;
 use teml::transform::nest::pad_buffer::PAD_BUFFER;
 use teml::transform::nest::panels::PANELS;
 use teml::transform::nest::peel::PEEL;
@@ -48,6 +49,7 @@ use teml::transform::{Arg, Class, Error, LoopRef, Op, Value, apply};
 #[derive(Clone, Debug)]
 pub enum Move {
     Stripmine(usize, i64, &'static str),
+    Pad(usize, i64),
     Interchange(usize, usize),
     Reorder(Vec<usize>),
     Rename(usize),
@@ -116,6 +118,7 @@ pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Val
     let lanes = prop::sample::select(vec![None, Some(2), Some(8)]);
     let one = prop_oneof![
         3 => (l.clone(), 1..6i64, tail).prop_map(|(l, f, t)| Move::Stripmine(l, f, t)),
+        2 => (l.clone(), 1..6i64).prop_map(|(l, n)| Move::Pad(l, n)),
         2 => (l.clone(), l.clone()).prop_map(|(a, b)| Move::Interchange(a, b)),
         2 => order.prop_map(Move::Reorder),
         1 => l.clone().prop_map(Move::Rename),
@@ -286,6 +289,7 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
         Move::Stripmine(l, factor, tail) => {
             call(nest, &STRIPMINE, [pick(l), int(factor), word(tail)])
         }
+        Move::Pad(l, multiple) => call(nest, &PAD, [pick(l), int(multiple)]),
         Move::Interchange(a, b) => call(nest, &INTERCHANGE, [pick(a), pick(b)]),
         Move::Reorder(order) => {
             let order = order.iter().map(|l| reference(*l)).collect();

@@ -9,6 +9,7 @@ use teml::transform::nest::distribute::DISTRIBUTE;
 use teml::transform::nest::fuse::FUSE;
 use teml::transform::nest::interchange::INTERCHANGE;
 use teml::transform::nest::mode::PARALLELIZE;
+use teml::transform::nest::pad::PAD;
 use teml::transform::nest::place_init::PLACE_INIT;
 use teml::transform::nest::reorder::REORDER;
 use teml::transform::nest::reverse::REVERSE;
@@ -330,6 +331,59 @@ fn guards_are_innermost() {
     ];
     let args = [named("i"), named("k"), Arg::Word("guard".to_owned())];
     becomes(&FUSE, &before, &args, &after);
+}
+
+#[test]
+fn pad_guards_each_innermost_body() {
+    let pad = |multiple| [named("i"), Arg::Int(multiple)];
+    let before = [
+        "f64 B[13][10], A[13][10]",
+        "for i in 0..13",
+        "  B[i][0] = A[i][0]",
+        "  for j in 0..i",
+        "    B[i][j] = A[i][j]",
+    ];
+    let after = [
+        "for i in 0..16",
+        "  for i_g in i..min(i + 1, 13)",
+        "    B[i_g][0] = A[i_g][0]",
+        "  for j in 0..i",
+        "    for i_g_2 in i..min(i + 1, 13)",
+        "      B[i_g_2][j] = A[i_g_2][j]",
+    ];
+    becomes(&PAD, &before, &pad(8), &after);
+    becomes(&PAD, &before, &pad(13), &before[1..]);
+    becomes(&PAD, &before, &pad(1), &before[1..]);
+}
+
+#[test]
+fn pad_rounds_every_bound_whose_remainder_is_constant() {
+    let check = |range: &str, multiple, after: [&str; 2]| {
+        let [range, own, guard] =
+            [range, after[0], after[1]].map(|range| format!("  for i in {range}"));
+        let guard = guard.replace("  for i in", "    for i_g in");
+        let before = [
+            "f64 B[50], A[50]",
+            "for k in 0..4",
+            &range,
+            "    B[i] = A[i]",
+        ];
+        let after = ["for k in 0..4", &own, &guard, "      B[i_g] = A[i_g]"];
+        becomes(&PAD, &before, &[named("i"), Arg::Int(multiple)], &after);
+    };
+    check("8*k + 8..49", 4, ["8*k + 8..52", "i..min(i + 1, 49)"]);
+    // The last block of a guarded loop gets as many iterations as the others.
+    check(
+        "16*k..min(16*k + 16, 50)",
+        8,
+        ["16*k..16*k + 16", "i..min(i + 1, 50)"],
+    );
+    // A bound whose remainder varies is left to the guards.
+    check(
+        "2..min(k + 7, 11)",
+        4,
+        ["2..14", "i..min(i + 1, k + 7, 11)"],
+    );
 }
 
 #[test]

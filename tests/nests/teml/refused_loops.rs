@@ -8,6 +8,7 @@ use teml::ir::{Affine, NameError, Nest};
 use teml::transform::nest::distribute::DISTRIBUTE;
 use teml::transform::nest::fuse::FUSE;
 use teml::transform::nest::move_before::MOVE_BEFORE;
+use teml::transform::nest::pad::PAD;
 use teml::transform::nest::peel::PEEL;
 use teml::transform::nest::rename::RENAME;
 use teml::transform::nest::reorder::REORDER;
@@ -117,6 +118,25 @@ fn block_cases() -> Vec<Case> {
         strip(&copy("B", "A", &[10, 4], "i i_r"), level(1), 4, "cut")(clash("i_r"))
             .because_of(&["i_r", "i"]),
         strip(&stepped, level(1), 4, "cut")(step.clone()).because_of(&["i"]),
+        about_i(&PAD, &stepped, &four, &step),
+        Case::new(
+            &PAD,
+            on(&nest, [level(1), Arg::Int(0)]),
+            not_positive("multiple", 0),
+        )
+        .at(2),
+        Case::new(
+            &PAD,
+            on(&triangle, [named("j"), Arg::Int(4)]),
+            not_constant("j", "0..i"),
+        )
+        .because_of(&["j"]),
+        about_i(
+            &PAD,
+            &clipped(),
+            &four,
+            not_constant("i", "max(k, 2)..min(k + 3, 5)"),
+        ),
         Case::new(
             &UNROLL,
             on(&nest, [level(1), Arg::Int(0)]),

@@ -1,0 +1,203 @@
+//! `close`, `difference` and `norm`: computed numbers, compared and reduced to one.
+
+use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::ir::{Elem, Shape};
+use crate::messages::fail::Failure;
+use crate::runtime::{Agreement, Scalar, Values, compare, default_tolerance};
+use crate::values::{Numbers, number};
+use rhai::{Array, Dynamic};
+
+pub(super) static CLOSE: Function = Function {
+    name: "close",
+    topic: "results",
+    effect: Effect::None,
+    params: &[
+        Parameter::new("a"),
+        Parameter::new("b"),
+        Parameter::optional("tolerance"),
+    ],
+    returns: "truth value",
+    doc: "\
+Whether two arrays of numbers agree, up to rounding: `close(run(plan).C, run(naive).C)`.
+
+They agree if their `difference` is at most the tolerance: 1e-9, 1e-4 if one of them has elements of
+type f32, and 0 for integers, as in `compare`. Each argument is what `run` or `load` gives, a number,
+or lists as deep as the rank.
+
+```rhai
+let x = tensor([3]);
+let y = eq(x / 3, [i] -> [i]);
+init(x, [1, 2, 3]);
+let out = run(build(y));
+print(close(out.y, [0.333333, 0.666667, 1]));
+print(close(out.y, [0.333333, 0.666667, 1], 1e-6));
+```
+
+```text
+false
+true
+```
+
+Where nothing runs, as with `teml emit`, everything agrees.",
+    call: |call| {
+        let Some((elem, agreement)) = compared(call)? else {
+            return Ok(true.into());
+        };
+        let tolerance = match call.count() {
+            3 => {
+                let value = call.value(2).as_ref().and_then(number);
+                value.ok_or_else(|| call.expected(2, "a number"))?.as_f64()
+            }
+            _ => default_tolerance(elem),
+        };
+        Ok((agreement.relative_error <= tolerance).into())
+    },
+};
+
+pub(super) static DIFFERENCE: Function = Function {
+    name: "difference",
+    topic: "results",
+    effect: Effect::None,
+    params: &[Parameter::new("a"), Parameter::new("b")],
+    returns: "number",
+    doc: "\
+How far an array of numbers is from another one: the largest absolute difference of two elements,
+over the largest magnitude in `b`.
+
+A NaN agrees with a NaN, an infinity with the same infinity; anything else beside them is infinitely
+far. The arguments are those of `close`.
+
+```rhai
+let x = tensor([2, 2]);
+let y = eq(2 * x, [i, j] -> [j, i]);
+init(x, [[1, 2], [3, 4]]);
+print(difference(run(build(y)).y, [[2, 6], [4, 10]]));
+```
+
+```text
+0.2
+```",
+    call: |call| {
+        let error = compared(call)?.map_or(0.0, |(_, agreement)| agreement.relative_error);
+        Ok(error.into())
+    },
+};
+
+pub(super) static NORM: Function = Function {
+    name: "norm",
+    topic: "results",
+    effect: Effect::None,
+    params: &[Parameter::new("a"), Parameter::optional("which")],
+    returns: "number",
+    doc: "\
+The norm of all elements of an array of numbers: the root of the sum of their squares, or with
+`\"max\"` the largest magnitude.
+
+```rhai
+let x = tensor([2]);
+let y = eq(2 * x, [i] -> [i]);
+init(x, [3, -4]);
+let out = run(build(y));
+print(norm(out.y)); print(norm(out.y, \"max\"));
+```
+
+```text
+10.0
+8.0
+```",
+    call: |call| {
+        let numbers = numbers(call, 0)?;
+        Ok(match (call.count(), call.text(1)) {
+            (1, _) => numbers.norm().into(),
+            (_, Ok(which)) if which == "max" => numbers.largest().into(),
+            _ => return Err(call.expected(1, "\"max\", or left out")),
+        })
+    },
+};
+
+/// The agreement of arguments 0 and 1 and the type of elements that decides how much rounding
+/// counts; `None` if nothing ran.
+fn compared(call: &Call) -> Result<Option<(Elem, Agreement)>, Failure> {
+    let (a, b) = (numbers(call, 0)?, numbers(call, 1)?);
+    if a.shape() != b.shape() {
+        let what = format!("is {b}, but the first one is {a}: both must have the same shape");
+        return Err(call.fail(1, &what));
+    }
+    let is_empty = |n: &Numbers| n.values().view().len() as u64 != n.count();
+    if is_empty(&a) || is_empty(&b) {
+        return Ok(None);
+    }
+    let shape = Shape::of_extents(a.shape().iter().copied());
+    let elem = coarser(a.elem(), b.elem());
+    let as_floats = |n: &Numbers| Values::F64(n.floats());
+    let (actual, expected) = (a.values(), b.values());
+    let found = match a.elem().is_float() == b.elem().is_float() {
+        true => compare(expected.view(), actual.view(), &shape, 0.0),
+        false => compare(as_floats(&b).view(), as_floats(&a).view(), &shape, 0.0),
+    };
+    let found = found.map_err(|error| call.refuse(&error.to_string()))?;
+    Ok(Some((elem, found)))
+}
+
+/// The type with the larger errors.
+fn coarser(a: Elem, b: Elem) -> Elem {
+    match default_tolerance(a) >= default_tolerance(b) {
+        true => a,
+        false => b,
+    }
+}
+
+/// Argument `k` as an array of numbers.
+fn numbers(call: &Call, k: usize) -> Result<Numbers, Failure> {
+    if let Ok(numbers) = call.get::<Numbers>(k, "") {
+        return Ok(numbers);
+    }
+    let value = call.value(k).unwrap_or(Dynamic::UNIT);
+    let (mut shape, mut found) = (Vec::new(), Vec::new());
+    collect(call, k, &value, 0, &mut shape, &mut found)?;
+    let integer = |scalar: &Scalar| match scalar {
+        Scalar::Integer(value) => Some(*value),
+        Scalar::Float(_) => None,
+    };
+    let integers: Option<Vec<i64>> = found.iter().map(integer).collect();
+    let values = match integers {
+        Some(integers) => Values::I64(integers),
+        None => Values::F64(found.into_iter().map(Scalar::as_f64).collect()),
+    };
+    Ok(Numbers::listed(shape, values))
+}
+
+/// Appends the numbers in a value, lists of the same length at each depth.
+fn collect(
+    call: &Call,
+    k: usize,
+    value: &Dynamic,
+    depth: usize,
+    shape: &mut Vec<u64>,
+    found: &mut Vec<Scalar>,
+) -> Result<(), Failure> {
+    let expected = "an array of numbers, such as a tensor of `run`, a number, or lists of numbers";
+    if let Some(list) = value.read_lock::<Array>() {
+        let length = list.len() as u64;
+        if found.is_empty() && shape.len() == depth {
+            shape.push(length);
+        }
+        if shape.get(depth) != Some(&length) {
+            let what = "has lists of different lengths or depths: each row needs as many numbers";
+            return Err(call.fail(k, what));
+        }
+        let mut items = list.iter();
+        return items.try_for_each(|item| collect(call, k, item, depth + 1, shape, found));
+    }
+    match number(value) {
+        Some(_) if depth != shape.len() => {
+            let what = "has lists of different lengths or depths: each row needs as many numbers";
+            Err(call.fail(k, what))
+        }
+        Some(number) => {
+            found.push(number);
+            Ok(())
+        }
+        None => Err(call.expected_but(k, expected, value)),
+    }
+}

@@ -1,0 +1,156 @@
+//! Results of `run` as values: indexed, iterated, compared, reduced and printed.
+
+use crate::data::{run, teml};
+
+/// Declares a matrix `B`, whose elements are `10*i + j`, and `out`, which holds it.
+const MATRIX: &str = "let A = tensor([2, 3]);\nlet B = eq(2 * A, [i, j] -> [i, j]);\n\
+                      init(A, |i, j| 5 * i + 0.5 * j);\nlet out = run(build(B));\n";
+
+fn printed(script: &str) -> String {
+    let directory = tempfile::tempdir().unwrap();
+    run(directory.path(), &format!("{MATRIX}{script}")).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn refused(script: &str) -> String {
+    let directory = tempfile::tempdir().unwrap();
+    run(directory.path(), &format!("{MATRIX}{script}")).expect_err(script)
+}
+
+#[test]
+fn elements_have_indices() {
+    let script = "print(out.B[[1, 2]]); let r = out.B; let i = 1;\n\
+                  for j in 0..3 { print(r[[i, j]] == 10 + j); }\n\
+                  let n = tensor([3], \"i64\"); let m = eq(2 * n, [k] -> [k]); init(n, |k| k);\n\
+                  let s = sum(m); let y = run([build(m), build(s)]);\n\
+                  print(y.m[2]); print(y.s[[]]); print(y.m.len); print(out.B.len());";
+    assert_eq!(printed(script), "12.0\ntrue\ntrue\ntrue\n4\n6\n3\n6\n");
+}
+
+#[test]
+fn wrong_indices_are_explained() {
+    let cases = [
+        (
+            "print(out.B[1]);",
+            "an index of f64[2][3] has 2 numbers, and this one has 1 number",
+        ),
+        ("print(out.B[1]);", "`x[[i, j]]` is an element of it"),
+        (
+            "print(out.B[[0, 3]]);",
+            "index 2 of f64[2][3] is 3, but it counts from 0 to 2",
+        ),
+        (
+            "print(out.B[[-1, 0]]);",
+            "index 1 of f64[2][3] is -1, but it counts from 0 to 1",
+        ),
+        (
+            "print(out.B[[0, 1.5]]);",
+            "an index is `1.5`, not an integer",
+        ),
+    ];
+    for (script, expected) in cases {
+        let error = refused(script);
+        assert!(error.contains(expected), "{error}");
+        assert!(error.contains("script.rhai:5"), "{error}");
+    }
+}
+
+#[test]
+fn elements_come_in_row_major_order() {
+    let script = "let all = []; for x in out.B { all.push(x); } print(all);";
+    assert_eq!(printed(script), "[0.0, 1.0, 2.0, 10.0, 11.0, 12.0]\n");
+}
+
+#[test]
+fn arrays_are_compared() {
+    let script = "let C = [[0, 1, 2], [10, 11, 12]];\n\
+                  print(close(out.B, C)); print(difference(out.B, C));\n\
+                  C[1][2] = 15; print(close(out.B, C)); print(difference(out.B, C));\n\
+                  print(out.B.close(C, 0.2)); print(close(out.B, out.B, 0));\n\
+                  print(close(1, 1 + 1e-12)); print(close(1, 2)); print(difference(3, 4));\n\
+                  print(close([0.0 / 0.0, 1.0 / 0.0], [0.0 / 0.0, 1.0 / 0.0]));\n\
+                  print(difference([0.0 / 0.0], [1.0]));";
+    let expected = "true\n0.0\nfalse\n0.2\ntrue\ntrue\ntrue\nfalse\n0.25\ntrue\ninf\n";
+    assert_eq!(printed(script), expected);
+    for (call, expected) in [
+        (
+            "close(out.B, [1, 2])",
+            "argument 2 `b` is i64[2], but the first one is f64[2][3]",
+        ),
+        (
+            "close(out.B, [[1, 2], [3]])",
+            "argument 2 `b` has lists of different lengths or depths",
+        ),
+        (
+            "close(out.B, [[1], 3])",
+            "argument 2 `b` has lists of different lengths or depths",
+        ),
+        (
+            "close(A, out.B)",
+            "argument 1 `a` must be an array of numbers",
+        ),
+        (
+            "close(out.B, out.B, \"x\")",
+            "argument 3 `tolerance` must be a number",
+        ),
+        ("norm(out.B, \"min\")", "argument 2 `which` must be \"max\""),
+    ] {
+        let error = refused(&format!("print({call});"));
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn arrays_are_reduced() {
+    let script = "print(sum(out.B)); print(out.B.max()); print(min(out.B)); print(mean(out.B));\n\
+                  print(norm([3, 4])); print(norm(out.B, \"max\")); print(max(2, 3));\n\
+                  let n = tensor([2], \"i64\"); let m = eq(n, [i] -> [i]);\n\
+                  init(n, [9223372036854775807, -1]); print(sum(run(build(m)).m));\n\
+                  print(min(run(build(m)).m));";
+    let expected = "36.0\n12.0\n0.0\n6.0\n5.0\n12.0\n3\n9223372036854775806\n-1\n";
+    assert_eq!(printed(script), expected);
+    let wide = "let n = tensor([2], \"i64\"); let m = eq(n, [i] -> [i]);\n\
+                init(n, 9223372036854775807); print(sum(run(build(m)).m));";
+    let expected = "the sum of i64[2] does not fit in an integer";
+    assert!(refused(wide).contains(expected));
+}
+
+/// Nothing runs, and scripts that use results still go through.
+#[test]
+fn without_runs_all_elements_are_zero() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = format!(
+        "{MATRIX}if out.B[[1, 2]] > 0 {{ throw \"ran\"; }}\nfor x in out.B {{ throw \"ran\"; }}\n\
+         if !close(out.B, [[1, 1, 1], [1, 1, 1]]) || sum(out.B) != 0 || max(out.B) != 0.0 \
+         {{ throw \"differs\"; }}\nprint(out.B); print(norm(out.B));"
+    );
+    let emitted = teml("emit", directory.path(), &script);
+    assert!(emitted.is_ok(), "{emitted:?}");
+}
+
+/// The examples in the help of these functions.
+#[test]
+fn help_shows_what_scripts_print() {
+    let directory = tempfile::tempdir().unwrap();
+    for function in ["run", "close", "difference", "norm"] {
+        let help = teml::script::Session::new(
+            Box::new(std::io::sink()),
+            teml::verbs::Workbench::default(),
+        );
+        let help = help.unwrap_or_else(|e| panic!("{}", e.render(false)));
+        let help = help.help(function).unwrap();
+        let block = |language: &str| {
+            let (_, rest) = help.split_once(&format!("```{language}\n")).unwrap();
+            rest.split_once("```").unwrap().0
+        };
+        let printed = run(directory.path(), block("rhai"));
+        assert_eq!(printed.as_deref(), Ok(block("text")), "{function}");
+    }
+}
+
+/// A definition whose iterators have no values keeps its target.
+#[test]
+fn what_no_iteration_writes_keeps_its_elements() {
+    let script = "let x = tensor([1]);\nlet y = eq(x, [i] -> [i]).where(i in 1..1);\n\
+                  init(y, [7]); print(run(build(y)).y[0]);";
+    assert_eq!(printed(script), "7.0\n");
+}
