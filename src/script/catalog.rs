@@ -79,6 +79,10 @@ pub const TOPICS: &[(&str, &str)] = &[
     ("schedules", "whole schedules, by what a nest computes"),
     ("results", "check, run, time and save"),
     ("queries", "properties of tensors and nests"),
+    (
+        "trees",
+        "expressions and nests as values to take apart and change",
+    ),
     ("paths", "the steps that made a nest"),
     ("programs", "texts in the notations of other papers"),
     ("own", "functions that this session has defined"),

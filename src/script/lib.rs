@@ -57,6 +57,7 @@ mod saved;
 mod session;
 mod sleep;
 mod stack;
+pub mod trees;
 mod values;
 mod versions;
 

@@ -150,7 +150,8 @@ fn help_shows_what_scripts_print() {
 /// A definition whose iterators have no values keeps its target.
 #[test]
 fn what_no_iteration_writes_keeps_its_elements() {
-    let script = "let x = tensor([1]);\nlet y = eq(x, [i] -> [i]).where(i in 1..1);\n\
+    let script = "let x = tensor([1]); let y = tensor([1]);\n\
+                  y = eq(x, [i] -> [i], #{i: 1..1});\n\
                   init(y, [7]); print(run(build(y)).y[0]);";
     assert_eq!(printed(script), "7.0\n");
 }

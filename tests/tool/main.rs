@@ -17,4 +17,5 @@ mod repl_pty;
 mod script;
 mod scripts;
 mod stop;
+mod trees;
 mod workers;

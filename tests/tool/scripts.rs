@@ -7,6 +7,7 @@ use std::sync::Arc;
 use teml::ir::Nest;
 use teml::legality::{self, Reductions, Verdict};
 use teml::script::Session;
+use teml::script::trees::{Closed, closed, of_expr, of_nest};
 use teml::transform::trace;
 use teml::trial::{Collect, Emit};
 use teml::verbs::{Size, Workbench};
@@ -238,4 +239,47 @@ fn what_every_script_computes_is_optimized() {
         failed.len(),
         failed.join("\n")
     );
+}
+
+/// Each expression and each nest of a script is what is made of its tree.
+#[test]
+fn every_tree_of_every_script_is_read_back() {
+    let directory = path("mm").parent().unwrap().to_owned();
+    let directories = [directory.clone(), directory.join("polybench")];
+    let entries = directories
+        .iter()
+        .flat_map(|directory| std::fs::read_dir(directory).unwrap());
+    let mut scripts: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    scripts.retain(|script| script.extension().is_some_and(|e| e == "rhai"));
+    let (mut nests, mut expressions) = (0, 0);
+    for script in scripts {
+        let workbench = Workbench {
+            runner: Arc::new(Collect),
+            size: Size::Mini,
+            ..Workbench::default()
+        };
+        let session = Session::new(Box::new(std::io::sink()), workbench);
+        let mut session = session.unwrap_or_else(|error| panic!("{}", error.render(false)));
+        // Comparisons before an error count.
+        let _ = session.run_file(&script);
+        let comparisons = std::mem::take(&mut session.bench().lock().kept.comparisons);
+        let variants = comparisons.into_iter().flat_map(|c| c.variants);
+        for nest in variants.flat_map(|variant| variant.nests) {
+            nests += 1;
+            match closed(&of_nest(&nest)) {
+                Ok(Closed::Nest(same)) => assert!(same.is(&nest)),
+                other => panic!("{}: {other:?}\n{nest}", script.display()),
+            }
+            let texts = nest.originals().iter().any(|part| part.is_program);
+            // An assignment of a text is a statement and its loops, which `eq` does not make.
+            for expr in nest.definition().iter().filter(|_| !texts) {
+                expressions += 1;
+                match closed(&of_expr(expr)) {
+                    Ok(Closed::Expr(same)) => assert_eq!(&same, expr, "{}", script.display()),
+                    other => panic!("{}: {other:?}\n{expr}", script.display()),
+                }
+            }
+        }
+    }
+    assert!(nests > 100 && expressions > 100, "{nests}, {expressions}");
 }

@@ -70,6 +70,12 @@ impl Definitions {
         self.given.iter().find(is_it).map_or(0, |(_, at)| *at)
     }
 
+    /// Whether an assignment was made.
+    pub fn has(&self, assignment: &Expr) -> bool {
+        let mut made = self.made.iter();
+        made.any(|made| is_same_assignment(&made.assignment, assignment))
+    }
+
     /// How many assignments were made.
     pub fn count(&self) -> usize {
         self.made.len()

@@ -22,6 +22,7 @@ mod recorded;
 mod run;
 mod space;
 mod strategy;
+mod trees;
 mod tune;
 mod writing;
 
@@ -96,6 +97,8 @@ pub static ACTIONS: &[&Function] = &[
     &tune::TUNE,
     &recorded::BEST,
     &recorded::RECORDED,
+    &trees::TREE,
+    &trees::UNTREE,
     &strategy::FIND_LOOPS,
     &strategy::UNLESS_REFUSED,
 ];

@@ -125,6 +125,37 @@ fn in_limits(expr: Expr) -> Result<Expr, Unfit> {
     }
 }
 
+/// Infers the shape of an expression whose operands have theirs.
+///
+/// # Errors
+/// Extents or element types that disagree, with the messages of the operations.
+pub fn with_shape_of_root(expr: &Expr) -> Result<Expr, Error> {
+    match expr.node() {
+        Node::Access { .. }
+        | Node::Constant(_)
+        | Node::Index(_)
+        | Node::Assign { .. }
+        | Node::Pieces { .. } => Ok(expr.clone()),
+        Node::Binary {
+            op, left, right, ..
+        } => Ok(binary(*op, left.clone(), right.clone())?),
+        Node::Apply { function, args, .. } => Ok(apply(*function, args)?),
+        Node::Reduce {
+            reduction,
+            over,
+            within,
+            body,
+            ..
+        } => Ok(reduce_within(
+            *reduction,
+            over.clone(),
+            within.clone(),
+            body.clone(),
+        )?),
+        Node::Virtual { formals, body, .. } => Ok(abstraction(formals.clone(), body.clone())?),
+    }
+}
+
 /// Infers the shapes of an expression that was read from text.
 ///
 /// # Errors

@@ -22,5 +22,5 @@ pub mod vindex;
 pub mod vop;
 pub mod vreduce;
 
-pub use infer::with_shapes;
+pub use infer::{with_shape_of_root, with_shapes};
 pub use operand::Operand;

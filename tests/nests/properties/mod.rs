@@ -45,6 +45,7 @@ use teml::interp::store::Data;
 use teml::interp::{definition, execute};
 use teml::ir::{Expr, Name, Nest, Tensor, parse_expr, parse_nest};
 use teml::legality::{Reductions, Violation};
+use teml::script::trees::{Closed, closed, of_expr, of_nest};
 use teml::transform::tensor::with_shapes;
 use teml::transform::{OPS, Returns};
 
@@ -157,8 +158,32 @@ fn check_expression_text(expr: &Expr) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Trees are values both ways.
+fn check_tree(expr: &Expr, nest: &Nest) -> Result<(), TestCaseError> {
+    match closed(&of_expr(expr)) {
+        Ok(Closed::Expr(same)) => prop_assert_eq!(&same, expr),
+        other => prop_assert!(false, "{:?}\n{}", other, expr),
+    }
+    match closed(&of_nest(nest)) {
+        Ok(Closed::Nest(same)) => prop_assert!(same.is(nest)),
+        other => prop_assert!(false, "{:?}\n{}", other, nest),
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(config(500))]
+
+    #[test]
+    fn what_is_made_of_a_tree_is_what_the_tree_was_made_of(recipe in recipe(), moves in moves(24)) {
+        let assignment = recipe.assignment("");
+        let nest = built(&assignment);
+        check_tree(&assignment, &nest)?;
+        for child in assignment.children() {
+            check_tree(child, &nest)?;
+        }
+        advance(nest, &moves, 8, |after| check_tree(&assignment, after))?;
+    }
 
     #[test]
     fn every_accepted_step_keeps_the_meaning(recipe in recipe(), moves in moves(24)) {

@@ -9,6 +9,7 @@ use teml::ir::{
     Affine, BinaryOp, Comparison, Constant, Elem, Expr, Fill, Function, Hints, Index, Loop, Mode,
     Name, Nest, Node, Prefetch, Range, Schedule, Shape, Sharing, Stmt, Tensor, Tree, parse_nest,
 };
+use teml::script::trees::{Closed, closed, of_nest};
 
 fn names() -> impl Strategy<Value = Name> {
     select(
@@ -390,6 +391,15 @@ proptest! {
     fn random_nests_are_read_back(nest in nests()) {
         let text = nest.to_string();
         prop_assert_eq!(parse_nest(&text).map_err(|e| e.to_string()), Ok(nest), "{}", text);
+    }
+
+    #[test]
+    fn random_nests_are_their_trees(nest in nests()) {
+        // It is the same nest only if all of the tree was read back.
+        match closed(&of_nest(&nest)) {
+            Ok(Closed::Nest(same)) => prop_assert!(same.is(&nest)),
+            other => prop_assert!(false, "{:?}\n{}", other, nest),
+        }
     }
 
     #[test]

@@ -337,7 +337,7 @@ fn guards_are_innermost() {
 fn pad_guards_each_innermost_body() {
     let pad = |multiple| [named("i"), Arg::Int(multiple)];
     let before = [
-        "f64 B[13][10], A[13][10]",
+        "f64 B[13][13], A[13][13]",
         "for i in 0..13",
         "  B[i][0] = A[i][0]",
         "  for j in 0..i",
@@ -372,17 +372,17 @@ fn pad_rounds_every_bound_whose_remainder_is_constant() {
         becomes(&PAD, &before, &[named("i"), Arg::Int(multiple)], &after);
     };
     check("8*k + 8..49", 4, ["8*k + 8..52", "i..min(i + 1, 49)"]);
-    // The last block of a guarded loop gets as many iterations as the others.
+    // The last block of a guarded loop gets whole multiples, too.
     check(
         "16*k..min(16*k + 16, 50)",
         8,
-        ["16*k..16*k + 16", "i..min(i + 1, 50)"],
+        ["16*k..min(16*k + 16, 56)", "i..min(i + 1, 50)"],
     );
     // A bound whose remainder varies is left to the guards.
     check(
-        "2..min(k + 7, 11)",
+        "2..min(k + 9, 11)",
         4,
-        ["2..14", "i..min(i + 1, k + 7, 11)"],
+        ["2..14", "i..min(i + 1, k + 9, 11)"],
     );
 }
 
