@@ -3,9 +3,11 @@
 use crate::actions::ACTIONS;
 use crate::ir::{Expr, Nest};
 use crate::library::script_functions;
+use crate::reader::lex::scan;
 use crate::session::Session;
 use crate::transform::{self, Kind, Op, Param, Returns};
-use rhai::{Dynamic, FnPtr};
+use crate::trees;
+use rhai::{Dynamic, FnPtr, Map};
 
 /// The type of a value, as far as completion distinguishes types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,9 +119,28 @@ impl Session {
         all
     }
 
-    /// The type of a variable's value.
-    pub fn type_of(&self, variable: &str) -> Option<Type> {
-        self.scope.get(variable).map(type_of)
+    /// The type of the value of a variable, or of a part of it such as `t.operands[0]`.
+    pub fn type_of(&self, path: &str) -> Option<Type> {
+        self.held(path).as_ref().map(type_of)
+    }
+
+    /// The value of a variable, or a part of it that fields and numbers lead to. Nothing runs.
+    fn held(&self, path: &str) -> Option<Dynamic> {
+        let tokens = scan(path);
+        let mut words = (0..tokens.tokens.len()).map(|k| tokens.text(path, k));
+        let mut value = self.scope.get(words.next()?)?.flatten_clone();
+        while let Some(mark) = words.next() {
+            let word = words.next()?;
+            value = match mark {
+                "." => field(&value, word)?,
+                "[" if words.next() == Some("]") => {
+                    let items = value.read_lock::<rhai::Array>()?;
+                    items.get(word.parse::<usize>().ok()?)?.flatten_clone()
+                }
+                _ => return None,
+            };
+        }
+        Some(value)
     }
 
     /// The handles in a variable, each as a script writes it, with the name of its loop or tensor.
@@ -133,12 +154,24 @@ impl Session {
             .collect()
     }
 
-    /// The keys of a variable that holds a map.
-    pub fn keys_of(&self, variable: &str) -> Vec<String> {
-        let value = self.scope.get(variable).map(|v| v.flatten_clone());
-        let map = value.and_then(|value| value.try_cast::<rhai::Map>());
-        let keys = map.into_iter().flatten().map(|(key, _)| key.to_string());
-        keys.collect()
+    /// The fields of the value of a variable, or of a part of it: the keys of a map, and what
+    /// expressions and nests can be asked.
+    pub fn fields_of(&self, path: &str) -> Vec<String> {
+        let Some(value) = self.held(path) else {
+            return Vec::new();
+        };
+        if let Some(map) = value.read_lock::<Map>() {
+            return map.keys().map(ToString::to_string).collect();
+        }
+        trees::fields_of(&value)
+    }
+}
+
+/// A field of a map, an expression or a nest.
+fn field(value: &Dynamic, field: &str) -> Option<Dynamic> {
+    match value.read_lock::<Map>() {
+        Some(map) => map.get(field).map(Dynamic::flatten_clone),
+        None => trees::field_of(value, field),
     }
 }
 

@@ -24,6 +24,7 @@ use crate::runtime::{Data, is_lack};
 use crate::saved::Saved;
 use crate::sleep;
 use crate::stack::{Failed, lacking, on_large_stack};
+use crate::trees;
 use crate::values;
 use crate::verbs::{Bench, Workbench};
 use crate::versions::Version;
@@ -132,6 +133,7 @@ impl Session {
         operators::register(engine, &self.shared);
         operations::register(engine, &self.shared);
         values::register(engine);
+        trees::register(engine);
         for function in ACTIONS {
             call::register(engine, &self.shared, function);
         }

@@ -19,6 +19,8 @@
 //! Legal if sums may be rounded in other places; the caller decides that. Nothing is divided out or
 //! cancelled, so that no NaN or infinity is lost.
 //!
+//! Rules of a user run beside these: `rule("exp(a)*exp(b)", "exp(a + b)")`.
+//!
 //! Refuses: nothing. Reductions other than sums, and sums over ranges that depend on others, stay
 //! as they are with all that is inside of them.
 //!
@@ -26,9 +28,14 @@
 //! 2021.
 
 mod language;
+mod pattern;
 mod rules;
+mod same;
 mod steps;
 mod trees;
+
+pub use self::pattern::{NoRule, Rule};
+pub use self::same::proves_equal;
 
 use self::language::{Algebra, Count, Facts};
 use self::trees::{Reader, written};
@@ -38,14 +45,16 @@ use crate::analysis::shape;
 use crate::analysis::work::flops;
 use crate::ir::{Expr, Node, Program, Variable};
 use crate::lower::build::build;
+use crate::lower::explicit;
 use egg::{EGraph, Extractor, RecExpr};
 
 /// The assignments that compute `assignment` with the fewest operations found; it comes last
-/// itself. Without savings it is the only one. `taken` are labels of other tensors.
+/// itself. Without savings it is the only one. `taken` are labels of other tensors, and `rules` are
+/// those of a user, which are believed.
 #[must_use]
-pub fn simplified(assignment: &Expr, taken: &mut Vec<String>) -> Vec<Expr> {
+pub fn simplified(assignment: &Expr, rules: &[Rule], taken: &mut Vec<String>) -> Vec<Expr> {
     let plain = vec![assignment.clone()];
-    let simple = one(assignment);
+    let simple = one(assignment, rules);
     if simple == *assignment {
         return plain;
     }
@@ -69,13 +78,13 @@ fn operations(assignments: &[Expr]) -> Option<f64> {
 
 /// The program whose assignments are simplified, with new temporaries.
 #[must_use]
-pub fn simplified_program(program: &Program) -> Program {
+pub fn simplified_program(program: &Program, rules: &[Rule]) -> Program {
     let mut variables = with_outputs(program);
     let mut taken: Vec<String> = Vec::new();
     taken.extend(variables.iter().map(|v| v.tensor.label().to_owned()));
     let mut assignments = Vec::new();
     for assignment in program.assignments() {
-        let steps = simplified(assignment, &mut taken);
+        let steps = simplified(assignment, rules, &mut taken);
         let before = steps.iter().rev().skip(1).rev();
         variables.extend(before.filter_map(Expr::tensor).map(|tensor| Variable {
             tensor: tensor.clone(),
@@ -88,17 +97,17 @@ pub fn simplified_program(program: &Program) -> Program {
 }
 
 /// The assignment with the fewest operations found.
-fn one(assignment: &Expr) -> Expr {
+fn one(assignment: &Expr, rules: &[Rule]) -> Expr {
     let Node::Assign {
         target,
-        value,
         within,
         elsewhere,
+        ..
     } = assignment.node()
     else {
         return assignment.clone();
     };
-    let Some(value) = best(assignment, value) else {
+    let Some(value) = best(assignment, rules) else {
         return assignment.clone();
     };
     let same_ranges = |made: &Expr| {
@@ -127,15 +136,20 @@ fn one(assignment: &Expr) -> Expr {
 }
 
 /// The best value, without ranges of sums and with them; `None` if it equals the given value.
-fn best(assignment: &Expr, value: &Expr) -> Option<[Expr; 2]> {
-    let ranges = shape::all_ranges(assignment).ok()?;
+fn best(assignment: &Expr, rules: &[Rule]) -> Option<[Expr; 2]> {
+    // Two sums may give one name to iterators with different ranges.
+    let whole = explicit(assignment).ok()?;
+    let Node::Assign { value, .. } = whole.node() else {
+        return None;
+    };
+    let ranges = shape::all_ranges(&whole).ok()?;
     let mut reader = Reader::new(value, &ranges);
     let start: RecExpr<Algebra> = reader.read(value);
     let facts: Facts = reader.facts()?;
     let mut egraph = EGraph::new(facts);
     let root = egraph.add_expr(&start);
     egraph.rebuild();
-    let egraph = rules::saturated(egraph);
+    let egraph = rules::saturated(egraph, rules);
     let before = Count::of(&egraph, &start);
     let (cost, found) = Extractor::new(&egraph, Count(&egraph)).find_best(root);
     (cost < before).then(|| [false, true].map(|ranges| written(&found, &egraph.analysis, ranges)))

@@ -11,6 +11,7 @@ mod examples;
 mod gallery;
 mod house;
 mod library;
+mod meta;
 mod prose;
 mod readme;
 mod repl_pty;

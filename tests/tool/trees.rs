@@ -36,6 +36,105 @@ fn message(script: &str) -> String {
     error.diagnostic.message
 }
 
+#[test]
+fn expressions_have_fields() {
+    let script = format!(
+        "{PRODUCT}
+        print(`${{C.kind}} ${{C.name}} ${{C.shape}} ${{C.elem}}`);
+        print(`${{C.value.op}} over ${{C.value.iterators}}`);
+        let product = C.value.operands[0];
+        switch product.op {{ \"*\" => print(product.operands[1].name), _ => print(\"other\") }}
+        print(product.operands[0] + 1);
+        let plan = build(C);
+        print(`${{plan.kind}} ${{plan.body[1].name}}`);"
+    );
+    assert_eq!(
+        printed(&script),
+        "assignment C [4, 6] f64\nsum over [k]\nB\nf64 A[4][5]\nA[i][k] + 1\nnest i\n"
+    );
+    let script = format!("{PRODUCT} print(C.value.target);");
+    let expected = "an expression of the kind reduction has no field `target`";
+    assert!(message(&script).contains(expected), "{}", message(&script));
+    assert!(message("let A = tensor([2]); print(op(A));").contains("there is no function `op`"));
+}
+
+#[test]
+fn replaced_iterators_are_not_captured() {
+    let script = "let A = tensor([4, 4]); let x = tensor([4]);
+        let y = eq(vsum(vmul(A, x, [[i, k], [k]]), [k]), [i]);
+        print(replace(y.value, i, k)); print(replace(y.value, k, 0));
+        let z = tensor([4]);
+        print(replace(y.value, x, z));";
+    assert_eq!(
+        printed(script),
+        "f64 A[4][4], x[4]\nsum(k_2: A[k][k_2] * x[k_2])\n\
+         f64 A[4][4], x[4]\nsum(k: A[i][k] * x[k])\n\
+         f64 A[4][4], z[4]\nsum(k: A[i][k] * z[k])\n"
+    );
+}
+
+#[test]
+fn definitions_are_compared() {
+    let setup = "let A = tensor([4, 5]); let x = tensor([5]);
+        let y = eq(vsum(vmul(A, x, [[i, k], [k]]) * 2, [k]), [i]);
+        let w = eq(vsum(vmul(A, x, [[i, k], [k]]), [k]), [i]);
+        let z = eq(2 * w, [m] -> [m]);
+        let e = eq(vexp(x, [k]) * vexp(x, [k]), [k]);
+        let f = eq(vexp(x + x, [k]), [k]);";
+    for (call, expected) in [
+        ("equal(y, z)", "equal, by the rules of sums and products"),
+        (
+            "equal(y, [w, z])",
+            "equal, by the rules of sums and products",
+        ),
+        (
+            "equal(vat(x, [k]) * 2, vat(x, [k]) + vat(x, [k]))",
+            "equal, by the rules",
+        ),
+        (
+            "equal(e, f)",
+            "equal at 4 samples of 5 elements each, which proves nothing",
+        ),
+        (
+            "equal(e, f, [rule(\"exp(a)*exp(b)\", \"exp(a + b)\")])",
+            "equal, by the rules",
+        ),
+        (
+            "equal(y, w)",
+            "different: for inputs that are small whole numbers, y[",
+        ),
+        ("equal(y, e)", "different: one is f64[4], the other f64[5]"),
+        (
+            "equal(eq(vmax(vat(A, [i, k]), [k]), [i]), eq(vmax(vat(A, [i, m]), [m]), [i]))",
+            "equal: all 4 elements are the same expressions",
+        ),
+    ] {
+        let text = printed(&format!("{setup} print({call});"));
+        assert!(text.starts_with(expected), "{call}: {text}");
+    }
+    for (call, expected) in [
+        ("equal(A, 3)", "argument 2 `b` must be a tensor"),
+        ("equal(y, [])", "argument 2 `b` is an empty list"),
+        (
+            "equal(y, w, 3)",
+            "argument 3 `rules` must be a list of rules",
+        ),
+        (
+            "rule(\"a +\", \"a\")",
+            "argument 1 `from` is not an expression",
+        ),
+        ("rule(\"a + b\", \"c\")", "argument 2 `to` has the value c"),
+        (
+            "let big = tensor([4000, 4000]); let c = eq(vexp(big, [i, j]), [i, j]);
+             equal(c, eq(vtanh(big, [i, j]), [i, j]))",
+            "the rules do not decide it, and the tensors are large",
+        ),
+    ] {
+        let text = message(&format!("{setup} {call};"));
+        assert!(text.contains(expected), "{call}: {text}");
+    }
+}
+
 /// The examples in the help of `tree` and `untree`.
 #[test]
 fn the_examples_of_the_help_hold() {
@@ -47,7 +146,7 @@ fn the_examples_of_the_help_hold() {
         assert_eq!(printed(script), expected, "{script}");
         examples += 1;
     }
-    assert_eq!(examples, 2);
+    assert_eq!(examples, 3);
 }
 
 const PRODUCT: &str = "
@@ -217,7 +316,7 @@ fn what_does_not_fit_has_a_place() {
         ),
         (
             "t.value.operand = 1",
-            "is wrong: `value.operand` is no field here",
+            "is wrong: `value.operand` is not a field here",
         ),
         (
             "t.remove(\"value\")",

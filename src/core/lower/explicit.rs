@@ -1,21 +1,30 @@
 //! Assignments with unique iterator names and explicit ranges.
 
 use super::no_nest::NoNest;
-use crate::analysis::shape;
+use crate::analysis::shape::{self, Mismatch};
 use crate::ir::{Affine, Domain, Expr, Name, Node};
 use std::cell::RefCell;
 
-/// The assignment with a unique name and an explicit range for each iterator.
-pub(super) fn explicit(assignment: &Expr) -> Result<Expr, NoNest> {
-    let names = assignment.all_names();
+/// The assignment with a readable, unique name and an explicit range for each iterator.
+pub(super) fn readably_explicit(assignment: &Expr) -> Result<Expr, NoNest> {
     let free = assignment.iterators();
     let readable = readable(&free);
     let renamed = assignment.substitute(&|name| {
         let k = free.iter().position(|n| n == name)?;
         Some(Affine::iterator(readable[k].clone()))
     });
-    let seen = RefCell::new(readable);
-    let apart = renamed_apart(&renamed, &|name| {
+    Ok(explicit(&renamed)?)
+}
+
+/// The assignment with a unique name for each iterator of a reduction, and an explicit range for
+/// each iterator.
+///
+/// # Errors
+/// The iterators have no ranges.
+pub fn explicit(assignment: &Expr) -> Result<Expr, Mismatch> {
+    let names = assignment.all_names();
+    let seen = RefCell::new(assignment.iterators());
+    let apart = renamed_apart(assignment, &|name| {
         let mut seen = seen.borrow_mut();
         let is_free = |n: &Name| !seen.contains(n) && (n == name || !names.contains(n));
         let new = if name.is_generated() {

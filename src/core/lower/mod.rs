@@ -14,3 +14,5 @@ mod statement;
 mod steps;
 mod target;
 mod update;
+
+pub use explicit::explicit;

@@ -8,7 +8,7 @@
 //!
 //! The definition stays one assignment.
 
-use super::explicit::{explicit, spelled};
+use super::explicit::{readably_explicit, spelled};
 use super::no_nest::NoNest;
 use super::overwrite::Assignment;
 use super::statement::{Refused, lower};
@@ -38,7 +38,7 @@ struct Temporary {
 /// # Errors
 /// As [`build`](super::build::build).
 pub(super) fn split(assignment: &Expr) -> Result<Split, NoNest> {
-    let assignment = explicit(assignment)?;
+    let assignment = readably_explicit(assignment)?;
     let Node::Assign {
         target,
         value,

@@ -92,7 +92,8 @@ impl Definitions {
     pub fn needed(&self, assignment: &Expr) -> Vec<Expr> {
         let mut found = vec![assignment.clone()];
         let is_it = |made: &Made| is_same_assignment(&made.assignment, assignment);
-        let last = self.made.iter().rposition(is_it).unwrap_or(0);
+        let known = self.made.iter().rposition(is_it);
+        let last = known.unwrap_or(self.made.len());
         let mut wanted = needs(assignment);
         for (k, Made { assignment, .. }) in self.made[..last].iter().enumerate().rev() {
             let Some(tensor) = assignment.tensor() else {

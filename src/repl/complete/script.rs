@@ -55,21 +55,17 @@ impl Repl {
 
     /// The members that can follow a dot.
     fn members(&self, receiver: &str) -> Vec<Candidate> {
-        let word = &receiver[word_start(receiver)..];
-        let is_variable =
-            !word.is_empty() && receiver_start(receiver) == receiver.len() - word.len();
-        if is_variable && self.session.type_of(word) == Some(Type::Map) {
-            let keys = self.session.keys_of(word);
-            return keys.iter().map(|key| candidate(key, "")).collect();
+        let own = &receiver[receiver_start(receiver)..];
+        let fields = self.session.fields_of(own).into_iter();
+        let fields = fields.map(|field| candidate(&field, ""));
+        let known = self.session.type_of(own);
+        if known == Some(Type::Map) {
+            return fields.collect();
         }
-        let held = if is_variable {
-            self.session.type_of(word).unwrap_or(Type::Other)
-        } else {
-            self.returned(receiver)
-        };
+        let held = known.unwrap_or_else(|| self.returned(own));
         match held {
-            Type::Handles if is_variable => {
-                let made = self.session.handles(word, &[]).into_iter();
+            Type::Handles if known.is_some() => {
+                let made = self.session.handles(own, &[]).into_iter();
                 let part = |(text, name): (String, String)| {
                     let role = text.split_once('.').map_or("", |(_, role)| role);
                     candidate(role, &name)
@@ -91,12 +87,13 @@ impl Repl {
             };
             is_method && suits
         };
-        catalog.iter().filter(fits).map(of_entry).collect()
+        fields
+            .chain(catalog.iter().filter(fits).map(of_entry))
+            .collect()
     }
 
     /// The type of an expression that ends with a call or a bracket.
-    fn returned(&self, expression: &str) -> Type {
-        let own = &expression[receiver_start(expression)..];
+    fn returned(&self, own: &str) -> Type {
         if own.ends_with(']') {
             return Type::List;
         }

@@ -43,6 +43,19 @@ fn the_type_before_the_dot_counts() {
 }
 
 #[test]
+fn trees_have_fields() {
+    let mut repl = repl();
+    repl.handle_line("let t = tree(naive);");
+    assert_eq!(texts(&mut repl, "t."), ["body", "kind", "of"]);
+    assert_eq!(texts(&mut repl, "t.body[1].mo"), ["mode"]);
+    let fields = texts(&mut repl, "C.value.op");
+    assert!(fields.contains(&"op".to_owned()) && fields.contains(&"operands".to_owned()));
+    let chained = texts(&mut repl, "C.value.operands[0].el");
+    assert!(chained.contains(&"elem".to_owned()), "{chained:?}");
+    assert!(texts(&mut repl, "naive.bo").contains(&"body".to_owned()));
+}
+
+#[test]
 fn loops_and_words_in_strings() {
     let mut repl = repl();
     assert_eq!(texts(&mut repl, "naive.interchange(\""), ["i", "j", "k"]);

@@ -4,8 +4,9 @@ use crate::binding::call::{Call, Effect, Function, Parameter};
 use crate::ir::{Expr, Program};
 use crate::legality::Reductions;
 use crate::messages::fail::Failure;
-use crate::transform::simplify::{simplified, simplified_program};
+use crate::transform::simplify::{Rule, simplified, simplified_program};
 use crate::transform::tensor::contraction::{self, NoSplit};
+use crate::verbs::{as_definition, equal};
 use rhai::{Array, Dynamic};
 
 pub(super) static FACTOR_OUT: Function = Function {
@@ -60,7 +61,7 @@ pub(super) static SIMPLIFY: Function = Function {
     name: "simplify",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("assignment")],
+    params: &[Parameter::new("assignment"), Parameter::optional("rules")],
     returns: "list",
     doc: "\
 The assignments with the fewest operations that compute an assignment, which is the last of them.
@@ -77,8 +78,10 @@ sums of what their iterators do not index become multiples (TeIL, §3.6). All ex
 follow are compared, up to a limit. Nothing is divided out or cancelled. Of a program, all
 assignments are simplified, and the result is a program. `operations` counts. Products of up to 12
 factors have their best order from `contraction_chain` and `lifted`. Floating-point numbers are
-rounded differently, which needs `reductions(\"reassoc\")`.",
+rounded differently, which needs `reductions(\"reassoc\")`. A list of `rule`s runs beside these
+rules.",
     call: |call| {
+        let rules = rules(call, 1)?;
         let allowed = |expr: &Expr| may_round(call) || !expr.elem().is_float();
         let refusal = || {
             call.fail(
@@ -89,7 +92,7 @@ rounded differently, which needs `reductions(\"reassoc\")`.",
         };
         if let Ok(program) = call.get::<Program>(0, "a program") {
             return if program.assignments().iter().all(allowed) {
-                Ok(Dynamic::from(simplified_program(&program)))
+                Ok(Dynamic::from(simplified_program(&program, &rules)))
             } else {
                 Err(refusal())
             };
@@ -99,12 +102,142 @@ rounded differently, which needs `reductions(\"reassoc\")`.",
             return Err(call.fail(0, "must be an assignment, as `eq` makes it"));
         }
         if allowed(&assignment) {
-            list(call, Ok(simplified(&assignment, &mut Vec::new())))
+            list(call, Ok(simplified(&assignment, &rules, &mut Vec::new())))
         } else {
             Err(refusal())
         }
     },
 };
+
+pub(super) static RULE: Function = Function {
+    name: "rule",
+    topic: "trees",
+    effect: Effect::None,
+    params: &[Parameter::new("from"), Parameter::new("to")],
+    returns: "rule",
+    doc: "\
+A rule for `simplify` and `equal`: values of the form `from` equal values of the form `to`.
+
+```rhai
+reductions(\"reassoc\");
+let x = tensor([8]);
+let y = tensor([8]);
+let z = eq(vexp(x, [i]) * vexp(y, [i]), [i]);
+let products = rule(\"exp(a)*exp(b)\", \"exp(a + b)\");
+print(simplify(z, [products])[0]);
+```
+
+```text
+f64 z[8], x[8], y[8]
+z[i] = exp(x[i] + y[i])
+```
+
+Each name matches any value, and the same one everywhere in a pattern. Patterns consist of
+arithmetic, functions and sums: `sum(k: a*b[k])`, where `b[k]` may depend on `k`, and `a` may not.
+An iterator of a sum matches one or more iterators.
+
+A rule is believed, not proved. `equal` compares definitions without it, and `compare` compares
+numbers: a rule that is wrong shows there.",
+    call: |call| {
+        let made = Rule::new(&call.text(0)?, &call.text(1)?);
+        let made = made.map_err(|error| call.fail(error.side, &error.what))?;
+        Ok(Dynamic::from(made))
+    },
+};
+
+pub(super) static EQUAL: Function = Function {
+    name: "equal",
+    topic: "trees",
+    effect: Effect::None,
+    params: &[
+        Parameter::new("a"),
+        Parameter::new("b"),
+        Parameter::optional("rules"),
+    ],
+    returns: "verdict",
+    doc: "\
+Whether two definitions compute the same, up to rounding: expressions, assignments, or lists of
+assignments. Of a list, the last assignment is compared.
+
+```rhai
+let A = tensor([4, 5]);
+let x = tensor([5]);
+let y = eq(vsum(vmul(A, x, [[i, k], [k]]) * 2, [k]), [i]);
+let z = eq(2 * vsum(vmul(A, x, [[i, k], [k]]), [k]), [i]);
+let w = eq(vsum(vmul(A, x, [[i, k], [k]]), [k]), [i]);
+print(equal(y, z));
+print(equal(y, w).equal);
+let found = equal(y, z);
+print(`${found.equal} ${found.proved}`);
+```
+
+```text
+equal, by the rules of sums and products
+false
+true true
+```
+
+The rules of `simplify` are tried first, with a list of `rule`s if there is one. Then both
+definitions are executed over expressions, and at last at samples of the inputs, which prove
+nothing if they agree. `equal` and `proved` are truth values, `message` says it in words.
+
+Refuses: tensors of one name that are not the same; definitions too large to execute, where the
+rules do not decide.",
+    call: |call| {
+        let (a, b) = (definition(call, 0)?, definition(call, 1)?);
+        let rules = rules(call, 2)?;
+        let (Some(last), Some(other)) = (a.last(), b.last()) else {
+            return Err(call.fail(usize::from(!a.is_empty()), "is an empty list"));
+        };
+        let whole = |list: &[Expr], like: &Expr, k: usize| -> Result<Vec<Expr>, Failure> {
+            let [only] = list else {
+                return Ok(list.to_vec());
+            };
+            let made = as_definition(only, like);
+            let made =
+                made.map_err(|refusal| call.fail(k, &format!("has no definition: {refusal}")))?;
+            Ok(call.workbench().definitions.needed(&made))
+        };
+        let (a, b) = (whole(&a, other, 0)?, whole(&b, last, 1)?);
+        let found = equal(call.bench(), &a, &b, &rules);
+        let found = found.map_err(|refusal| {
+            let failure = call.refuse(&refusal.what);
+            refusal.help.iter().fold(failure, |f, help| f.help(help))
+        })?;
+        Ok(Dynamic::from(found))
+    },
+};
+
+/// Argument `k` as an expression, or as a list of assignments.
+fn definition(call: &Call, k: usize) -> Result<Vec<Expr>, Failure> {
+    if let Ok(expr) = call.get::<Expr>(k, "") {
+        return Ok(vec![expr]);
+    }
+    let expected = "a tensor, an expression or a list of assignments";
+    let list = call.get::<Array>(k, expected)?;
+    let assignment = |item: &Dynamic| {
+        let expr = item.read_lock::<Expr>().filter(|expr| expr.is_assignment());
+        expr.map(|expr| expr.clone())
+    };
+    let each = list
+        .iter()
+        .map(|item| assignment(item).ok_or_else(|| call.expected_but(k, expected, item)));
+    each.collect()
+}
+
+/// Argument `k` as a list of rules; none if it is left out.
+fn rules(call: &Call, k: usize) -> Result<Vec<Rule>, Failure> {
+    if call.count() <= k {
+        return Ok(Vec::new());
+    }
+    let expected = "a list of rules, as `rule` makes them";
+    let list = call.get::<Array>(k, expected)?;
+    let each = list.iter().map(|item| {
+        let rule = item.read_lock::<Rule>().map(|rule| rule.clone());
+        rule.ok_or_else(|| call.expected_but(k, expected, item))
+    });
+    each.collect()
+}
 
 fn may_round(call: &Call) -> bool {
     call.workbench().settings.reductions == Reductions::Reassociate

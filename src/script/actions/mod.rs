@@ -99,6 +99,9 @@ pub static ACTIONS: &[&Function] = &[
     &recorded::RECORDED,
     &trees::TREE,
     &trees::UNTREE,
+    &trees::REPLACE,
+    &algebra::RULE,
+    &algebra::EQUAL,
     &strategy::FIND_LOOPS,
     &strategy::UNLESS_REFUSED,
 ];

@@ -1,11 +1,12 @@
 //! `tree` and `untree`: expressions and nests as maps and lists, and back.
 
 use crate::binding::call::{Call, Effect, Function, Parameter};
-use crate::ir::{Expr, Nest};
+use crate::ir::{Affine, Expr, Nest};
 use crate::messages::fail::Failure;
 use crate::transform::nest::text::NEST;
 use crate::transform::{self, Arg, Error};
-use crate::trees::{self, Closed};
+use crate::trees::{self, Closed, Replacement};
+use crate::values::Index;
 use crate::verbs::namesake;
 use rhai::Dynamic;
 
@@ -63,17 +64,69 @@ A `nest` has a `body`: a list of loops and statements, in order. `of` is the nes
 - `fill`: the tensor, a `region` with `first` and `extent` for each dimension, and a `value`.
 - `local`: a tensor that lives to the end of the list.",
     call: |call| {
-        if let Ok(nest) = call.get::<Nest>(0, "") {
-            return Ok(trees::of_nest(&nest));
-        }
-        if let Ok(expr) = call.get::<Expr>(0, "") {
-            return Ok(trees::of_expr(&expr));
-        }
-        let value = call.value(0).unwrap_or(Dynamic::UNIT);
-        if value.is_map() || value.is_int() || value.is_float() {
-            Ok(trees::opened(&value))
+        let value = argument(call, 0);
+        let is_tree = value.is_map() || value.is_int() || value.is_float();
+        if is_tree || value.is::<Expr>() || value.is::<Nest>() {
+            Ok(opened(&value))
         } else {
             Err(call.expected(0, "a tensor expression or a nest"))
+        }
+    },
+};
+
+pub(super) static REPLACE: Function = Function {
+    name: "replace",
+    topic: "trees",
+    effect: Effect::None,
+    params: &[
+        Parameter::new("x"),
+        Parameter::new("old"),
+        Parameter::new("new"),
+    ],
+    returns: "what x is",
+    doc: "\
+An expression, a nest, a tree or an index in which `new` takes the place of `old`: an iterator, a
+tensor, or another expression. A tensor without indices is replaced wherever it is read.
+
+```rhai
+let A = tensor([4, 4]);
+let B = eq(vat(A, [i, j]) + 1, [i, j]);
+print(replace(B.value, i, 2*j));
+print(replace(B, vat(A, [i, j]), vat(A, [j, i])));
+print(replace([i, i + j], i, 3));
+```
+
+```text
+f64 A[4][4]
+A[2*j][j] + 1
+f64 B[4][4], A[4][4]
+B[i][j] = A[j][i] + 1
+[3, j + 3]
+```
+
+Loops, reductions and virtual expressions with an iterator of the name of `old` hide it: they stay
+as they are. A nest that changed is its own definition, as with `untree`.
+
+Refuses: what `untree` refuses.",
+    call: |call| {
+        let (old, new) = (argument(call, 1), argument(call, 2));
+        let by = if let Some(index) = old.read_lock::<Index>() {
+            let name = index.affine.as_iterator().cloned();
+            let name = name.ok_or_else(|| call.expected(1, "an iterator or an expression"))?;
+            let value = new.read_lock::<Index>().map(|index| index.affine.clone());
+            let value = value.or_else(|| new.as_int().ok().map(Affine::constant));
+            let value = value.ok_or_else(|| call.expected(2, "an index or an integer"))?;
+            Replacement::Iterator(name, value)
+        } else {
+            Replacement::of_part(&call.expr(1)?, &new)
+        };
+        let of = argument(call, 0);
+        let is_whole = of.is::<Expr>() || of.is::<Nest>();
+        let made = trees::replaced(&opened(&of), &by);
+        if is_whole {
+            closed(call, &made)
+        } else {
+            Ok(made)
         }
     },
 };
@@ -120,24 +173,41 @@ that was changed is its own definition, as if `nest` had read its text, and is p
 Refuses: what does not fit its kind, with the place in the tree, such as `operands[1].name`; what
 the operations that make such expressions refuse; what `nest` refuses.",
     call: |call| {
-        let value = call.value(0).unwrap_or(Dynamic::UNIT);
+        let value = argument(call, 0);
         if value.is::<Nest>() || value.is::<Expr>() {
             return Ok(value);
         }
-        let closed = trees::closed(&value).map_err(|wrong| {
-            let failure = call.fail(0, &wrong.what);
-            wrong.help.into_iter().fold(failure, Failure::help)
-        })?;
-        match closed {
-            Closed::Nest(nest) => Ok(Dynamic::from(nest)),
-            Closed::Text { text, places } => written(call, text, &places),
-            Closed::Expr(expr) => {
-                noted(call, &expr)?;
-                Ok(Dynamic::from(expr))
-            }
-        }
+        closed(call, &value)
     },
 };
+
+fn argument(call: &Call, k: usize) -> Dynamic {
+    call.value(k).unwrap_or(Dynamic::UNIT)
+}
+
+/// The tree of an expression or a nest.
+fn opened(value: &Dynamic) -> Dynamic {
+    match value.read_lock::<Nest>() {
+        Some(nest) => trees::of_nest(&nest),
+        None => trees::opened(value),
+    }
+}
+
+/// The expression or the nest of a tree.
+fn closed(call: &Call, tree: &Dynamic) -> Result<Dynamic, Failure> {
+    let closed = trees::closed(tree).map_err(|wrong| {
+        let failure = call.fail(0, &wrong.what);
+        wrong.help.into_iter().fold(failure, Failure::help)
+    })?;
+    match closed {
+        Closed::Nest(nest) => Ok(Dynamic::from(nest)),
+        Closed::Text { text, places } => written(call, text, &places),
+        Closed::Expr(expr) => {
+            noted(call, &expr)?;
+            Ok(Dynamic::from(expr))
+        }
+    }
+}
 
 /// Notes an assignment, so that what needs its tensor computes it.
 fn noted(call: &Call, expr: &Expr) -> Result<(), Failure> {
@@ -165,7 +235,7 @@ fn written(call: &Call, text: String, places: &[String]) -> Result<Dynamic, Fail
         .map_err(|error| misplaced(call, &error, &text, lines - places.len().min(lines), places))
 }
 
-/// The failure for a text that is no nest, with the places in the tree.
+/// The failure for a text that does not describe a nest, with the places in the tree.
 fn misplaced(
     call: &Call,
     error: &Error,

@@ -39,6 +39,7 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
         });
 
     type Result = std::result::Result<Index, Box<EvalAltResult>>;
+    type DynamicResult = std::result::Result<Dynamic, Box<EvalAltResult>>;
     type Ctx<'a> = NativeCallContext<'a>;
     type Combine = fn(&Affine, i64) -> Affine;
     let with_number: [(&str, Combine, Combine); 3] = [
@@ -67,8 +68,11 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
         .register_fn("+", |c: Ctx, a: Index, b: Index| -> Result {
             checked(&c, a.affine.plus(&b.affine))
         })
-        .register_fn("-", |c: Ctx, a: Index, b: Index| -> Result {
-            checked(&c, a.affine.minus(&b.affine))
+        // The extent of a range whose bounds move together is a number.
+        .register_fn("-", |c: Ctx, a: Index, b: Index| -> DynamicResult {
+            let made = checked(&c, a.affine.minus(&b.affine))?;
+            let number = made.affine.as_constant();
+            Ok(number.map_or_else(|| Dynamic::from(made), Dynamic::from_int))
         })
         .register_fn("-", |c: Ctx, a: Index| -> Result {
             checked(&c, a.affine.times(-1))

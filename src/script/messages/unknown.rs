@@ -5,6 +5,7 @@ use crate::diag::Diagnostic;
 use crate::messages::errors::{Translator, parameters};
 use crate::messages::syntax::lowered;
 use crate::reader::operands;
+use crate::trees;
 use crate::values;
 
 impl Translator<'_> {
@@ -154,7 +155,12 @@ impl Translator<'_> {
                     ),
                 ));
             }
-            return error(format!("there is no function `{name}`")).help(self.known.similar(name));
+            let field = format!(
+                "expressions and nests have fields: `x.{name}`, or `tree(x).{name}` of the whole tree"
+            );
+            let help = trees::is_field(name).then_some(field);
+            return error(format!("there is no function `{name}`"))
+                .help(help.or_else(|| self.known.similar(name)));
         }
         let mut counts: Vec<usize> = Vec::new();
         for signature in &signatures {

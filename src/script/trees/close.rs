@@ -1,6 +1,6 @@
 //! From maps and lists to expressions and nests.
 //!
-//! Whatever does not fit is an error with its place. An expression is built by the rules of the
+//! Each part that does not fit is an error with its place. An expression is built by the rules of the
 //! operations that make expressions. A nest becomes a text, which `nest` reads: what a changed tree
 //! computes is proved like any other text.
 
@@ -18,7 +18,7 @@ use crate::values;
 use rhai::{Array, Dynamic, ImmutableString, Map};
 use std::sync::Arc;
 
-/// What a tree is the tree of.
+/// The expression or the nest of a tree.
 #[derive(Clone, Debug)]
 pub enum Closed {
     /// An expression.
@@ -210,7 +210,7 @@ impl Reader {
         for (k, operand) in list.iter().enumerate() {
             parts.push(self.part(operand, &Place::Item(&at, k))?);
         }
-        // The operands that `select` compares may have another type than those that it chooses.
+        // The operands that `select` compares may have another type than the operands that it chooses.
         let compared = if comparison.is_some() { 2 } else { 0 };
         let of = |parts: &[Part]| {
             parts.iter().find_map(|part| match part {
@@ -893,7 +893,7 @@ impl<'a> Fields<'a> {
         match unknown {
             None => Ok(Fields { map, place }),
             Some(field) => {
-                let what = "is no field here";
+                let what = "is not a field here";
                 let help = format!("the fields here are `{}`", allowed.join("`, `"));
                 let at = Place::Field(place, field);
                 Err(at.wrong(what).help(Some(help)))

@@ -8,9 +8,58 @@ use crate::ir::{
 use crate::values;
 use rhai::{Array, Dynamic, Map};
 
+/// The form of the operands of an expression.
+#[derive(Clone, Copy)]
+enum Parts {
+    Trees,
+    Expressions,
+}
+
+impl Parts {
+    fn of(self, expr: &Expr) -> Dynamic {
+        match self {
+            Parts::Trees => of_expr(expr),
+            Parts::Expressions => Dynamic::from(expr.clone()),
+        }
+    }
+
+    fn of_target(self, target: &Expr) -> Dynamic {
+        match self {
+            Parts::Trees => target_of(target),
+            Parts::Expressions => Dynamic::from(target.clone()),
+        }
+    }
+}
+
 /// The tree of an expression.
 pub fn of_expr(expr: &Expr) -> Dynamic {
-    let map = match expr.node() {
+    fields(expr, Parts::Trees).0.into()
+}
+
+/// A field of an expression as its tree has it, whose operands are expressions; `None` if this
+/// kind of expression has no such field.
+pub(super) fn field_of_expr(expr: &Expr, field: &str) -> Option<Dynamic> {
+    let map = fields(expr, Parts::Expressions).0;
+    let own = map.get(field).cloned();
+    own.or_else(|| {
+        fields_of(Fields(Map::new()), expr.tensor()?)
+            .0
+            .remove(field)
+    })
+}
+
+/// The names of the fields of an expression, with those of its tensor.
+pub(super) fn fields_of_expr(expr: &Expr) -> Vec<String> {
+    let mut map = fields(expr, Parts::Expressions).0;
+    if let Some(tensor) = expr.tensor() {
+        map.extend(fields_of(Fields(Map::new()), tensor).0);
+    }
+    map.into_keys().map(String::from).collect()
+}
+
+fn fields(expr: &Expr, parts: Parts) -> Fields {
+    let part = |expr: &Expr| parts.of(expr);
+    match expr.node() {
         Node::Access { tensor, index } => access(kinds::ACCESS, tensor, index),
         Node::Constant(value) => of_kind(kinds::NUMBER)
             .with("value", number(*value))
@@ -25,7 +74,7 @@ pub fn of_expr(expr: &Expr) -> Dynamic {
             right,
         } => of_kind(kinds::OP)
             .with("op", text(op.symbol()))
-            .with("operands", list([left, right], of_expr))
+            .with("operands", list([left, right], part))
             .with("elem", elem(expr.elem()))
             .with("shape", extents(shape)),
         Node::Apply {
@@ -35,7 +84,7 @@ pub fn of_expr(expr: &Expr) -> Dynamic {
         } => {
             let map = of_kind(kinds::OP)
                 .with("op", text(function.name()))
-                .with("operands", list(args, of_expr))
+                .with("operands", list(args, part))
                 .with("elem", elem(expr.elem()))
                 .with("shape", extents(shape));
             match function {
@@ -61,7 +110,7 @@ pub fn of_expr(expr: &Expr) -> Dynamic {
             .with("op", text(reduction.name()))
             .with("iterators", list(over, iterator))
             .with("ranges", ranges(within))
-            .with("operands", list([body], of_expr))
+            .with("operands", list([body], part))
             .with("elem", elem(expr.elem()))
             .with("shape", extents(shape)),
         Node::Virtual {
@@ -70,7 +119,7 @@ pub fn of_expr(expr: &Expr) -> Dynamic {
             body,
         } => of_kind(kinds::VIRTUAL)
             .with("iterators", list(formals, iterator))
-            .with("operands", list([body], of_expr))
+            .with("operands", list([body], part))
             .with("elem", elem(expr.elem()))
             .with("shape", extents(shape)),
         Node::Assign {
@@ -79,15 +128,14 @@ pub fn of_expr(expr: &Expr) -> Dynamic {
             within,
             elsewhere,
         } => of_kind(kinds::ASSIGNMENT)
-            .with("target", target_of(target))
-            .with("value", of_expr(value))
+            .with("target", parts.of_target(target))
+            .with("value", part(value))
             .with("ranges", ranges(within))
             .with("elsewhere", maybe(elsewhere.map(number))),
         Node::Pieces { pieces, otherwise } => of_kind(kinds::PIECES)
-            .with("pieces", list(pieces, of_expr))
-            .with("otherwise", maybe(otherwise.as_ref().map(of_expr))),
-    };
-    map.0.into()
+            .with("pieces", list(pieces, part))
+            .with("otherwise", maybe(otherwise.as_ref().map(part))),
+    }
 }
 
 /// The tree of a number, which takes the element type of the operands beside it.
@@ -292,11 +340,15 @@ fn iterator(name: &Name) -> Dynamic {
     Dynamic::from(values::Index::iterator(name.clone(), false))
 }
 
+/// An index: a number if it is one.
 fn affine(affine: &Affine) -> Dynamic {
-    Dynamic::from(values::Index {
-        affine: affine.clone(),
-        undeclared: false,
-    })
+    match affine.as_constant() {
+        Some(number) => number.into(),
+        None => Dynamic::from(values::Index {
+            affine: affine.clone(),
+            undeclared: false,
+        }),
+    }
 }
 
 fn extents(shape: &Shape) -> Dynamic {

@@ -35,12 +35,12 @@ impl Place<'_> {
     }
 }
 
-/// What is wrong with a tree.
+/// A problem of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
     /// The place and what is expected there, in words that follow the name of the argument.
     pub what: String,
-    /// What to do about it.
+    /// A way to solve it.
     pub help: Option<String>,
 }
 

@@ -8,12 +8,15 @@ use super::path::Path;
 use super::shown::Shows;
 use crate::ir::Program;
 use crate::runtime::Random;
+use crate::transform::simplify::Rule;
 use crate::tune::Prediction;
-use crate::verbs::Checked;
+use crate::verbs::{Checked, Equal};
 use rhai::{Dynamic, Engine};
 
 static KINDS: &[Shows] = &[
     Shows::of::<Checked>(),
+    Shows::of::<Equal>(),
+    Shows::of::<Rule>(),
     Shows::of::<Code>(),
     Shows::of::<Numbers>(),
     Shows::of::<Handle>(),
@@ -40,4 +43,5 @@ pub fn name_of(value: &Dynamic) -> Option<&'static str> {
 /// Registers these types, how they print, and what scripts can ask of them.
 pub fn register(engine: &mut Engine) {
     KINDS.iter().for_each(|kind| (kind.register)(engine));
+    super::reductions::register(engine);
 }

@@ -1,7 +1,7 @@
 //! Numbers: arrays from files and results, and random ones.
 
+use super::grid;
 use super::shown::Shown;
-use super::{grid, reductions};
 use crate::ir::Elem;
 use crate::messages::fail::Failure;
 use crate::runtime::{Array, Random, Scalar, Values};
@@ -214,7 +214,6 @@ impl Shown for Numbers {
                     found.map_err(|failure| failure.raise(context.call_position()))
                 },
             );
-        reductions::register(engine);
     }
 }
 

@@ -141,8 +141,8 @@ mod tests {
 
     #[test]
     fn norms_do_not_overflow() {
-        assert_eq!(of(&[3e200, -4e200]).norm(), 5e200);
-        assert_eq!(of(&[3e-200, 4e-200]).norm(), 5e-200);
+        assert!((of(&[3e200, -4e200]).norm() / 5e200 - 1.0).abs() < 1e-15);
+        assert!((of(&[3e-200, 4e-200]).norm() / 5e-200 - 1.0).abs() < 1e-15);
         assert_eq!(of(&[0.0, 0.0]).norm(), 0.0);
         assert_eq!(of(&[f64::INFINITY, 1.0]).norm(), f64::INFINITY);
     }

@@ -39,7 +39,7 @@
 //! ```
 //!
 //! Each upper bound is rounded whose remainder does not depend on outer loops. Others are left to the
-//! guards. So the last block of a tiled loop gets whole multiples, too:
+//! guards. So the last block of a tiled loop also gets whole multiples:
 //!
 //! ```rhai
 //! let A = tensor([13]);

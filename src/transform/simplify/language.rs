@@ -1,6 +1,6 @@
 //! The language of the e-graph, the facts known of its classes, and its cost function.
 
-use crate::ir::{Constant, Elem, Expr, Name, Node};
+use crate::ir::{BinaryOp, Constant, Elem, Expr, Function, Name, Node};
 use egg::{Analysis, CostFunction, DidMerge, EGraph, Id, Language, RecExpr, define_language};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 define_language! {
-    /// Element-wise arithmetic, sums, and opaque expressions.
+    /// Element-wise operations, sums, and opaque expressions.
     pub(super) enum Algebra {
         Leaf(Item),
         "+" = Add([Id; 2]),
@@ -17,7 +17,19 @@ define_language! {
         "/" = Div([Id; 2]),
         "neg" = Neg(Id),
         Sum(Over, Id),
+        Call(Callee, Vec<Id>),
     }
+}
+
+/// The number of another element-wise operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Callee(pub usize);
+
+/// An element-wise operation that no rule of the library knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operation {
+    Binary(BinaryOp),
+    Function(Function),
 }
 
 /// The number of an opaque expression.
@@ -50,6 +62,7 @@ macro_rules! numbered {
 }
 numbered!(Item, "#");
 numbered!(Over, "sum");
+numbered!(Callee, "op");
 
 /// The opaque expressions, iterators and ranges that the numbers in an expression refer to.
 #[derive(Clone, Debug)]
@@ -58,6 +71,8 @@ pub(super) struct Facts {
     pub items: Vec<Expr>,
     /// The lists of iterators, each in alphabetical order.
     pub overs: Vec<Vec<Name>>,
+    /// The other element-wise operations.
+    pub operations: Vec<Operation>,
     /// The range of each iterator.
     pub ranges: BTreeMap<Name, (i64, i64)>,
     /// The type of the elements.
@@ -81,6 +96,15 @@ impl Facts {
         Over(found.unwrap_or_else(|| {
             self.overs.push(names);
             self.overs.len() - 1
+        }))
+    }
+
+    /// The number of an element-wise operation; a new one if it is not known.
+    pub fn callee(&mut self, operation: Operation) -> Callee {
+        let found = self.operations.iter().position(|own| *own == operation);
+        Callee(found.unwrap_or_else(|| {
+            self.operations.push(operation);
+            self.operations.len() - 1
         }))
     }
 

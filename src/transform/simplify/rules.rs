@@ -1,6 +1,7 @@
 //! The rewrite rules, and the limits of their application.
 
 use super::language::{Algebra, Facts, Graph, Item, Over};
+use super::pattern::Rule;
 use crate::ir::{Constant, Elem, Expr, Name, Node};
 use egg::{Id, Rewrite, Runner, SimpleScheduler, rewrite};
 use std::time::Duration;
@@ -10,11 +11,14 @@ const ROUNDS: usize = 8;
 /// Nodes after which no further round begins.
 const MAX_NODES: usize = 4000;
 
-/// Applies the rules until nothing changes or a limit is reached. The limits do not depend on the
-/// machine.
-pub(super) fn saturated(mut graph: Graph) -> Graph {
-    let rules = arithmetic();
+/// Applies the rules and those of a user until nothing changes or a limit is reached. The limits do
+/// not depend on the machine.
+pub(super) fn saturated(mut graph: Graph, own: &[Rule]) -> Graph {
     for _ in 0..ROUNDS {
+        let mut rules = arithmetic();
+        for rule in own {
+            rules.extend(rule.rewrites(&mut graph.analysis));
+        }
         let before = (graph.total_number_of_nodes(), graph.number_of_classes());
         of_sums(&mut graph);
         graph.rebuild();

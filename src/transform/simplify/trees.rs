@@ -3,7 +3,7 @@
 //! Iterators of sums are renamed by their ranges, so that sums that differ only in names are equal.
 //! The iterators of a sum never have the name of an iterator around it.
 
-use super::language::{Algebra, Facts, Item, NUMBERS, Over, number};
+use super::language::{Algebra, Callee, Facts, Item, NUMBERS, Operation, Over, number};
 use crate::analysis::shape::{self, IteratorRange};
 use crate::ir::{BinaryOp, Domain, Expr, Function, Name, Node, Range, Reduction, Shape};
 use egg::{Id, RecExpr};
@@ -29,6 +29,7 @@ impl<'r> Reader<'r> {
             facts: Facts {
                 items: NUMBERS.map(|value| number(elem, value)).to_vec(),
                 overs: Vec::new(),
+                operations: Vec::new(),
                 ranges: own.collect(),
                 elem,
             },
@@ -52,7 +53,13 @@ impl<'r> Reader<'r> {
         (!any).then_some(self.facts)
     }
 
-    /// The value as an expression of an e-graph.
+    /// Reads values whose iterators have these ranges from now on.
+    pub fn over(&mut self, ranges: &'r [IteratorRange]) -> &mut Reader<'r> {
+        self.ranges = ranges;
+        self
+    }
+
+    /// The value as an expression of an e-graph, beside the values read before.
     pub fn read(&mut self, value: &Expr) -> RecExpr<Algebra> {
         self.add(value, &BTreeMap::new());
         self.made.clone()
@@ -63,34 +70,35 @@ impl<'r> Reader<'r> {
         match expr.node() {
             Node::Binary {
                 op, left, right, ..
-            } if matches!(
-                op,
-                BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div
-            ) =>
-            {
-                // Integer division rounds toward zero, so the rules of fields do not hold for it.
-                if *op == BinaryOp::Div && !self.facts.elem.is_float() {
-                    return self.opaque(expr, names);
-                }
+            } => {
                 let operands = [self.add(left, names), self.add(right, names)];
-                self.made.add(match op {
+                let node = match op {
                     BinaryOp::Add => Algebra::Add(operands),
                     BinaryOp::Sub => Algebra::Sub(operands),
                     BinaryOp::Mul => Algebra::Mul(operands),
-                    _ => Algebra::Div(operands),
-                })
+                    // Integer division rounds toward zero, so the rules of fields do not hold for it.
+                    BinaryOp::Div if self.facts.elem.is_float() => Algebra::Div(operands),
+                    _ => {
+                        let callee = self.facts.callee(Operation::Binary(*op));
+                        Algebra::Call(callee, operands.to_vec())
+                    }
+                };
+                self.made.add(node)
             }
-            Node::Apply {
-                function: Function::Neg,
-                args,
-                ..
-            } => match args.as_slice() {
-                [only] => {
-                    let of = self.add(only, names);
-                    self.made.add(Algebra::Neg(of))
+            Node::Apply { function, args, .. } => {
+                // The arguments of a conversion have another type of elements.
+                if matches!(function, Function::Cast(_)) {
+                    return self.opaque(expr, names);
                 }
-                _ => self.opaque(expr, names),
-            },
+                let args: Vec<Id> = args.iter().map(|arg| self.add(arg, names)).collect();
+                match (function, args.as_slice()) {
+                    (Function::Neg, [only]) => self.made.add(Algebra::Neg(*only)),
+                    _ => {
+                        let callee = self.facts.callee(Operation::Function(*function));
+                        self.made.add(Algebra::Call(callee, args))
+                    }
+                }
+            }
             Node::Reduce {
                 reduction: Reduction::Sum,
                 over,
@@ -200,6 +208,15 @@ fn tree(
             shape: Shape::of_extents([]),
             args: vec![of(operand)],
         }),
+        Algebra::Call(Callee(k), args) => match (facts.operations[*k], args.as_slice()) {
+            (Operation::Binary(op), [left, right]) => binary(op, &[*left, *right]),
+            (Operation::Binary(_), _) => number(facts.elem, 0),
+            (Operation::Function(function), args) => Expr::new(Node::Apply {
+                function,
+                shape: Shape::of_extents([]),
+                args: args.iter().map(of).collect(),
+            }),
+        },
         Algebra::Sum(Over(k), body) => {
             let mut names = names.clone();
             let mut over = Vec::new();

@@ -9,7 +9,8 @@ use teml::analysis::work::flops;
 use teml::ir::Program;
 use teml::lang::{self, Notation};
 use teml::lower::build::build;
-use teml::transform::simplify::simplified_program;
+use teml::transform::simplify::{Rule, simplified, simplified_program};
+use teml::verbs::{Bench, Workbench, equal};
 
 fn operations(program: &Program) -> f64 {
     let nests = program.assignments().iter().map(|a| build(a).unwrap());
@@ -21,7 +22,7 @@ fn teil(text: &str) -> Program {
 }
 
 fn simple(text: &str) -> String {
-    simplified_program(&teil(text)).to_string()
+    simplified_program(&teil(text), &[]).to_string()
 }
 
 const DECLARED: &str = "alloc input A : [3, 4] alloc input x : [4] alloc input u : [3] \
@@ -77,28 +78,27 @@ fn operators_are_lifted() {
         );
         let read = lang::read(Notation::Operators, &text, &sizes(&[("n", 6)])).unwrap();
         let steps = f64::from(d) * 2.0 * 6f64.powi(d + 1);
-        let simple = simplified_program(&read);
+        let simple = simplified_program(&read, &[]);
         assert_eq!(operations(&simple), steps, "{text}\n{simple}");
     }
 }
 
-fn keeps_values(numbers: &[u32], is_model: bool) -> Result<(), TestCaseError> {
+fn keeps_values(numbers: &[u32], is_model: bool, rules: &[Rule]) -> Result<(), TestCaseError> {
     let mut choices = Choices(numbers.iter());
     let shapes = shapes(&mut choices);
     let (term, shape) = typed(&mut choices, &shapes, 4, is_model);
-    let text = if is_model {
-        program(&shapes, &shape, &term.model(), true)
+    let (notation, text) = if is_model {
+        let text = program(&shapes, &shape, &term.model(), true);
+        (Notation::Model, text)
     } else {
-        program(&shapes, &shape, &term.teil(), false)
-    };
-    let notation = if is_model {
-        Notation::Model
-    } else {
-        Notation::Teil
+        (
+            Notation::Teil,
+            program(&shapes, &shape, &term.teil(), false),
+        )
     };
     let read = lang::read(notation, &text, &sizes(&[]));
     let read = read.map_err(|problems| TestCaseError::fail(format!("{text}\n{problems:?}")))?;
-    let simple = simplified_program(&read);
+    let simple = simplified_program(&read, rules);
     let expected: Vec<f64> = indices(&shape)
         .iter()
         .map(|index| term.at(&shapes, index))
@@ -124,7 +124,76 @@ proptest! {
     fn simplified_terms_keep_their_values(
         numbers in prop::collection::vec(any::<u32>(), 0..60)
     ) {
-        keeps_values(&numbers, false)?;
-        keeps_values(&numbers, true)?;
+        keeps_values(&numbers, false, &[])?;
+        keeps_values(&numbers, true, &[])?;
+    }
+}
+
+/// Rules that hold for whole numbers in any place.
+const SOUND: &[[&str; 2]] = &[
+    ["a + b", "b + a"],
+    ["a - b", "a + neg(b)"],
+    ["a*(b - c)", "a*b - a*c"],
+    ["a*b - a*c", "a*(b - c)"],
+    ["a + a", "2*a"],
+    ["neg(a)*b", "neg(a*b)"],
+    ["a - (b - c)", "a - b + c"],
+    ["sum(k: a*b[k])", "a*sum(k: b[k])"],
+    ["a*sum(k: b[k])", "sum(k: a*b[k])"],
+    ["sum(k: a[k] - b[k])", "sum(k: a[k]) - sum(k: b[k])"],
+    ["sum(k, l: a[k][l])", "sum(l: sum(k: a[k][l]))"],
+];
+
+/// Rules that are wrong for most numbers.
+const UNSOUND: &[[&str; 2]] = &[
+    ["a + b", "a"],
+    ["a - b", "b - a"],
+    ["a*b", "a + b"],
+    ["a*b", "a"],
+    ["sum(k: a[k])", "2*sum(k: a[k])"],
+    ["sum(k: a[k]*b[k])", "sum(k: a[k])*sum(k: b[k])"],
+    ["sum(k: a[k] + b)", "sum(k: a[k]) + b"],
+    ["neg(a)", "a"],
+];
+
+fn chosen(rules: &[[&str; 2]], picks: &[prop::sample::Index]) -> Vec<Rule> {
+    let picks = picks.iter().map(|pick| pick.get(rules));
+    picks
+        .map(|[from, to]| Rule::new(from, to).unwrap())
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(config(60))]
+
+    #[test]
+    fn sound_rules_of_users_keep_values(
+        numbers in prop::collection::vec(any::<u32>(), 0..60),
+        picks in prop::collection::vec(any::<prop::sample::Index>(), 1..4),
+    ) {
+        let rules = chosen(SOUND, &picks);
+        keeps_values(&numbers, false, &rules)?;
+    }
+
+    /// `equal` does not believe what a wrong rule has made.
+    #[test]
+    fn unsound_rules_are_found(
+        numbers in prop::collection::vec(any::<u32>(), 0..60),
+        pick in any::<prop::sample::Index>(),
+    ) {
+        let rules = chosen(UNSOUND, &[pick]);
+        let mut choices = Choices(numbers.iter());
+        let shapes = shapes(&mut choices);
+        let (term, shape) = typed(&mut choices, &shapes, 4, false);
+        let text = program(&shapes, &shape, &term.teil(), false);
+        let read = lang::read(Notation::Teil, &text, &sizes(&[])).unwrap();
+        let bench = Bench::from(Workbench::default());
+        let verdicts = read.assignments().iter().map(|assignment| {
+            let made = simplified(assignment, &rules, &mut Vec::new());
+            equal(&bench, std::slice::from_ref(assignment), &made, &[]).unwrap().holds()
+        });
+        let believed = verdicts.collect::<Vec<_>>().into_iter().all(|holds| holds);
+        let values = |rules: &[Rule]| elements(&computed(&simplified_program(&read, rules)), "X");
+        prop_assert!(!believed || values(&rules) == values(&[]), "{} {:?}", text, rules);
     }
 }

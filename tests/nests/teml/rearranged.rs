@@ -372,7 +372,7 @@ fn pad_rounds_every_bound_whose_remainder_is_constant() {
         becomes(&PAD, &before, &[named("i"), Arg::Int(multiple)], &after);
     };
     check("8*k + 8..49", 4, ["8*k + 8..52", "i..min(i + 1, 49)"]);
-    // The last block of a guarded loop gets whole multiples, too.
+    // The last block of a guarded loop also gets whole multiples.
     check(
         "16*k..min(16*k + 16, 50)",
         8,
