@@ -61,8 +61,8 @@ fn arrays_of_every_order_and_type_are_read() {
     let bytes = |values: &[f64], convert: &dyn Fn(f64) -> Vec<u8>| -> Vec<u8> {
         values.iter().flat_map(|x| convert(*x)).collect()
     };
-    let doubles = "f64[2][3]: 1.5, -2.0, 3.0, 4.0, 5.0, 6.25\n";
-    let singles = "f32[2][3]: 1.5, -2.0, 3.0, 4.0, 5.0, 6.25\n";
+    let doubles = "f64[2][3]:\n  1.5  -2.0   3.0\n  4.0   5.0  6.25\n";
+    let singles = "f32[2][3]:\n  1.5  -2.0   3.0\n  4.0   5.0  6.25\n";
     let cases: Vec<(&str, &str, Vec<u8>, &str, &str)> = vec![
         (
             "<f8",
@@ -97,15 +97,15 @@ fn arrays_of_every_order_and_type_are_read() {
             "False",
             bytes(&ROWS, &|x| (x as i32).to_le_bytes().into()),
             "i32",
-            "i32[2][3]: 1, -2, 3, 4, 5, 6\n",
+            "i32[2][3]:\n  1  -2  3\n  4   5  6\n",
         ),
         (
             ">i8",
             "False",
             bytes(&ROWS, &|x| (x as i64 + (1 << 53)).to_be_bytes().into()),
             "i64",
-            "i64[2][3]: 9007199254740993, 9007199254740990, 9007199254740995, 9007199254740996, \
-             9007199254740997, 9007199254740998\n",
+            "i64[2][3]:\n  9007199254740993  9007199254740990  9007199254740995\n  \
+             9007199254740996  9007199254740997  9007199254740998\n",
         ),
     ];
     for (descr, fortran, data, elem, expected) in cases {
@@ -158,7 +158,7 @@ fn archives_are_read() {
         let shown = load(format!("load({name:?}, \"A\")"));
         assert_eq!(
             shown.as_deref(),
-            Ok("f64[2][3]: 1.5, -2.0, 3.0, 4.0, 5.0, 6.25\n")
+            Ok("f64[2][3]:\n  1.5  -2.0   3.0\n  4.0   5.0  6.25\n")
         );
         for (call, message) in [
             (

@@ -6,10 +6,11 @@ use crate::papers::terms::{indices, program, shapes, typed};
 use crate::papers::{Choices, computed, elements, sizes};
 use proptest::prelude::*;
 use teml::analysis::work::flops;
-use teml::ir::Program;
+use teml::ir::{Program, parse_expr};
 use teml::lang::{self, Notation};
 use teml::lower::build::build;
 use teml::transform::simplify::{Rule, simplified, simplified_program};
+use teml::transform::tensor::with_shapes;
 use teml::verbs::{Bench, Workbench, equal};
 
 fn operations(program: &Program) -> f64 {
@@ -64,6 +65,24 @@ fn factors_leave_sums() {
 fn equal_products_are_joined() {
     let lines = lines("y = add (mul u v) (mul v u)");
     assert_eq!(lines, ["y[i1] = v[i1] * (u[i1] + u[i1])"]);
+}
+
+#[test]
+fn iterators_of_one_name_keep_their_ranges() {
+    let text = "f64 s[3], x[3], A[4], B[5]\n\
+                s[i] = x[i] * sum(k: A[k]) + x[i] * sum(k: B[k])";
+    let assignment = with_shapes(&parse_expr(text).unwrap()).unwrap();
+    let made = simplified(&assignment, &[], &mut Vec::new());
+    let made: Vec<String> = made.iter().map(ToString::to_string).collect();
+    let last = |text: &String| text.lines().last().unwrap().to_owned();
+    assert_eq!(
+        made.iter().map(last).collect::<Vec<_>>(),
+        [
+            "A2 = sum(k: A[k])",
+            "B2 = sum(k_2: B[k_2])",
+            "s[i] = x[i] * (A2 + B2)"
+        ]
+    );
 }
 
 /// `simplify` finds the steps of `lift` by itself: d of 2 n^(d + 1) operations (TeIL, §5).
