@@ -78,17 +78,26 @@ impl Session {
 
     /// Says that the scripts printed, checked, ran and wrote nothing, if that is so.
     pub fn silence(&self, color: bool) -> Option<String> {
-        if self.bench().lock().has_effect {
+        let bench = self.bench().lock();
+        if bench.has_effect {
             return None;
         }
-        let help = "`print(plan)` shows a nest, `compare([naive, plan])` checks and times both";
         let message = "this script has no effect: it prints, compares, runs and saves nothing";
         let warning = Diagnostic::warning(message);
-        Some(
-            warning
-                .help(Some(help.to_owned()))
-                .render(&Sources::default(), color),
-        )
+        let warning = match bench.generated.last() {
+            Some(kernel) => {
+                let made = format!("`codegen` made the C function `{}`", kernel.symbol);
+                let help = "`print(codegen(plan))` shows the C, `save(codegen(plan), \"plan.c\")` \
+                            writes it, and `teml emit` prints the C of a script";
+                warning.note(made).help(Some(help.to_owned()))
+            }
+            None => {
+                let help =
+                    "`print(plan)` shows a nest, `compare([naive, plan])` checks and times both";
+                warning.help(Some(help.to_owned()))
+            }
+        };
+        Some(warning.render(&Sources::default(), color))
     }
 
     /// A setting of the command line that the script did not ask for.

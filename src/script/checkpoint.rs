@@ -5,7 +5,7 @@
 //! be compared in general. So the named variables are copied, and the shared ones are compared as
 //! far as that is cheap.
 
-use crate::ir::{Expr, Name, Nest};
+use crate::ir::{Elem, Expr, Name, Nest};
 use crate::legality::Reductions;
 use crate::runtime::Data;
 use crate::saved::Saved;
@@ -16,13 +16,14 @@ use crate::versions::Version;
 use rhai::{AST, Array, Dynamic, FnPtr, ImmutableString, Map, Scope};
 use std::collections::HashSet;
 
-/// The state of a session between two lines: variables, functions, imports, the order of reductions
-/// and the contents of inputs. It does not contain the files that lines wrote.
+/// The state of a session between two lines: variables, functions, imports, the order of reductions,
+/// the type of elements and the contents of inputs. It does not contain the files that lines wrote.
 pub struct Checkpoint {
     variables: Version<Saved>,
     functions: Version<AST>,
     imports: String,
     reductions: Reductions,
+    elem: Elem,
     inputs: Version<(Name, Data)>,
     /// The number of kernels that `codegen` had made.
     generated: usize,
@@ -49,6 +50,7 @@ impl Session {
             functions: self.defined.clone(),
             imports: self.imports.clone(),
             reductions: bench.settings.reductions,
+            elem: bench.elem,
             inputs: inputs.clone(),
             generated: bench.generated.len(),
             exported: bench.exported.len(),
@@ -129,6 +131,7 @@ impl Session {
             let mut bench = self.bench().lock();
             bench.definitions.truncate(to.assignments);
             bench.settings.reductions = to.reductions;
+            bench.elem = to.elem;
             bench.inputs = to.inputs.iter().cloned().collect();
             bench.generated.truncate(to.generated);
             bench.exported.truncate(to.exported);

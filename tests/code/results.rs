@@ -127,23 +127,34 @@ fn without_runs_all_elements_are_zero() {
     assert!(emitted.is_ok(), "{emitted:?}");
 }
 
-/// The examples in the help of these functions.
+/// The examples in the help of functions.
 #[test]
 fn help_shows_what_scripts_print() {
+    let output = Box::new(std::io::sink());
+    let session = teml::script::Session::new(output, teml::verbs::Workbench::default());
+    let session = session.unwrap_or_else(|e| panic!("{}", e.render(false)));
+    let topics = ["results", "queries", "trees", "paths", "programs"];
+    let catalog = session.catalog().into_iter();
+    let own = catalog.filter(|e| topics.contains(&e.topic) || e.name == "elem");
     let directory = tempfile::tempdir().unwrap();
-    for function in ["run", "close", "difference", "norm"] {
-        let help = teml::script::Session::new(
-            Box::new(std::io::sink()),
-            teml::verbs::Workbench::default(),
-        );
-        let help = help.unwrap_or_else(|e| panic!("{}", e.render(false)));
-        let help = help.help(function).unwrap();
-        let block = |language: &str| {
-            let (_, rest) = help.split_once(&format!("```{language}\n")).unwrap();
-            rest.split_once("```").unwrap().0
-        };
-        let printed = run(directory.path(), block("rhai"));
-        assert_eq!(printed.as_deref(), Ok(block("text")), "{function}");
+    let (mut examples, mut wrong) = (Vec::new(), Vec::new());
+    for entry in own {
+        let help = session.help(&entry.name).unwrap();
+        for example in help.split("```rhai\n").skip(1) {
+            let (script, rest) = example.split_once("```\n\n```text\n").unwrap();
+            let (expected, _) = rest.split_once("```").unwrap();
+            let printed = run(directory.path(), script);
+            if printed.as_deref() != Ok(expected) {
+                wrong.push(format!("{}: {printed:?}, not {expected:?}", entry.name));
+            }
+            examples.push(entry.name.clone());
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    for name in [
+        "run", "close", "tree", "untree", "replace", "equal", "rule", "elem",
+    ] {
+        assert!(examples.iter().any(|known| known == name), "{examples:?}");
     }
 }
 

@@ -135,20 +135,6 @@ fn definitions_are_compared() {
     }
 }
 
-/// The examples in the help of `tree` and `untree`.
-#[test]
-fn the_examples_of_the_help_hold() {
-    let file = include_str!("../../src/script/actions/trees.rs").replace("\\\"", "\"");
-    let mut examples = 0;
-    for example in file.split("```rhai\n").skip(1) {
-        let (script, rest) = example.split_once("```\n\n```text\n").unwrap();
-        let (expected, _) = rest.split_once("```").unwrap();
-        assert_eq!(printed(script), expected, "{script}");
-        examples += 1;
-    }
-    assert_eq!(examples, 3);
-}
-
 const PRODUCT: &str = "
     let A = tensor([4, 5]); let B = tensor([5, 6]);
     let C = eq(vsum(vmul(A, B, [[i, k], [k, j]]), [k]), [i, j]);

@@ -3,6 +3,7 @@
 
 use super::definitions::Definitions;
 use crate::codegen::Kernel;
+use crate::ir::Elem;
 use crate::legality::Reductions;
 use crate::package::Exported;
 use crate::report::Bar;
@@ -129,6 +130,8 @@ pub struct Workbench {
     pub control: Control,
     /// How variants are timed.
     pub settings: Settings,
+    /// The type of the elements of tensors whose declarations do not give one.
+    pub elem: Elem,
     /// The parameters set on the command line.
     pub parameters: Parameters,
     /// Which defaults hold for the others.
@@ -166,6 +169,7 @@ impl Default for Workbench {
             runner: Arc::new(Run::default()),
             control: Control::default(),
             settings: Settings::default(),
+            elem: Elem::default(),
             parameters: Parameters::default(),
             size: Size::default(),
             inputs: Inputs::default(),

@@ -1,7 +1,9 @@
 //! `check` and `reductions`: whether nests compute what their definition says.
 
 use crate::binding::call::{Effect, Function, Parameter};
+use crate::binding::conversion::convert;
 use crate::legality::Reductions;
+use crate::transform::{Arg, Kind};
 use crate::verbs;
 use rhai::Dynamic;
 
@@ -23,6 +25,36 @@ the deviation. The order of integers, minima and maxima never matters.",
             _ => return Err(call.fail(0, "must be \"strict\" or \"reassoc\"")),
         };
         call.workbench().settings.reductions = reductions;
+        Ok(Dynamic::UNIT)
+    },
+};
+
+pub(super) static ELEM: Function = Function {
+    name: "elem",
+    topic: "tensors",
+    effect: Effect::None,
+    params: &[Parameter::new("type")],
+    returns: "",
+    doc: "\
+Sets the type of the elements of tensors and scalars that are declared from here on without one.
+
+```rhai
+elem(\"f32\");
+let A = tensor([4]);
+let B = tensor([4], \"f64\");
+print(A); print(B);
+```
+
+```text
+f32 A[4]
+f64 B[4]
+```
+
+The types are `\"f64\"`, which holds at first, `\"f32\"`, `\"i32\"` and `\"i64\"`.",
+    call: |call| {
+        if let Arg::Elem(elem) = convert(call, 0, Kind::Elem)? {
+            call.workbench().elem = elem;
+        }
         Ok(Dynamic::UNIT)
     },
 };

@@ -79,7 +79,7 @@ print(build(B).interchange(1, 2).vectorize(2).loops().index_of(j.name));
 ```
 
 ```text
-0
+1
 ```",
     call: |call| {
         let nest = call.nest(0)?;

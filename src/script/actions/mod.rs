@@ -37,6 +37,7 @@ pub static ACTIONS: &[&Function] = &[
     &algebra::CONTRACTION_CHAIN,
     &algebra::SIMPLIFY,
     &check::CHECK,
+    &check::ELEM,
     &check::REDUCTIONS,
     &code::CODEGEN,
     &code::PLAN,

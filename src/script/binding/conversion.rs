@@ -25,7 +25,7 @@ const ARROW: &str = "`[i, j] -> [j, i]`, or a list of iterators alone";
 const LISTS_ARROW: &str = "an arrow such as `[[i, k], [k, j]] -> [i, j]`";
 
 /// Argument `k` as its parameter wants it.
-pub(super) fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
+pub fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
     match kind {
         Kind::Nest => call.nest(k).map(Arg::Nest),
         Kind::Expr => call.expr(k).map(Arg::Expr),

@@ -104,6 +104,12 @@ fn args(op: &'static Op, call: &Call) -> Result<Vec<Arg>, Failure> {
         .map(|(k, param)| convert(call, k, param.kind))
         .collect();
     let mut args = args?;
+    // The element type comes after the extents, and a scalar has none.
+    let declares =
+        (op.name == TENSOR.name && args.len() == 1) || (op.name == SCALAR.name && args.is_empty());
+    if declares {
+        args.push(Arg::Elem(call.workbench().elem));
+    }
     if ranged {
         let domain = ranges::ranges(call, last, &in_play(&args))?;
         args.push(Arg::Ranges(domain));

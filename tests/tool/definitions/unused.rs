@@ -135,6 +135,13 @@ fn a_script_that_shows_nothing_says_so() {
         assert_eq!((code, err.as_str()), (0, ""), "{shows}");
     }
     let codegen = format!("{NEST}codegen(c);");
+    let (_, _, err) = teml(&["run"], &codegen);
+    assert!(err.starts_with(silent), "{err}");
+    assert!(err.contains("`codegen` made the C function `C`"), "{err}");
+    assert!(
+        err.contains("`teml emit` prints the C of a script"),
+        "{err}"
+    );
     assert_eq!(teml(&["emit"], &codegen).2, "");
     assert_eq!(teml(&["check"], &codegen).2, "");
     // After an error, there is no such warning.
