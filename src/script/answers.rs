@@ -13,6 +13,7 @@ use crate::reader::rewrite::INTERNAL;
 use crate::session::Session;
 use crate::transform;
 use crate::transform::nest::fuse::FUSE;
+use crate::transform::tensor::pad::PAD_TENSOR;
 use crate::trial::Variant;
 
 impl Session {
@@ -47,10 +48,11 @@ impl Session {
             .iter()
             .map(|op| (op.name.to_owned(), op.signature()));
         let nests = (FUSE.name.to_owned(), FUSE_NESTS.to_owned());
+        let tensors = (PAD_TENSOR.name.to_owned(), PAD_TENSOR.signature());
         let extra = ACTIONS.iter().map(|f| (f.name.to_owned(), f.signature()));
         own.into_iter()
             .chain(operations)
-            .chain([nests])
+            .chain([nests, tensors])
             .chain(extra)
             .chain(self.library.functions())
             .collect()
@@ -154,12 +156,15 @@ impl Session {
     pub fn help(&self, name: &str) -> Option<String> {
         let mut operations = transform::OPS.iter().chain(transform::OPERATORS);
         if let Some(op) = operations.find(|op| op.name == name) {
-            let also = if op.name == FUSE.name {
-                format!("\n{FUSE_NESTS}")
+            let (signature, doc) = (op.signature(), op.doc());
+            return Some(if op.name == FUSE.name {
+                format!("{signature}\n{FUSE_NESTS}\n\n{doc}")
+            } else if op.name == PAD_TENSOR.name {
+                let (other, of_tensors) = (PAD_TENSOR.signature(), PAD_TENSOR.doc());
+                format!("{signature}\n\n{doc}\n\n{other}\n\n{of_tensors}")
             } else {
-                String::new()
-            };
-            return Some(format!("{}{also}\n\n{}", op.signature(), op.doc()));
+                format!("{signature}\n\n{doc}")
+            });
         }
         if let Some(function) = ACTIONS.iter().find(|f| f.name == name) {
             return Some(format!(

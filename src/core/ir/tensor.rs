@@ -58,6 +58,17 @@ impl Shape {
         Shape(extents.into_iter().collect())
     }
 
+    /// The indices of the element at a flat index, in row-major order.
+    pub fn index_of(&self, flat: u64) -> Vec<u64> {
+        let (mut left, mut index) = (flat, Vec::with_capacity(self.rank()));
+        for extent in self.extents().iter().rev() {
+            index.push(left % extent);
+            left /= extent;
+        }
+        index.reverse();
+        index
+    }
+
     /// The extents, first dimension first.
     pub fn extents(&self) -> &[u64] {
         &self.0
@@ -127,11 +138,12 @@ struct Data {
     elem: Elem,
     scalar: bool,
     triangle: Option<Triangle>,
+    inner: Option<Arc<[u64]>>,
     declared: u64,
 }
 
 impl Data {
-    /// The fields that decide equality: not the triangle, not the declaration.
+    /// The fields that decide equality: not what is known of the elements, not the declaration.
     fn key(&self) -> (&Option<Name>, &Shape, Elem, bool) {
         (&self.name, &self.shape, self.elem, self.scalar)
     }
@@ -167,6 +179,7 @@ impl Tensor {
             elem,
             scalar,
             triangle: None,
+            inner: None,
             declared: 0,
         }))
     }
@@ -180,6 +193,7 @@ impl Tensor {
             elem,
             scalar,
             triangle: None,
+            inner: None,
             declared: 0,
         }))
     }
@@ -219,6 +233,46 @@ impl Tensor {
         self.0.triangle
     }
 
+    /// The same tensor in storage of these extents, with zeros behind its elements.
+    #[must_use]
+    pub fn stored_in(&self, storage: Shape) -> Tensor {
+        let inner = self.inner().unwrap_or(self.shape().extents()).to_vec();
+        self.stored_as(storage).with_inner(inner)
+    }
+
+    /// The same tensor with this shape, all of whose elements may be other than 0.
+    #[must_use]
+    pub fn stored_as(&self, shape: Shape) -> Tensor {
+        self.with(|data| (data.shape, data.triangle, data.inner) = (shape, None, None))
+    }
+
+    /// The same tensor with zeros behind these extents.
+    #[must_use]
+    pub fn with_inner(&self, inner: Vec<u64>) -> Tensor {
+        self.with(|data| data.inner = Some(inner.into()))
+    }
+
+    /// The extents of the part behind which all elements are known to be 0. Not part of equality.
+    pub fn inner(&self) -> Option<&[u64]> {
+        self.0.inner.as_deref()
+    }
+
+    /// Whether some elements are known to be 0 by the declaration.
+    pub fn has_zeros(&self) -> bool {
+        self.triangle().is_some() || self.inner().is_some()
+    }
+
+    /// Whether the element at a flat index may be other than 0.
+    pub fn may_hold(&self, flat: u64) -> bool {
+        let index = self.shape().index_of(flat);
+        let in_triangle = match (self.triangle(), index.as_slice()) {
+            (Some(triangle), [row, column]) => triangle.has(*row, *column),
+            _ => true,
+        };
+        let inner = self.inner().unwrap_or(self.shape().extents());
+        in_triangle && index.iter().zip(inner).all(|(k, end)| k < end)
+    }
+
     /// The same tensor with another extent of its last dimension, if it has one.
     ///
     /// # Errors
@@ -230,7 +284,7 @@ impl Tensor {
         let extents = outer.iter().copied().chain([extent]);
         let extents = extents.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
         let shape = Shape::new(&extents.collect::<Vec<_>>(), self.elem())?;
-        Ok(self.with(|data| (data.shape, data.triangle) = (shape, None)))
+        Ok(self.stored_as(shape))
     }
 
     /// The name, or `None` for □.

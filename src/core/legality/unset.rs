@@ -59,8 +59,8 @@ fn of_tensor(tensor: &Tensor, name: &Name, steps: &[Step<'_>]) -> Option<Violati
         .iter()
         .find(|s| reads(s) || writes(s.assignment, name))?;
     let readers: Vec<&Step> = steps.iter().filter(|s| reads(s)).collect();
-    // The declared zeros of a triangle need no assignment.
-    if readers.is_empty() || reads(first) || tensor.triangle().is_some() {
+    // Declared zeros need no assignment.
+    if readers.is_empty() || reads(first) || tensor.has_zeros() {
         return None;
     }
     let setters: Vec<&Expr> = steps

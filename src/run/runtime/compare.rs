@@ -53,7 +53,7 @@ pub fn compare(
     };
     let first = found.first.and_then(|x| {
         Some(Difference {
-            index: indices(x, shape),
+            index: shape.index_of(x as u64),
             expected: reference.get(x)?,
             actual: actual.get(x)?,
         })
@@ -209,17 +209,6 @@ where
             || (0, None),
             |x, y| (x.0 + y.0, [x.1, y.1].into_iter().flatten().min()),
         )
-}
-
-fn indices(flat: usize, shape: &Shape) -> Vec<u64> {
-    let mut rest = flat as u64;
-    let mut index: Vec<u64> = Vec::with_capacity(shape.rank());
-    for extent in shape.extents().iter().rev() {
-        index.push(rest % extent);
-        rest /= extent;
-    }
-    index.reverse();
-    index
 }
 
 #[cfg(test)]

@@ -131,9 +131,9 @@ impl Data {
     ///
     /// # Errors
     /// [`RuntimeError::DataLength`], [`RuntimeError::DataType`], [`RuntimeError::NotAnElement`],
-    /// [`RuntimeError::NoRange`] or [`RuntimeError::NotTriangular`].
+    /// [`RuntimeError::NoRange`] or [`RuntimeError::NotZero`].
     pub fn check(&self, tensor: &Tensor) -> Result<(), RuntimeError> {
-        self.check_triangle(tensor)?;
+        self.check_zeros(tensor)?;
         let label = || tensor.label().to_owned();
         match self {
             Data::Pattern(_) | Data::Unset => Ok(()),
@@ -163,42 +163,39 @@ impl Data {
         }
     }
 
-    /// Checks that a triangular matrix has zeros outside of its triangle.
-    fn check_triangle(&self, tensor: &Tensor) -> Result<(), RuntimeError> {
-        let (Some(triangle), [rows, columns]) = (tensor.triangle(), tensor.shape().extents())
-        else {
+    /// Checks that the elements that a declaration says are 0 are 0.
+    fn check_zeros(&self, tensor: &Tensor) -> Result<(), RuntimeError> {
+        if !tensor.has_zeros() {
             return Ok(());
-        };
-        let wrong = (0..*rows).into_par_iter().find_map_first(|row| {
-            let outside = (0..*columns).filter(|column| !triangle.has(row, *column));
-            let mut elements = outside.map(|column| {
-                let value = self.value(tensor.elem(), row * columns + column);
-                (column, value.filter(|value| to_f64(*value) != 0.0))
+        }
+        let wrong = (0..tensor.shape().elements())
+            .into_par_iter()
+            .filter(|x| !tensor.may_hold(*x))
+            .find_map_first(|x| {
+                let value = self.value(tensor.elem(), x);
+                Some((x, value.filter(|value| to_f64(*value) != 0.0)?))
             });
-            elements.find_map(|(column, value)| Some((row, column, value?)))
-        });
         match wrong {
             None => Ok(()),
-            Some((row, column, value)) => Err(RuntimeError::NotTriangular {
-                tensor: tensor.label().to_owned(),
-                triangle,
-                row,
-                column,
+            Some((flat, value)) => Err(RuntimeError::NotZero {
+                tensor: tensor.clone(),
+                index: tensor.shape().index_of(flat),
                 value,
             }),
         }
     }
 
-    /// The data inside the triangle of a triangular matrix, and zeros outside.
+    /// The data where a declaration allows elements other than 0, and zeros elsewhere.
     #[must_use]
-    pub fn inside_triangle(self, tensor: &Tensor) -> Data {
-        let (Some(triangle), [_, columns]) = (tensor.triangle(), tensor.shape().extents()) else {
+    pub fn between_zeros(self, tensor: &Tensor) -> Data {
+        if !tensor.has_zeros() {
             return self;
-        };
+        }
         let element = |x: u64| {
-            let inside = triangle.has(x / columns, x % columns);
-            let value = self.value(tensor.elem(), x).filter(|_| inside);
-            value.unwrap_or(Scalar::Integer(0))
+            let value = self.value(tensor.elem(), x);
+            value
+                .filter(|_| tensor.may_hold(x))
+                .unwrap_or(Scalar::Integer(0))
         };
         let elements: Vec<Scalar> = (0..tensor.shape().elements()).map(element).collect();
         let values = Values::new(tensor, &elements);

@@ -3,7 +3,7 @@
 use super::agreement::Agreement;
 use super::diagnostics::{SHOWN, is_lack};
 use super::elements::Scalar;
-use crate::ir::{Elem, Triangle};
+use crate::ir::{Elem, Tensor};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -88,18 +88,12 @@ pub enum RuntimeError {
         elem: Elem,
         value: Scalar,
     },
-    /// A triangular matrix has a nonzero element outside of its triangle.
-    #[error(
-        "`{tensor}` was said to be {} triangular, and {tensor}[{row}][{column}] is {value}", .triangle.word()
-    )]
-    NotTriangular {
-        tensor: String,
-        /// The declared triangle.
-        triangle: Triangle,
-        /// The row of the element.
-        row: u64,
-        /// Its column.
-        column: u64,
+    /// A tensor has another element than 0 where its declaration says that it has zeros.
+    #[error("{}, and {}{} is {value}", zeros(.tensor), .tensor.label(), place(.index))]
+    NotZero {
+        tensor: Tensor,
+        /// The indices of the element.
+        index: Vec<u64>,
         /// Its value.
         value: Scalar,
     },
@@ -284,4 +278,16 @@ fn compiler_help(tried: &[String]) -> String {
               variable CC"
             .to_owned()
     }
+}
+/// The zeros of a tensor, by its declaration.
+fn zeros(tensor: &Tensor) -> String {
+    let label = tensor.label();
+    match (tensor.triangle(), tensor.inner()) {
+        (Some(triangle), _) => format!("`{label}` was said to be {} triangular", triangle.word()),
+        (None, inner) => format!("`{label}` has zeros behind {}", place(inner.unwrap_or(&[]))),
+    }
+}
+
+fn place(index: &[u64]) -> String {
+    index.iter().map(|k| format!("[{k}]")).collect()
 }

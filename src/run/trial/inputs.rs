@@ -44,14 +44,14 @@ impl Inputs {
         self.list.iter().map(|(name, data)| (name, data))
     }
 
-    /// Adds contents for those triangular matrices among `tensors` for which none were set.
+    /// Adds contents for those tensors with declared zeros for which none were set.
     pub(super) fn settled(&self, tensors: &[Tensor]) -> Inputs {
         let mut inputs = self.clone();
-        for tensor in tensors.iter().filter(|t| t.triangle().is_some()) {
+        for tensor in tensors.iter().filter(|t| t.has_zeros()) {
             if let Some(name) = tensor.name()
                 && self.get(name).is_none()
             {
-                let data = self.data(tensor, tensors).inside_triangle(tensor);
+                let data = self.data(tensor, tensors).between_zeros(tensor);
                 inputs.set(name.clone(), data);
             }
         }

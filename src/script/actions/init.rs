@@ -2,7 +2,7 @@
 
 use crate::binding::call::{Call, Effect, Function, Parameter};
 use crate::binding::formula::{Formula, indices};
-use crate::ir::{Expr, Name, Tensor};
+use crate::ir::{Expr, Name, Shape, Tensor};
 use crate::messages::fail::Failure;
 use crate::runtime::{Data, Random, Scalar, Values};
 use crate::values;
@@ -42,7 +42,10 @@ Source: TeML §2, Fig. 1.",
         };
         let data = match call.count() {
             3 => one_element(call, tensor, &name)?,
-            _ => whole(call, tensor)?,
+            _ => match tensor.inner() {
+                Some(inner) => padded(call, tensor, inner)?,
+                None => whole(call, tensor)?,
+            },
         };
         if call.workbench().runner.needs_inputs() {
             data.check(tensor)
@@ -109,6 +112,25 @@ fn held(call: &Call, tensor: &Tensor, array: &Numbers) -> Result<Data, Failure> 
         let fits = "`let a = load(..); let A = tensor(a.shape, a.elem);` makes a tensor that fits";
         Err(call.fail(1, &what).help(fits))
     }
+}
+
+/// The elements of a padded tensor: those before its zeros are given.
+fn padded(call: &Call, tensor: &Tensor, inner: &[u64]) -> Result<Data, Failure> {
+    let shape = Shape::of_extents(inner.iter().copied());
+    let data = whole(call, &tensor.stored_as(shape.clone()))?;
+    let count = usize::try_from(tensor.shape().elements()).unwrap_or(usize::MAX);
+    if matches!(data, Data::Unset) {
+        return Ok(data);
+    }
+    let mut values = vec![ZERO; count];
+    let mut next = 0;
+    for (x, value) in values.iter_mut().enumerate() {
+        if tensor.may_hold(x as u64) {
+            *value = data.value(tensor.elem(), next).unwrap_or(ZERO);
+            next += 1;
+        }
+    }
+    listed(call, tensor, &values)
 }
 
 fn listed(call: &Call, tensor: &Tensor, values: &[Scalar]) -> Result<Data, Failure> {

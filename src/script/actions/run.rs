@@ -1,7 +1,9 @@
 //! `run`: what nests compute.
 
-use crate::binding::call::{Effect, Function, Parameter};
-use crate::runtime::Array;
+use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::ir::{Shape, Tensor};
+use crate::messages::fail::Failure;
+use crate::runtime::{Array, Scalar, Values};
 use crate::values::Numbers;
 use crate::verbs;
 use rhai::{Dynamic, Map};
@@ -57,7 +59,9 @@ every element is 0, and loops over elements have no iterations.",
         let written = written.map_err(|refusal| call.refused(refusal))?;
         let mut results = Map::new();
         for (tensor, values) in written {
-            let shape = tensor.shape().extents().to_vec();
+            let shape = tensor.inner().unwrap_or(tensor.shape().extents());
+            let shape = shape.to_vec();
+            let values = before_zeros(call, &tensor, values)?;
             let values = Arc::new(values);
             let numbers = Numbers::of_result(Array { shape, values });
             results.insert(tensor.label().into(), Dynamic::from(numbers));
@@ -65,3 +69,18 @@ every element is 0, and loops over elements have no iterations.",
         Ok(results.into())
     },
 };
+
+/// The elements of a result before the zeros of its storage.
+fn before_zeros(call: &Call, tensor: &Tensor, values: Values) -> Result<Values, Failure> {
+    let Some(inner) = tensor.inner() else {
+        return Ok(values);
+    };
+    let view = values.view();
+    let held = (0..view.len()).filter(|x| tensor.may_hold(*x as u64));
+    let held: Vec<Scalar> = held.filter_map(|x| view.get(x)).collect();
+    let inner = tensor.stored_as(Shape::of_extents(inner.iter().copied()));
+    if view.is_empty() {
+        return Ok(values);
+    }
+    Values::new(&inner, &held).map_err(|error| call.refuse(&error.to_string()))
+}

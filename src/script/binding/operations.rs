@@ -9,7 +9,9 @@ use crate::messages::fail::{Failure, Unread};
 use crate::transform::nest::fuse::FUSE;
 use crate::transform::nest::fuse_outer::FUSE_OUTER;
 use crate::transform::nest::interchange::INTERCHANGE;
+use crate::transform::nest::pad::PAD;
 use crate::transform::tensor::declare::{SCALAR, TENSOR};
+use crate::transform::tensor::pad::PAD_TENSOR;
 use crate::transform::{self, Arg, Kind, LoopRef, Op, Value};
 use crate::values;
 use rhai::{Array, Dynamic, Engine};
@@ -27,6 +29,9 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
             if op.name == FUSE.name && call.get::<Nest>(1, "").is_ok() {
                 return fuse_nests(call);
             }
+            if op.name == PAD.name && call.nest(0).is_err() {
+                return apply(&PAD_TENSOR, call, &args(&PAD_TENSOR, call)?);
+            }
             apply(op, call, &args(op, call)?)
         });
     }
@@ -38,6 +43,15 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
         writes: false,
     };
     call::register_raw(engine, shared, callee, 2, fuse_nests);
+    let callee = Callee {
+        name: PAD_TENSOR.name,
+        params: PAD_TENSOR.params.iter().map(|p| p.name).collect(),
+        signature: PAD_TENSOR.signature(),
+        writes: false,
+    };
+    call::register_raw(engine, shared, callee, 2, |call| {
+        apply(&PAD_TENSOR, call, &args(&PAD_TENSOR, call)?)
+    });
     // The paper gives both loops in a list.
     let callee = Callee {
         name: INTERCHANGE.name,

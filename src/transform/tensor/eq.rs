@@ -61,6 +61,7 @@
 //! Source: TeML eqs. 14, 17, 18; a number elsewhere: beyond the paper.
 
 use super::operand::{Operand, carried, indexed, rank, too_many_lists, typed};
+use super::pad::kept_zero;
 use super::triangular::of_target;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::shape::{self, Dimension, IteratorRange, Mismatch};
@@ -259,7 +260,7 @@ fn assign_over(
         return Err(too_complex());
     }
     shape::ranges(&assignment)?;
-    Ok(assignment)
+    kept_zero(assignment)
 }
 
 /// The smallest shape that the indices fit in: a tensor ends with the last element that is set.
@@ -388,5 +389,5 @@ fn assign_onto(
         return Err(too_complex());
     }
     shape::ranges(&assignment)?;
-    Ok(assignment)
+    kept_zero(assignment)
 }

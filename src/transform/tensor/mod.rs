@@ -9,6 +9,7 @@ pub mod function;
 mod infer;
 pub mod op;
 mod operand;
+pub mod pad;
 pub mod partition;
 pub mod reduce;
 pub mod select;
