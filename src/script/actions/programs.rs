@@ -36,8 +36,9 @@ Reads a program in the model language (Rink 2018).
 
 `u # v` is the tensor product, `u.[m n]` a contraction, `u.[[2 9] [4 8]]` several, and `u^[m n]` a
 transposition; `+ - * /` work element by element, `*` with a scalar on its left, `/` with one on its
-right. Dimensions are counted from 1. `input` and `output` say what is set before and read
-afterwards.",
+right. All operators associate to the left: `A - B * C` is `(A - B) * C`. Dimensions are counted
+from 1. Extents are numbers, or names, which get values from the map. `input` and `output` say what
+is set before and read afterwards.",
     call: |call| of_text(call, Notation::Model),
 };
 

@@ -18,8 +18,8 @@
 //! Source: Rink and Castrillon, TeIL, 2019: Figs. 5, 6, 8. §3.3 says that `sub`, `div` and the
 //! other reductions are alike.
 
-use super::items::{Item, apart, items};
-use super::term::{Dimension, Extent, Kind, Statement, Term, Unit};
+use super::items::{Item, apart, extents, items};
+use super::term::{Dimension, Kind, Statement, Term, Unit};
 use super::token::{Errors, Input, Rule, integer, name, parsed, sign, tokens, word};
 use crate::ir::{BinaryOp, Reduction};
 use crate::problem::Problem;
@@ -53,17 +53,7 @@ pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> (Unit, Vec<Prob
 fn program<'t, I: Input<'t> + 't>(
     sizes: &'t BTreeMap<String, u64>,
 ) -> Rule<'t, I, Vec<Item<Term>>> {
-    let number = integer()
-        .map(|(value, span)| (Extent::Number(value), span))
-        .boxed();
-    let size = name(WORDS)
-        .map(|(name, span)| (Extent::Name(name), span))
-        .boxed();
-    let extents = choice((number, size))
-        .separated_by(sign(","))
-        .collect::<Vec<_>>()
-        .delimited_by(sign("["), sign("]"))
-        .boxed();
+    let extents = extents(WORDS, sign(","));
     items("alloc", WORDS, extents, expression(sizes))
 }
 

@@ -139,6 +139,48 @@ fn stencils_in_scripts_and_in_sac_are_equal() {
     assert_eq!(rhai, shown(&of_script(quoted)));
 }
 
+/// The model language's operators associate to the left, whatever they are (§3.1).
+#[test]
+fn operators_of_the_model_language_associate_to_the_left() {
+    let of = |value: &str| {
+        let text = format!("var A : [4]\nvar B : [4]\nvar C : [4]\nvar D : [4]\nD = {value}");
+        program(Notation::Model, &text)
+    };
+    let operators = ["+", "-", "*", "/"];
+    for first in operators {
+        for second in operators {
+            let plain = of(&format!("A {first} B {second} C"));
+            assert_eq!(plain, of(&format!("(A {first} B) {second} C")));
+            assert_ne!(plain, of(&format!("A {first} (B {second} C)")));
+        }
+    }
+    assert_eq!(of("A # B.[1 2] * C"), of("((A # B).[1 2]) * C"));
+}
+
+#[test]
+fn programs_of_declarations_alone_are_read_and_written() {
+    let texts = [
+        (Notation::Model, "var x : [300 400 500]\nvar s : []"),
+        (Notation::Model, "var input x : [3]"),
+        (Notation::Teil, "alloc x : [300, 400]\nalloc s : []"),
+    ];
+    for (notation, text) in texts {
+        let read = program(notation, text);
+        assert!(read.assignments().is_empty());
+        assert_eq!(lang::written(&read, notation).unwrap(), text);
+    }
+    let unset = lang::read(Notation::Model, "var output x : [3]", &sizes(&[]));
+    assert!(unset.is_err(), "nothing assigns the output");
+}
+
+#[test]
+fn extents_of_the_model_language_have_names() {
+    let text = |m, n| format!("var A : [{m} {n}]\nvar B : [{n} {m}]\nB = A ^ [1 2]");
+    let of = sizes(&[("m", 3), ("n", 4)]);
+    let named = lang::read(Notation::Model, &text("m", "n"), &of).unwrap();
+    assert_eq!(named, program(Notation::Model, &text("3", "4")));
+}
+
 /// The arithmetic operations of a program.
 fn operations(program: &Program) -> f64 {
     let all = nests(program);

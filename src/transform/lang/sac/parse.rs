@@ -5,8 +5,8 @@ use super::syntax::{
     Statement,
 };
 use crate::ir::{Elem, Reduction};
-use crate::lang::term::Extent;
-use crate::lang::token::{Errors, Input, Rule, Token, integer, name, parsed, sign, tokens, word};
+use crate::lang::items::extents;
+use crate::lang::token::{Errors, Input, Rule, Token, name, parsed, sign, tokens, word};
 use crate::problem::{Problem, Span};
 use chumsky::input::{Input as _, MapExtra};
 use chumsky::prelude::*;
@@ -45,18 +45,7 @@ fn items<'t, I: Input<'t> + 't>() -> Rule<'t, I, Vec<Item>> {
         word("long").to(Elem::I64),
     ))
     .boxed();
-    let number = integer()
-        .map(|(value, span)| (Extent::Number(value), span))
-        .boxed();
-    let size = name(WORDS)
-        .map(|(name, span)| (Extent::Name(name), span))
-        .boxed();
-    let extents = choice((number, size))
-        .separated_by(sign(","))
-        .collect::<Vec<_>>()
-        .delimited_by(sign("["), sign("]"))
-        .or_not()
-        .boxed();
+    let extents = extents(WORDS, sign(",")).or_not().boxed();
     let declaration = elem
         .then(extents)
         .then(name(WORDS))
