@@ -60,7 +60,8 @@ Reads a program in TeIL (Rink and Castrillon 2019).
 
 The operations are `add`, `sub`, `mul`, `div`, `prod`, `red+`, `red*`, `redmin`, `redmax`, `transp`,
 `diag`, `expa`, `proj` and `contr`. Dimensions and indices are counted from 1. Extents are numbers,
-or names, which get values from the map.",
+or names, which get values from the map. Core-TeIL leaves out the first dimensions: `red+ e`,
+`diag e`, `transp i e`, `expa n e`, `proj m e`.",
     call: |call| of_text(call, Notation::Teil),
 };
 
@@ -104,8 +105,10 @@ Reads a program in the operator language (TeIL, §5).
       auto v = (A*B*C)(u);
     `, #{n: 16})
 
-`A*B*C` is the tensor product of operators. There are also sums and multiples of operators and of
-tensors. `lifted` makes steps of two factors each.",
+`A*B*C` is the tensor product of operators. There are also sums, multiples and quotients by numbers,
+of operators and of tensors, and `auto L = A*B + B*A/2;` names an operator. A tensor may have further
+dimensions, a batch, before or after those that the operator applies to: `Tensor<4>(e, n, n, n)`.
+`lifted` makes steps of two factors each.",
     call: |call| of_text(call, Notation::Operators),
 };
 

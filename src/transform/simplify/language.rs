@@ -16,6 +16,7 @@ define_language! {
         "*" = Mul([Id; 2]),
         "/" = Div([Id; 2]),
         "neg" = Neg(Id),
+        "pow" = Pow([Id; 2]),
         Sum(Over, Id),
     }
 }

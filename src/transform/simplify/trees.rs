@@ -65,7 +65,7 @@ impl<'r> Reader<'r> {
                 op, left, right, ..
             } if matches!(
                 op,
-                BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div
+                BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Pow
             ) =>
             {
                 // Integer division rounds toward zero, so the rules of fields do not hold for it.
@@ -77,6 +77,7 @@ impl<'r> Reader<'r> {
                     BinaryOp::Add => Algebra::Add(operands),
                     BinaryOp::Sub => Algebra::Sub(operands),
                     BinaryOp::Mul => Algebra::Mul(operands),
+                    BinaryOp::Pow => Algebra::Pow(operands),
                     _ => Algebra::Div(operands),
                 })
             }
@@ -98,18 +99,7 @@ impl<'r> Reader<'r> {
                 body,
                 ..
             } => {
-                let given = over.iter().all(|name| {
-                    let range = within.get(name);
-                    range.is_none_or(|range| range.as_constant().is_some())
-                });
-                let ranges: Option<Vec<(i64, i64)>> = over
-                    .iter()
-                    .map(|name| {
-                        let range = self.ranges.iter().find(|r| r.name == *name)?;
-                        (range.range().as_constant().is_some()).then_some((range.low, range.high))
-                    })
-                    .collect();
-                let Some(ranges) = ranges.filter(|_| given) else {
+                let Some(ranges) = constant_ranges(self.ranges, over, within) else {
                     return self.opaque(expr, names);
                 };
                 let mut names = names.clone();
@@ -156,6 +146,21 @@ impl<'r> Reader<'r> {
     }
 }
 
+/// The constant ranges of a reduction's iterators; `None` if one is not constant.
+pub(super) fn constant_ranges(
+    ranges: &[IteratorRange],
+    over: &[Name],
+    within: &Domain,
+) -> Option<Vec<(i64, i64)>> {
+    let of = |name: &Name| {
+        let range = ranges.iter().find(|r| r.name == *name)?;
+        let given = within.get(name).is_none_or(|r| r.as_constant().is_some());
+        let is_constant = given && range.range().as_constant().is_some();
+        is_constant.then_some((range.low, range.high))
+    };
+    over.iter().map(of).collect()
+}
+
 fn renamed(expr: &Expr, names: &BTreeMap<Name, Name>) -> Expr {
     if names.iter().all(|(from, to)| from == to) {
         expr.clone()
@@ -195,6 +200,7 @@ fn tree(
         Algebra::Sub(operands) => binary(BinaryOp::Sub, operands),
         Algebra::Mul(operands) => binary(BinaryOp::Mul, operands),
         Algebra::Div(operands) => binary(BinaryOp::Div, operands),
+        Algebra::Pow(operands) => binary(BinaryOp::Pow, operands),
         Algebra::Neg(operand) => Expr::new(Node::Apply {
             function: Function::Neg,
             shape: Shape::of_extents([]),

@@ -66,6 +66,9 @@ fn wrong_texts_of_teil() {
             "alloc A : [m, n]\nalloc B : [n, m]\nA = transp 1 2 B\nB = B + B",
             "alloc add : [m]\nadd = add",
             "alloc A : [m]\nA = prod A A",
+            "alloc s : []\ns = diag s",
+            "alloc A : [m]\nA = transp 1 A",
+            "alloc A : [m, m]\nalloc B : [m]\nA = expa q B\nA = expa 1 q B",
         ],
     );
 }
@@ -102,7 +105,11 @@ fn wrong_texts_of_the_operator_language() {
         &[
             "auto A = Matrix(n, n);\nauto u = Tensor<2>(n, n, n);\nauto v = (A*A)(u);",
             "auto A = Matrix(n, n);\nauto u = Tensor<2>(n, n);\nauto v = A(u);",
-            "auto A = Matrix(n, n);\nauto v = A*A;",
+            "auto A = Matrix(n, n);\nauto L = A*A;\nauto L = A;",
+            "auto A = Matrix(n, n);\nauto u = Tensor<2>(n, n);\nauto v = (A*A + A)(u);",
+            "auto A = Matrix(n, n);\nauto u = Tensor<2>(n, n);\nauto v = u/A;\nauto w = u/0;",
+            "auto A = Matrix(n, n);\nauto u = Tensor<3>(k, k, k);\nauto v = (A*A)(u);",
+            "auto v = 2;",
             "auto A = Matrix(n, n);\nauto u = Tensor<1>(n);\nauto v = A(w);",
             "auto A = Matrix(n, 3);\nauto u = Tensor<1>(n);\nauto v = A(u);",
             "auto A = Matrix(n, n);\nauto u = Tensor<1>(n);\nauto v = A + u;",
