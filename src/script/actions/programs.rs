@@ -81,9 +81,12 @@ Reads a program in SaC's tensor comprehensions (Scholz and Šinkarovs 2019).
     `)
 
 `{ iv -> e | l <= iv < u; … }` has partitions: the first one that holds an index counts, and the last
-one says the shape. Bounds that are missing are inferred from selections, and elements that no
-partition holds are 0. Index patterns are `iv`, `[i,j]`, `[i,.,j]` and `[...,i]`. There are also
-with-loops, `take`, `drop`, `++`, `shape`, `sum` and functions of elements.
+one says the shape. Upper bounds that are missing are inferred from selections, also from such as
+`a[i + 1]`, and elements that no partition holds are 0. Bounds may depend on index variables, and
+`step [4] width [2]` takes the first 2 of every 4 indices. Index patterns are `iv`, `[i,j]`,
+`[i,.,j]` and `[...,i]`. There are also with-loops, `take`, `drop`, `++`, `shape`, `sum`, functions
+of elements, comparisons, `c ? x : y`, and functions of your own:
+`double[*] f(double[*] a) { return a + 1; }`.
 
 In a script, one array expression needs no quotes, and has the script's tensors and integers:
 `let w = sac { [i] -> v[i - 1] + v[i] | [1] <= [i] < [n] };`.",

@@ -93,6 +93,15 @@ fn wrong_texts_of_sac() {
             "double[n] v;\nx = { [i] -> v[i*i] };",
             "double[n] v\nx = v;\ny = sum(v, v);\nz = { [i] -> };",
             "double[n] v;\nx = median(v);",
+            "double[n] v;\nx = with { ([0] <= iv < [9] step [0]) : 1; } : modarray(v);",
+            "double[n] v;\nx = with { ([0] <= iv < [9] step [2] width [3]) : 1; } : modarray(v);",
+            "double[n] v;\nx = with { ([0] <= iv < [9] width [3]) : 1; } : modarray(v);",
+            "double[n] v;\nx = { [i] -> v[i] < 1 ? v : v[i] };",
+            "double[n] v;\nx = v == 1 ? v : v + 1;",
+            "double f(double x) { return x; }\ndouble[n] v;\ny = f(v);",
+            "double f(double[.] x) { return x + z; }\ndouble[n] v;\ny = f(v);",
+            "double f(double x) { return f(x); }\ny = f(1);",
+            "double f(double x) { return x; }\ndouble f(int k) { return k; }\ny = f(1, 2);",
         ],
     );
 }
