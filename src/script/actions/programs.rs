@@ -110,7 +110,7 @@ Reads a program in the operator language (TeIL, §5).
 
 `A*B*C` is the tensor product of operators. There are also sums, multiples and quotients by numbers,
 of operators and of tensors, and `auto L = A*B + B*A/2;` names an operator. A tensor may have further
-dimensions, a batch, before or after those that the operator applies to: `Tensor<4>(e, n, n, n)`.
+dimensions, a batch, before or after the operands of an operator: `Tensor<4>(e, n, n, n)`.
 `lifted` makes steps of two factors each.",
     call: |call| of_text(call, Notation::Operators),
 };

@@ -14,7 +14,7 @@
 //! - Sums and multiples of tensors and of operators are allowed. An operator applies to any such
 //!   tensor
 //! - `auto L = A*B + B*A;` names an operator: `L(L(u))`
-//! - Further dimensions of a tensor, before or after those that an operator applies to, are a batch:
+//! - Further dimensions of a tensor, before or after the operands of an operator, are a batch:
 //!   `Tensor<4>(e, n, n, n)` has e elements of n by n by n numbers. Extents say where the batch is.
 //!   An application that fits in two places is refused
 //!

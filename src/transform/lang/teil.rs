@@ -56,7 +56,7 @@ pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> (Unit, Vec<Prob
     (unit, problems)
 }
 
-/// What names mean in expressions.
+/// The meaning of names in expressions.
 struct Known<'k> {
     /// The values of sizes.
     sizes: &'k BTreeMap<String, u64>,

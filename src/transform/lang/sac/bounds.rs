@@ -18,7 +18,7 @@ pub(super) struct Open {
     pub upper: Option<Vec<i64>>,
     /// Whether selections imply the upper bound.
     pub is_inferred: bool,
-    /// What holds for indices of the partition beside its bounds, in terms of `names`.
+    /// Further conditions on indices of the partition, in terms of `names`.
     pub conditions: Vec<Condition>,
     /// Iterators in place of the index variables.
     pub names: Vec<Name>,
@@ -129,7 +129,7 @@ impl Evaluator {
             (Some(scalar), _) => vec![scalar.clone()],
             (None, Some(components)) => components,
             (None, None) => {
-                // The problem of a bound that is no vector.
+                // A matrix has no components: this reports it.
                 let known = integers(&value, &node.span)?;
                 known.into_iter().map(Scalar::integer).collect()
             }

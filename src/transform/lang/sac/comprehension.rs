@@ -15,7 +15,7 @@ struct Bounded<'p> {
     partition: &'p Partition,
     lower: Vec<i64>,
     upper: Vec<i64>,
-    /// What holds for its indices beside the bounds, in terms of `names`.
+    /// Further conditions on its indices, in terms of `names`.
     conditions: Vec<Condition>,
     names: Vec<Name>,
 }
