@@ -12,21 +12,23 @@
 //!
 //! Sums distribute over products and sums, in both directions. Factors leave sums over iterators
 //! that do not index them. A sum over iterators that do not index its operand is a multiple (TeIL
-//! eq. 5). Products and sums are commutative and associative. An e-graph holds all equivalent
+//! eq. 5). Such a product is a power, and such a minimum or maximum is its operand. Products and sums are commutative and associative. An e-graph holds all equivalent
 //! expressions side by side, up to a limit. The one with the fewest operations is taken; among
 //! several, the one with the fewest elements of intermediate sums.
 //!
 //! Legal if sums may be rounded in other places; the caller decides that. Nothing is divided out or
-//! cancelled, so that no NaN or infinity is lost.
+//! cancelled, so that no NaN or infinity is lost. A minimum or maximum of NaNs alone, which ignores
+//! them, may become a NaN.
 //!
 //! Rules of a user run beside these: `rule("exp(a)*exp(b)", "exp(a + b)")`.
 //!
-//! Refuses: nothing. Reductions other than sums, and sums over ranges that depend on others, stay
-//! as they are with all that is inside of them.
+//! Refuses: nothing. All other reductions, and sums over ranges that depend on others, stay as they
+//! are with all that is inside of them.
 //!
 //! Source: TeIL, §3.6, eqs. 3 to 5; Willsey et al., egg: Fast and Extensible Equality Saturation,
 //! 2021.
 
+mod idle;
 mod language;
 mod pattern;
 mod rules;
@@ -54,7 +56,7 @@ use egg::{EGraph, Extractor, RecExpr};
 #[must_use]
 pub fn simplified(assignment: &Expr, rules: &[Rule], taken: &mut Vec<String>) -> Vec<Expr> {
     let plain = vec![assignment.clone()];
-    let simple = one(assignment, rules);
+    let simple = one(&idle::without_idle(assignment), rules);
     if simple == *assignment {
         return plain;
     }

@@ -74,8 +74,9 @@ The assignments with the fewest operations that compute an assignment, which is 
 lists `Ax[i] = sum(k: A[i][k] * x[k])`, `bc = sum(l: b[l] + c[l])` and `y[i] = Ax[i] * bc`.
 
 Factors leave sums over iterators that do not index them, sums of equal products are joined, and
-sums of what their iterators do not index become multiples (TeIL, §3.6). All expressions that
-follow are compared, up to a limit. Nothing is divided out or cancelled. Of a program, all
+sums of what their iterators do not index become multiples (TeIL, §3.6); such products become powers,
+and minima and maxima of equal numbers that number. All expressions that follow are compared, up to
+a limit. Nothing is divided out or cancelled. Of a program, all
 assignments are simplified, and the result is a program. `operations` counts. Products of up to 12
 factors have their best order from `contraction_chain` and `lifted`. Floating-point numbers are
 rounded differently, which needs `reductions(\"reassoc\")`. A list of `rule`s runs beside these

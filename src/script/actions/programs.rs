@@ -36,8 +36,9 @@ Reads a program in the model language (Rink 2018).
 
 `u # v` is the tensor product, `u.[m n]` a contraction, `u.[[2 9] [4 8]]` several, and `u^[m n]` a
 transposition; `+ - * /` work element by element, `*` with a scalar on its left, `/` with one on its
-right. Dimensions are counted from 1. `input` and `output` say what is set before and read
-afterwards.",
+right. All operators associate to the left: `A - B * C` is `(A - B) * C`. Dimensions are counted
+from 1. Extents are numbers, or names, which get values from the map. `input` and `output` say what
+is set before and read afterwards.",
     call: |call| of_text(call, Notation::Model),
 };
 
@@ -59,7 +60,8 @@ Reads a program in TeIL (Rink and Castrillon 2019).
 
 The operations are `add`, `sub`, `mul`, `div`, `prod`, `red+`, `red*`, `redmin`, `redmax`, `transp`,
 `diag`, `expa`, `proj` and `contr`. Dimensions and indices are counted from 1. Extents are numbers,
-or names, which get values from the map.",
+or names, which get values from the map. Core-TeIL leaves out the first dimensions: `red+ e`,
+`diag e`, `transp i e`, `expa n e`, `proj m e`.",
     call: |call| of_text(call, Notation::Teil),
 };
 
@@ -79,9 +81,12 @@ Reads a program in SaC's tensor comprehensions (Scholz and Šinkarovs 2019).
     `)
 
 `{ iv -> e | l <= iv < u; … }` has partitions: the first one that holds an index counts, and the last
-one says the shape. Bounds that are missing are inferred from selections, and elements that no
-partition holds are 0. Index patterns are `iv`, `[i,j]`, `[i,.,j]` and `[...,i]`. There are also
-with-loops, `take`, `drop`, `++`, `shape`, `sum` and functions of elements.
+one says the shape. Upper bounds that are missing are inferred from selections, also from such as
+`a[i + 1]`, and elements that no partition holds are 0. Bounds may depend on index variables, and
+`step [4] width [2]` takes the first 2 of every 4 indices. Index patterns are `iv`, `[i,j]`,
+`[i,.,j]` and `[...,i]`. There are also with-loops, `take`, `drop`, `++`, `shape`, `sum`, functions
+of elements, comparisons, `c ? x : y`, and functions of your own:
+`double[*] f(double[*] a) { return a + 1; }`.
 
 In a script, one array expression needs no quotes, and has the script's tensors and integers:
 `let w = sac { [i] -> v[i - 1] + v[i] | [1] <= [i] < [n] };`.",
@@ -103,8 +108,10 @@ Reads a program in the operator language (TeIL, §5).
       auto v = (A*B*C)(u);
     `, #{n: 16})
 
-`A*B*C` is the tensor product of operators. There are also sums and multiples of operators and of
-tensors. `lifted` makes steps of two factors each.",
+`A*B*C` is the tensor product of operators. There are also sums, multiples and quotients by numbers,
+of operators and of tensors, and `auto L = A*B + B*A/2;` names an operator. A tensor may have further
+dimensions, a batch, before or after the operands of an operator: `Tensor<4>(e, n, n, n)`.
+`lifted` makes steps of two factors each.",
     call: |call| of_text(call, Notation::Operators),
 };
 

@@ -52,8 +52,8 @@ pub(super) fn program(
     if problems.is_empty() {
         uninitialized(unit, &mut problems);
     }
-    if problems.is_empty() && assignments.is_empty() {
-        problems.push(Problem::new(&(0..0), "the program assigns nothing"));
+    if problems.is_empty() && variables.is_empty() {
+        problems.push(Problem::new(&(0..0), "the text declares nothing"));
     }
     if problems.is_empty() {
         Ok(Program::new(variables, assignments))

@@ -2,7 +2,7 @@
 //! first, each on one line.
 
 use super::term::{Declaration, Extent};
-use super::token::{Input, Rule, name, sign, word};
+use super::token::{Input, Rule, integer, name, sign, word};
 use crate::problem::{Problem, Span};
 use chumsky::prelude::*;
 
@@ -19,6 +19,25 @@ pub(super) type Target = (String, Span);
 
 /// A list of extents, each with its place in the text.
 pub(super) type Extents = Vec<(Extent, Span)>;
+
+/// Parses the extents of a declaration in brackets: numbers, and names other than `words`, with
+/// `between` them.
+pub(super) fn extents<'t, I: Input<'t> + 't>(
+    words: &'static [&'static str],
+    between: Rule<'t, I, ()>,
+) -> Rule<'t, I, Extents> {
+    let number = integer()
+        .map(|(value, span)| (Extent::Number(value), span))
+        .boxed();
+    let size = name(words)
+        .map(|(name, span)| (Extent::Name(name), span))
+        .boxed();
+    choice((number, size))
+        .separated_by(between)
+        .collect()
+        .delimited_by(sign("["), sign("]"))
+        .boxed()
+}
 
 /// Parses the items of a file. `opening` begins a declaration, as in `var input x : EXTENTS`.
 pub(super) fn items<'t, I: Input<'t> + 't, V: 't>(

@@ -3,8 +3,6 @@
 //! Each notation has a parser, which reads a whole text and reports all mistakes in it with their
 //! places. The typing rules of the paper check the result, which is then lowered to the trees of
 //! scripts: a [`Program`]. Every notation is read to a program and written from one.
-//!
-//! An expression with two readings is refused, with both of them.
 
 mod elaborate;
 mod items;

@@ -9,9 +9,14 @@
 //! - `Matrix(m, n)` is an operator from n to m elements, and `Tensor<3>(l, m, n)` a tensor; both
 //!   are inputs. Extents are numbers, or names that get values from outside
 //! - `A*B*C` is the tensor product of operators. It applies to tensors with as many dimensions:
-//!   `(A*B*C)(u)`. Products bind more tightly than sums, and a number is a factor: `2*A*B + C*D`
+//!   `(A*B*C)(u)`. Products bind more tightly than sums, and a number is a factor or a divisor:
+//!   `2*A*B + C*D/3`
 //! - Sums and multiples of tensors and of operators are allowed. An operator applies to any such
 //!   tensor
+//! - `auto L = A*B + B*A;` names an operator: `L(L(u))`
+//! - Further dimensions of a tensor, before or after the operands of an operator, are a batch:
+//!   `Tensor<4>(e, n, n, n)` has e elements of n by n by n numbers. Extents say where the batch is.
+//!   An application that fits in two places is refused
 //!
 //! Source: Rink and Castrillon, TeIL, 2019: §5, eqs. 7 and 8.
 
@@ -38,6 +43,7 @@ enum Syntax {
     Number(f64),
     Sum(bool, Box<Node>, Box<Node>),
     Product(Box<Node>, Box<Node>),
+    Quotient(Box<Node>, Box<Node>),
     Applied(Box<Node>, Box<Node>),
 }
 
@@ -52,8 +58,56 @@ enum Item {
 enum Value {
     Number(f64),
     /// A sum of multiples of tensor products of matrices.
-    Operator(Vec<(f64, Vec<Term>)>),
+    Operator(Operator),
     Tensor(Term, usize),
+}
+
+/// A sum of multiples of tensor products of matrices.
+type Operator = Vec<(Factor, Vec<Term>)>;
+
+/// `by / over`. The division is kept, since it is rounded differently from a product.
+#[derive(Clone, Copy)]
+struct Factor {
+    by: f64,
+    over: f64,
+}
+
+impl Factor {
+    const ONE: Factor = Factor { by: 1.0, over: 1.0 };
+
+    fn times(self, by: f64) -> Factor {
+        Factor {
+            by: self.by * by,
+            ..self
+        }
+    }
+
+    fn product(self, other: Factor) -> Factor {
+        Factor {
+            by: self.by * other.by,
+            over: self.over * other.over,
+        }
+    }
+
+    fn of(self, term: Term, span: &Span) -> Term {
+        let scaled = match self.by {
+            1.0 => term,
+            by => elementwise(BinaryOp::Mul, number(by, span), term, span),
+        };
+        match self.over {
+            1.0 => scaled,
+            over => elementwise(BinaryOp::Div, scaled, number(over, span), span),
+        }
+    }
+}
+
+/// The place of the dimensions that an operator applies to.
+#[derive(Clone, Copy)]
+enum Place {
+    /// The first ones: a batch comes after them.
+    First,
+    /// The last ones: a batch comes before them.
+    Last,
 }
 
 /// The unit of a text, and the mistakes in it.
@@ -77,6 +131,7 @@ pub(super) fn read(text: &str) -> (Unit, Vec<Problem>) {
                     problems.push(Problem::new(span, message));
                 }
                 let name = declaration.name.0.clone();
+                problems.extend(known.hides_operator(&declaration.name));
                 match rank {
                     None => known.matrices.insert(name, declaration.extents.clone()),
                     Some(_) => known.tensors.insert(name, declaration.extents.clone()),
@@ -85,12 +140,19 @@ pub(super) fn read(text: &str) -> (Unit, Vec<Problem>) {
             }
             Item::Defined(name, node) => match known.value(&node) {
                 Err(problem) => problems.push(problem),
-                Ok(Value::Number(_) | Value::Operator(_)) => {
-                    let problem =
-                        Problem::new(&node.span, "an operator that is applied to nothing");
-                    problems.push(problem.help("apply it to a tensor: `(A*B*C)(u)`"));
+                Ok(Value::Number(_)) => {
+                    let problem = Problem::new(&node.span, "a number without an operator");
+                    problems.push(problem.help("a number is a factor or a divisor: `2*A*B`"));
+                }
+                Ok(Value::Operator(operator)) => {
+                    if known.matrices.contains_key(&name.0) || known.tensors.contains_key(&name.0) {
+                        problems.push(declared_twice(&name));
+                    }
+                    problems.extend(known.hides_operator(&name));
+                    known.operators.insert(name.0, operator);
                 }
                 Ok(Value::Tensor(value, _)) => {
+                    problems.extend(known.hides_operator(&name));
                     let extents = known.extents(&value);
                     known.tensors.insert(name.0.clone(), extents.clone());
                     unit.declarations.push(Declaration {
@@ -212,13 +274,19 @@ fn expression<'t, I: Input<'t> + 't>() -> Rule<'t, I, Node> {
                 span: at(e),
             })
             .boxed();
+        let times_or_over = choice((sign("*").to(true), sign("/").to(false))).boxed();
         let product = applied
             .clone()
             .foldl_with(
-                sign("*").ignore_then(applied).repeated(),
-                |left, right, e| Node {
-                    syntax: Syntax::Product(Box::new(left), Box::new(right)),
-                    span: at(e),
+                times_or_over.then(applied).repeated(),
+                |left, (times, right), e| {
+                    let (left, right) = (Box::new(left), Box::new(right));
+                    let syntax = match times {
+                        true => Syntax::Product(left, right),
+                        false => Syntax::Quotient(left, right),
+                    };
+                    let span = at(e);
+                    Node { syntax, span }
                 },
             )
             .boxed();
@@ -238,18 +306,32 @@ fn expression<'t, I: Input<'t> + 't>() -> Rule<'t, I, Node> {
 #[derive(Default)]
 struct Known {
     matrices: BTreeMap<String, Vec<(Extent, Span)>>,
+    operators: BTreeMap<String, Operator>,
     tensors: BTreeMap<String, Vec<(Extent, Span)>>,
 }
 
+fn declared_twice((name, span): &(String, Span)) -> Problem {
+    Problem::new(span, format!("`{name}` is declared twice"))
+}
+
 impl Known {
+    /// The problem of a name that an operator has.
+    fn hides_operator(&self, name: &(String, Span)) -> Option<Problem> {
+        let is_operator = self.operators.contains_key(&name.0);
+        is_operator.then(|| declared_twice(name))
+    }
+
     fn value(&self, node: &Node) -> Result<Value, Problem> {
         let span = &node.span;
         match &node.syntax {
             Syntax::Number(value) => Ok(Value::Number(*value)),
             Syntax::Name(name) => {
                 let term = Term::new(Kind::Variable(name.clone()), span.clone());
+                if let Some(operator) = self.operators.get(name) {
+                    return Ok(Value::Operator(operator.clone()));
+                }
                 match (self.matrices.get(name), self.tensors.get(name)) {
-                    (Some(_), _) => Ok(Value::Operator(vec![(1.0, vec![term])])),
+                    (Some(_), _) => Ok(Value::Operator(vec![(Factor::ONE, vec![term])])),
                     (None, Some(extents)) => Ok(Value::Tensor(term, extents.len())),
                     (None, None) => Err(Problem::new(span, format!("`{name}` is not declared"))
                         .help(format!("declare it: `auto {name} = Matrix(10, 10);`"))),
@@ -262,7 +344,7 @@ impl Known {
                     (Value::Operator(mut a), Value::Operator(b)) => {
                         a.extend(
                             b.into_iter()
-                                .map(|(factor, product)| (sign * factor, product)),
+                                .map(|(factor, product)| (factor.times(sign), product)),
                         );
                         Ok(Value::Operator(a))
                     }
@@ -283,12 +365,29 @@ impl Known {
                     for (x, left) in &a {
                         for (y, right) in &b {
                             let product = left.iter().chain(right).cloned().collect();
-                            products.push((x * y, product));
+                            products.push((x.product(*y), product));
                         }
                     }
                     Ok(Value::Operator(products))
                 }
                 (a, b) => Err(no_operation("*", (&a, left), (&b, right), span)),
+            },
+            Syntax::Quotient(left, right) => match (self.value(left)?, self.value(right)?) {
+                (_, Value::Number(0.0)) => Err(Problem::new(&right.span, "a division by 0")),
+                (Value::Number(a), Value::Number(b)) => Ok(Value::Number(a / b)),
+                (Value::Operator(products), Value::Number(over)) => {
+                    let divisor = Factor { by: 1.0, over };
+                    let quotients = products
+                        .into_iter()
+                        .map(|(factor, product)| (factor.product(divisor), product));
+                    Ok(Value::Operator(quotients.collect()))
+                }
+                (Value::Tensor(tensor, rank), Value::Number(over)) => {
+                    let quotient = elementwise(BinaryOp::Div, tensor, number(over, span), span);
+                    Ok(Value::Tensor(quotient, rank))
+                }
+                (a, b) => Err(no_operation("/", (&a, left), (&b, right), span)
+                    .help("only numbers divide: `A*B/2`")),
             },
             Syntax::Applied(operator, of) => match (self.value(operator)?, self.value(of)?) {
                 (Value::Operator(products), Value::Tensor(tensor, rank)) => {
@@ -302,47 +401,119 @@ impl Known {
     /// Σ factor · (A ⊗ B ⊗ …)(tensor).
     fn applied(
         &self,
-        products: &[(f64, Vec<Term>)],
+        products: &[(Factor, Vec<Term>)],
         tensor: &Term,
         rank: usize,
         (operator, of): (&Node, &Node),
         span: &Span,
     ) -> Result<Value, Problem> {
+        let place = self.place(products, tensor, rank, (operator, of), span)?;
         let mut sum: Option<Term> = None;
         for (factor, matrices) in products {
-            if matrices.len() != rank {
-                let count = matrices.len();
-                let message = format!(
-                    "a product of {count} matrices is applied to a tensor of {rank} dimensions"
-                );
-                return Err(Problem::new(span, message)
-                    .see(&operator.span, format!("{count} matrices"))
-                    .see(&of.span, format!("{rank} dimensions")));
-            }
             let new = |kind: Kind| Term::new(kind, span.clone());
-            let all = matrices.iter().cloned().chain([tensor.clone()]);
-            let product = all.reduce(|a, b| new(Kind::Product(Box::new(a), Box::new(b))));
+            let count = matrices.len();
+            let tensor = [tensor.clone()].into_iter();
+            let matrices = matrices.iter().cloned();
+            // Dimensions of the product that stay are those of the result, in this order.
+            let (all, tensor_at, matrices_at): (Vec<Term>, _, _) = match place {
+                Place::First => (matrices.chain(tensor).collect(), 2 * count, 0),
+                Place::Last => (tensor.chain(matrices).collect(), rank - count, rank),
+            };
+            let product = all.into_iter();
+            let product = product.reduce(|a, b| new(Kind::Product(Box::new(a), Box::new(b))));
             let Some(product) = product else {
                 continue;
             };
-            // Pairs the second dimension of each matrix with the dimension of the tensor.
-            let pairs = (0..rank).map(|k| {
+            // Pairs the second dimension of each matrix with a dimension of the tensor.
+            let pairs = (0..count).map(|k| {
                 let dimension = |number: usize| (number as u64, span.clone());
-                [dimension(2 * k + 2), dimension(2 * rank + k + 1)]
+                let mut pair = [matrices_at + 2 * k + 2, tensor_at + k + 1];
+                pair.sort_unstable();
+                pair.map(dimension)
             });
             let applied = new(Kind::Contract(pairs.collect(), Box::new(product)));
-            let scaled = match *factor {
-                1.0 => applied,
-                factor => elementwise(BinaryOp::Mul, number(factor, span), applied, span),
-            };
             sum = Some(match sum {
-                None => scaled,
-                Some(before) => elementwise(BinaryOp::Add, before, scaled, span),
+                None => factor.of(applied, span),
+                Some(before) => {
+                    let (op, factor) = match factor.by < 0.0 {
+                        true => (BinaryOp::Sub, factor.times(-1.0)),
+                        false => (BinaryOp::Add, *factor),
+                    };
+                    elementwise(op, before, factor.of(applied, span), span)
+                }
             });
         }
         match sum {
             Some(term) => Ok(Value::Tensor(term, rank)),
             None => Err(Problem::new(span, "an operator without matrices")),
+        }
+    }
+
+    /// The dimensions of a tensor that an operator applies to.
+    fn place(
+        &self,
+        products: &[(Factor, Vec<Term>)],
+        tensor: &Term,
+        rank: usize,
+        (operator, of): (&Node, &Node),
+        span: &Span,
+    ) -> Result<Place, Problem> {
+        let counts = products.iter().map(|(_, matrices)| matrices.len());
+        let (Some(count), Some(greatest)) = (counts.clone().min(), counts.max()) else {
+            return Ok(Place::First);
+        };
+        if count != greatest {
+            let message = format!("a sum of products of {count} and {greatest} matrices");
+            let help = "all products of an operator have as many matrices";
+            return Err(Problem::new(&operator.span, message).help(help));
+        }
+        if count > rank {
+            let message = format!(
+                "a product of {count} matrices is applied to a tensor of {rank} dimensions"
+            );
+            return Err(Problem::new(span, message)
+                .see(&operator.span, format!("{count} matrices"))
+                .see(&of.span, format!("{rank} dimensions")));
+        }
+        if count == rank {
+            return Ok(Place::First);
+        }
+        let extents = self.extents(tensor);
+        let fits = |from: usize| {
+            let every = products.iter().flat_map(|(_, matrices)| {
+                let extents = extents.iter().skip(from);
+                matrices.iter().zip(extents)
+            });
+            let mut every = every.map(|(matrix, (extent, _))| {
+                let of_matrix = self.extents(matrix);
+                of_matrix
+                    .get(1)
+                    .is_none_or(|(own, _)| may_be_equal(own, extent))
+            });
+            every.all(|fits| fits)
+        };
+        let dimensions = |from: usize| match count {
+            1 => format!("dimension {}", from + 1),
+            _ => format!("dimensions {} to {}", from + 1, from + count),
+        };
+        let (first, last) = (dimensions(0), dimensions(rank - count));
+        match (fits(0), fits(rank - count)) {
+            (true, false) => Ok(Place::First),
+            (false, true) => Ok(Place::Last),
+            (true, true) => {
+                let message = "this application can be read in two ways";
+                let label = format!("applied to {first} or to {last} of the tensor");
+                let help = "give the dimensions of the batch an extent with a name of its own: \
+                            `Tensor<4>(e, n, n, n)`";
+                Err(Problem::new(span, message).label(label).help(help))
+            }
+            (false, false) => {
+                let message = format!("an operator fits neither {first} nor {last} of the tensor");
+                Err(Problem::new(span, message)
+                    .see(&operator.span, format!("{count} matrices"))
+                    .see(&of.span, format!("{rank} dimensions"))
+                    .help("the second extents of the matrices are extents of the tensor"))
+            }
         }
     }
 
@@ -373,6 +544,15 @@ impl Known {
     }
 }
 
+/// Whether two extents may have one value. The value of a name is not known here.
+fn may_be_equal(a: &Extent, b: &Extent) -> bool {
+    match (a, b) {
+        (Extent::Number(a), Extent::Number(b)) => a == b,
+        (Extent::Name(a), Extent::Name(b)) => a == b,
+        _ => true,
+    }
+}
+
 fn number(value: f64, span: &Span) -> Term {
     Term::new(Kind::Number(value), span.clone())
 }
@@ -388,7 +568,7 @@ fn multiple(by: f64, value: Value, span: &Span) -> Value {
         Value::Operator(products) => {
             let scaled = products
                 .into_iter()
-                .map(|(factor, product)| (by * factor, product));
+                .map(|(factor, product)| (factor.times(by), product));
             Value::Operator(scaled.collect())
         }
         Value::Tensor(tensor, rank) => Value::Tensor(

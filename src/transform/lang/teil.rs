@@ -14,18 +14,20 @@
 //!   multiplies. `redmin` and `redmax` take the least and the greatest element
 //! - `transp i j e`, `diag i j e`, `expa i n e` and `proj i m e` are as in the paper. `contr i j e`
 //!   is `red+ i (diag i j e)` (eq. 6). Dimensions and indices are counted from 1
+//! - The forms of Core-TeIL leave out a dimension: `red+ e`, `expa n e` and `proj m e` are those of
+//!   dimension 1, `diag e` is of dimensions 1 and 2, and `transp i e` of i and i + 1
 //!
-//! Source: Rink and Castrillon, TeIL, 2019: Figs. 5, 6, 8. §3.3 says that `sub`, `div` and the
+//! Source: Rink and Castrillon, TeIL, 2019: Figs. 5, 6, 8, 12. §3.3 says that `sub`, `div` and the
 //! other reductions are alike.
 
-use super::items::{Item, apart, items};
-use super::term::{Dimension, Extent, Kind, Statement, Term, Unit};
-use super::token::{Errors, Input, Rule, integer, name, parsed, sign, tokens, word};
+use super::items::{Item, apart, extents, items};
+use super::term::{Dimension, Kind, Statement, Term, Unit};
+use super::token::{Errors, Input, Rule, Token, integer, name, parsed, sign, tokens, word};
 use crate::ir::{BinaryOp, Reduction};
 use crate::problem::Problem;
 use chumsky::input::Input as _;
 use chumsky::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const WORDS: &[&str] = &[
     "alloc", "input", "output", "add", "sub", "mul", "div", "prod", "red", "red_", "redmin",
@@ -37,7 +39,11 @@ pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> (Unit, Vec<Prob
     let (tokens, mut problems) = tokens(text, WORDS);
     let end = (text.len()..text.len()).into();
     let input = tokens.as_slice().map(end, |(token, span)| (token, span));
-    let (items, more) = parsed(program(sizes).parse(input));
+    let known = Known {
+        sizes,
+        declared: declared(&tokens),
+    };
+    let (items, more) = parsed(program(&known).parse(input));
     problems.extend(more);
     let (declarations, values) = apart(items.unwrap_or_default(), "allocations", &mut problems);
     let statements = values.into_iter();
@@ -50,27 +56,40 @@ pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> (Unit, Vec<Prob
     (unit, problems)
 }
 
-fn program<'t, I: Input<'t> + 't>(
-    sizes: &'t BTreeMap<String, u64>,
-) -> Rule<'t, I, Vec<Item<Term>>> {
-    let number = integer()
-        .map(|(value, span)| (Extent::Number(value), span))
-        .boxed();
-    let size = name(WORDS)
-        .map(|(name, span)| (Extent::Name(name), span))
-        .boxed();
-    let extents = choice((number, size))
-        .separated_by(sign(","))
-        .collect::<Vec<_>>()
-        .delimited_by(sign("["), sign("]"))
-        .boxed();
-    items("alloc", WORDS, extents, expression(sizes))
+/// The meaning of names in expressions.
+struct Known<'k> {
+    /// The values of sizes.
+    sizes: &'k BTreeMap<String, u64>,
+    /// The variables that the text declares.
+    declared: BTreeSet<&'k str>,
 }
 
-fn expression<'t, I: Input<'t> + 't>(sizes: &'t BTreeMap<String, u64>) -> Rule<'t, I, Term> {
+impl Known<'_> {
+    fn is_size(&self, name: &str) -> bool {
+        self.sizes.contains_key(name) || !self.declared.contains(name)
+    }
+}
+
+/// The names before colons, which are those of declarations.
+fn declared<'t>(tokens: &[(Token<'t>, SimpleSpan)]) -> BTreeSet<&'t str> {
+    let pairs = tokens.windows(2).filter_map(|pair| match pair {
+        [(Token::Name(name), _), (Token::Sign(":"), _)] => Some(*name),
+        _ => None,
+    });
+    pairs.collect()
+}
+
+fn program<'t, I: Input<'t> + 't>(known: &'t Known<'t>) -> Rule<'t, I, Vec<Item<Term>>> {
+    let extents = extents(WORDS, sign(","));
+    items("alloc", WORDS, extents, expression(known))
+}
+
+fn expression<'t, I: Input<'t> + 't>(known: &'t Known<'t>) -> Rule<'t, I, Term> {
     recursive(move |term| {
         let at = |e: &mut chumsky::input::MapExtra<'t, '_, I, Errors<'t>>| e.span().into_range();
+        // A name before `=` begins the next statement.
         let variable = name(WORDS)
+            .then_ignore(sign("=").not())
             .map(|(name, span)| Term::new(Kind::Variable(name), span))
             .boxed();
         let parenthesis = term
@@ -107,40 +126,69 @@ fn expression<'t, I: Input<'t> + 't>(sizes: &'t BTreeMap<String, u64>) -> Rule<'
         ))
         .boxed();
         let reduce = reduction
-            .then(dimension())
+            .map_with(move |reduction, e| (reduction, at(e)))
+            .then(dimension().or_not())
             .then(term.clone())
-            .map(|((reduction, i), of)| Kind::Reduce(reduction, i, Box::new(of)))
-            .boxed();
-        let pair = dimension().then(dimension()).map(|(m, n)| [m, n]).boxed();
-        let of_pair = |word_of: &'static str, kind: fn([Dimension; 2], Box<Term>) -> Kind| {
-            word(word_of)
-                .ignore_then(pair.clone())
-                .then(term.clone())
-                .map(move |(pair, of)| kind(pair, Box::new(of)))
-        };
-        let size = name(WORDS)
-            .try_map(move |(name, at), span| match sizes.get(&name) {
-                Some(size) => Ok((*size, at)),
-                None => Err(Rich::custom(
-                    span,
-                    format!("the size `{name}` has no value"),
-                )),
+            .map(|(((reduction, word), i), of)| {
+                Kind::Reduce(reduction, i.unwrap_or((1, word)), Box::new(of))
             })
             .boxed();
+        let pair = dimension().then(dimension()).map(|(m, n)| [m, n]).boxed();
+        let transpose = word("transp")
+            .ignore_then(dimension())
+            .then(dimension().or_not())
+            .then(term.clone())
+            .map(|((m, n), of)| {
+                let next = (m.0.saturating_add(1), m.1.clone());
+                Kind::Transpose([m, n.unwrap_or(next)], Box::new(of))
+            })
+            .boxed();
+        let diagonal = word("diag")
+            .map_with(move |(), e| at(e))
+            .then(pair.clone().or_not())
+            .then(term.clone())
+            .map(|((word, pair), of)| {
+                let pair = pair.unwrap_or_else(|| [(1, word.clone()), (2, word)]);
+                Kind::Diagonal(pair, Box::new(of))
+            })
+            .boxed();
+        let contraction = word("contr")
+            .ignore_then(pair)
+            .then(term.clone())
+            .map(|(pair, of)| Kind::Contract(vec![pair], Box::new(of)))
+            .boxed();
+        let size = name(WORDS)
+            .filter(|(name, _)| known.is_size(name))
+            .validate(|(name, at), e, emitter| {
+                let size = known.sizes.get(&name).copied();
+                if size.is_none() {
+                    let message = format!("the size `{name}` has no value");
+                    emitter.emit(Rich::custom(e.span(), message));
+                }
+                (size.unwrap_or(1), at)
+            })
+            .boxed();
+        let number = choice((dimension(), size)).boxed();
         let of_two = |word_of: &'static str, kind: fn(Dimension, Dimension, Box<Term>) -> Kind| {
-            word(word_of)
-                .ignore_then(dimension())
-                .then(choice((dimension(), size.clone())))
+            let full = dimension()
+                .then(number.clone())
                 .then(term.clone())
-                .map(move |((i, n), of)| kind(i, n, Box::new(of)))
+                .map(|((i, n), of)| (Some(i), n, of));
+            let core = number.clone().then(term.clone());
+            let core = core.map(|(n, of)| (None, n, of));
+            word(word_of)
+                .map_with(move |(), e| at(e))
+                .then(choice((full, core)))
+                .map(move |(word, (i, n, of))| kind(i.unwrap_or((1, word)), n, Box::new(of)))
+                .boxed()
         };
         let operation = choice((
             elementwise,
             product,
             reduce,
-            of_pair("transp", Kind::Transpose),
-            of_pair("diag", Kind::Diagonal),
-            of_pair("contr", |pair, of| Kind::Contract(vec![pair], of)),
+            transpose,
+            diagonal,
+            contraction,
             of_two("expa", Kind::Expand),
             of_two("proj", Kind::Project),
         ))

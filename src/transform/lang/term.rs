@@ -57,30 +57,6 @@ impl Term {
             | Kind::Contract(_, of) => vec![of],
         }
     }
-
-    /// Whether two terms are equal up to their places in the text.
-    pub fn is_same(&self, other: &Term) -> bool {
-        let pairs = |a: &[Dimension], b: &[Dimension]| {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0)
-        };
-        let kinds = match (&self.kind, &other.kind) {
-            (Kind::Variable(a), Kind::Variable(b)) => a == b,
-            (Kind::Number(a), Kind::Number(b)) => a == b,
-            (Kind::Elementwise(a, ..), Kind::Elementwise(b, ..)) => a == b,
-            (Kind::Product(..), Kind::Product(..)) => true,
-            (Kind::Reduce(a, i, _), Kind::Reduce(b, j, _)) => a == b && i.0 == j.0,
-            (Kind::Transpose(a, _), Kind::Transpose(b, _))
-            | (Kind::Diagonal(a, _), Kind::Diagonal(b, _)) => pairs(a, b),
-            (Kind::Expand(a, m, _), Kind::Expand(b, n, _))
-            | (Kind::Project(a, m, _), Kind::Project(b, n, _)) => a.0 == b.0 && m.0 == n.0,
-            (Kind::Contract(a, _), Kind::Contract(b, _)) => {
-                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| pairs(a, b))
-            }
-            _ => false,
-        };
-        let (of_a, of_b) = (self.operands(), other.operands());
-        kinds && of_a.len() == of_b.len() && of_a.iter().zip(&of_b).all(|(a, b)| a.is_same(b))
-    }
 }
 
 /// A parsed text: declarations and statements.

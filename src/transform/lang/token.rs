@@ -48,7 +48,10 @@ const MAX_OPERATIONS: usize = 400;
 fn is_operation(token: &Token<'_>, words: &[&str]) -> bool {
     match token {
         Token::Sign(sign) => {
-            ["+", "-", "*", "/", "%", "#", "^", ".", "++", "(", "["].contains(sign)
+            const DEEPER: [&str; 14] = [
+                "+", "-", "*", "/", "%", "#", "^", ".", "++", "(", "[", "?", "&&", "||",
+            ];
+            DEEPER.contains(sign)
         }
         Token::Name(name) => words.contains(name),
         Token::Integer(_) | Token::Decimal(_) => false,
@@ -136,9 +139,11 @@ fn lexer<'t>() -> impl Parser<'t, &'t str, Lexed<'t>, extra::Err<Rich<'t, char, 
         just("=="),
         just("!="),
         just(">="),
+        just("&&"),
+        just("||"),
     ));
     let sign = long
-        .or(one_of("#.^[]()+-*/=:,;{}|<>%").to_slice())
+        .or(one_of("#.^[]()+-*/=:,;{}|<>%?").to_slice())
         .map(Token::Sign);
     let comment = just("//")
         .then(any().and_is(just('\n').not()).repeated())

@@ -106,18 +106,7 @@ impl<'r> Reader<'r> {
                 body,
                 ..
             } => {
-                let given = over.iter().all(|name| {
-                    let range = within.get(name);
-                    range.is_none_or(|range| range.as_constant().is_some())
-                });
-                let ranges: Option<Vec<(i64, i64)>> = over
-                    .iter()
-                    .map(|name| {
-                        let range = self.ranges.iter().find(|r| r.name == *name)?;
-                        (range.range().as_constant().is_some()).then_some((range.low, range.high))
-                    })
-                    .collect();
-                let Some(ranges) = ranges.filter(|_| given) else {
+                let Some(ranges) = constant_ranges(self.ranges, over, within) else {
                     return self.opaque(expr, names);
                 };
                 let mut names = names.clone();
@@ -162,6 +151,21 @@ impl<'r> Reader<'r> {
         self.pool.push((range, new.clone()));
         new
     }
+}
+
+/// The constant ranges of a reduction's iterators; `None` if one is not constant.
+pub(super) fn constant_ranges(
+    ranges: &[IteratorRange],
+    over: &[Name],
+    within: &Domain,
+) -> Option<Vec<(i64, i64)>> {
+    let of = |name: &Name| {
+        let range = ranges.iter().find(|r| r.name == *name)?;
+        let given = within.get(name).is_none_or(|r| r.as_constant().is_some());
+        let is_constant = given && range.range().as_constant().is_some();
+        is_constant.then_some((range.low, range.high))
+    };
+    over.iter().map(of).collect()
 }
 
 fn renamed(expr: &Expr, names: &BTreeMap<Name, Name>) -> Expr {

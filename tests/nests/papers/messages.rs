@@ -40,7 +40,8 @@ fn wrong_texts_of_the_model_language() {
             "var A : [3 4]\nvar s : []\ns = A . [1 2]",
             "var A : [3 4]\nvar s : []\nA = A * s",
             "var A : [3 4]\nA = A ^ [1 3]",
-            "var A : [3 3]\nA = A + A * A",
+            "var A : [m 3]\nA = A",
+            "var A : [3, 4]\nA = A",
             "var A : [3 4\nA = (A # A . [2 3]\nA = A $ A",
             "var input A : [3]\nvar output B : [3]\nvar T : [3]\nB = A + T",
             "var A : [0 3]\nvar _B : [3]\nA = A",
@@ -65,6 +66,9 @@ fn wrong_texts_of_teil() {
             "alloc A : [m, n]\nalloc B : [n, m]\nA = transp 1 2 B\nB = B + B",
             "alloc add : [m]\nadd = add",
             "alloc A : [m]\nA = prod A A",
+            "alloc s : []\ns = diag s",
+            "alloc A : [m]\nA = transp 1 A",
+            "alloc A : [m, m]\nalloc B : [m]\nA = expa q B\nA = expa 1 q B",
         ],
     );
 }
@@ -89,6 +93,15 @@ fn wrong_texts_of_sac() {
             "double[n] v;\nx = { [i] -> v[i*i] };",
             "double[n] v\nx = v;\ny = sum(v, v);\nz = { [i] -> };",
             "double[n] v;\nx = median(v);",
+            "double[n] v;\nx = with { ([0] <= iv < [9] step [0]) : 1; } : modarray(v);",
+            "double[n] v;\nx = with { ([0] <= iv < [9] step [2] width [3]) : 1; } : modarray(v);",
+            "double[n] v;\nx = with { ([0] <= iv < [9] width [3]) : 1; } : modarray(v);",
+            "double[n] v;\nx = { [i] -> v[i] < 1 ? v : v[i] };",
+            "double[n] v;\nx = v == 1 ? v : v + 1;",
+            "double f(double x) { return x; }\ndouble[n] v;\ny = f(v);",
+            "double f(double[.] x) { return x + z; }\ndouble[n] v;\ny = f(v);",
+            "double f(double x) { return f(x); }\ny = f(1);",
+            "double f(double x) { return x; }\ndouble f(int k) { return k; }\ny = f(1, 2);",
         ],
     );
 }
@@ -101,7 +114,11 @@ fn wrong_texts_of_the_operator_language() {
         &[
             "auto A = Matrix(n, n);\nauto u = Tensor<2>(n, n, n);\nauto v = (A*A)(u);",
             "auto A = Matrix(n, n);\nauto u = Tensor<2>(n, n);\nauto v = A(u);",
-            "auto A = Matrix(n, n);\nauto v = A*A;",
+            "auto A = Matrix(n, n);\nauto L = A*A;\nauto L = A;",
+            "auto A = Matrix(n, n);\nauto u = Tensor<2>(n, n);\nauto v = (A*A + A)(u);",
+            "auto A = Matrix(n, n);\nauto u = Tensor<2>(n, n);\nauto v = u/A;\nauto w = u/0;",
+            "auto A = Matrix(n, n);\nauto u = Tensor<3>(k, k, k);\nauto v = (A*A)(u);",
+            "auto v = 2;",
             "auto A = Matrix(n, n);\nauto u = Tensor<1>(n);\nauto v = A(w);",
             "auto A = Matrix(n, 3);\nauto u = Tensor<1>(n);\nauto v = A(u);",
             "auto A = Matrix(n, n);\nauto u = Tensor<1>(n);\nauto v = A + u;",

@@ -1,6 +1,6 @@
 //! One computation in several notations: equal nests and equal C.
 
-use crate::papers::sizes;
+use crate::papers::{computed, elements, sizes};
 use std::sync::Arc;
 use teml::analysis::work::flops;
 use teml::codegen;
@@ -137,6 +137,128 @@ fn stencils_in_scripts_and_in_sac_are_equal() {
         shown(&nests(&program(Notation::Sac, sac)))
     );
     assert_eq!(rhai, shown(&of_script(quoted)));
+}
+
+/// The model language's operators associate to the left, whatever they are (§3.1).
+#[test]
+fn operators_of_the_model_language_associate_to_the_left() {
+    let of = |value: &str| {
+        let text = format!("var A : [4]\nvar B : [4]\nvar C : [4]\nvar D : [4]\nD = {value}");
+        program(Notation::Model, &text)
+    };
+    let operators = ["+", "-", "*", "/"];
+    for first in operators {
+        for second in operators {
+            let plain = of(&format!("A {first} B {second} C"));
+            assert_eq!(plain, of(&format!("(A {first} B) {second} C")));
+            assert_ne!(plain, of(&format!("A {first} (B {second} C)")));
+        }
+    }
+    assert_eq!(of("A # B.[1 2] * C"), of("((A # B).[1 2]) * C"));
+}
+
+#[test]
+fn programs_of_declarations_alone_are_read_and_written() {
+    let texts = [
+        (Notation::Model, "var x : [300 400 500]\nvar s : []"),
+        (Notation::Model, "var input x : [3]"),
+        (Notation::Teil, "alloc x : [300, 400]\nalloc s : []"),
+    ];
+    for (notation, text) in texts {
+        let read = program(notation, text);
+        assert!(read.assignments().is_empty());
+        assert_eq!(lang::written(&read, notation).unwrap(), text);
+    }
+    let unset = lang::read(Notation::Model, "var output x : [3]", &sizes(&[]));
+    assert!(unset.is_err(), "nothing assigns the output");
+}
+
+#[test]
+fn extents_of_the_model_language_have_names() {
+    let text = |m, n| format!("var A : [{m} {n}]\nvar B : [{n} {m}]\nB = A ^ [1 2]");
+    let of = sizes(&[("m", 3), ("n", 4)]);
+    let named = lang::read(Notation::Model, &text("m", "n"), &of).unwrap();
+    assert_eq!(named, program(Notation::Model, &text("3", "4")));
+}
+
+/// Core-TeIL leaves out dimensions (TeIL, Fig. 12).
+#[test]
+fn core_forms_of_teil_are_those_of_the_first_dimensions() {
+    let of = |extents: &str, value: &str| {
+        let text = format!("alloc A : [3, 3, 4]\nalloc x : [{extents}]\nx = {value}");
+        lang::read(Notation::Teil, &text, &sizes(&[("n", 5)])).expect(value)
+    };
+    let pairs = [
+        ("3, 4", "red+ A", "red+ 1 A"),
+        ("3, 4", "redmax A", "redmax 1 A"),
+        ("3, 4", "diag A", "diag 1 2 A"),
+        ("4", "red+ diag A", "red+ 1 (diag 1 2 A)"),
+        ("3, 4, 3", "transp 2 A", "transp 2 3 A"),
+        ("2, 3, 3, 4", "expa 2 A", "expa 1 2 A"),
+        ("5, 3, 3, 4", "expa n A", "expa 1 n A"),
+        ("3, 4", "proj 2 A", "proj 1 2 A"),
+        ("4", "proj 2 proj 3 A", "proj 1 2 (proj 1 3 A)"),
+    ];
+    for (extents, core, full) in pairs {
+        assert_eq!(of(extents, core), of(extents, full), "{core}");
+    }
+}
+
+#[test]
+fn statements_after_core_forms_begin_on_their_own() {
+    let text = "alloc A : [3]\nalloc B : [2, 3]\nalloc C : [2, 3]\nB = expa 2 A\nC = B";
+    let parenthesized = text.replace("expa 2 A", "(expa 1 2 A)");
+    assert_eq!(
+        program(Notation::Teil, text),
+        program(Notation::Teil, &parenthesized)
+    );
+}
+
+/// The elements of `v` that a program of the operator language computes.
+fn of_operators(text: &str, of: &[(&str, u64)]) -> Vec<f64> {
+    let read = lang::read(Notation::Operators, text, &sizes(of));
+    let read = read.unwrap_or_else(|p| panic!("{text}\n{p:?}"));
+    elements(&computed(&read), "v")
+}
+
+#[test]
+fn operators_apply_to_each_element_of_a_batch() {
+    let matrices = "auto A = Matrix(2, 3), B = Matrix(4, 3);";
+    let leading = format!("{matrices} auto u = Tensor<3>(5, 3, 3); auto v = (A*B)(u);");
+    let model = "var A : [2 3] var B : [4 3] var u : [5 3 3] var v : [5 2 4]
+        v = u # A # B . [[2 5] [3 7]]";
+    let expected = elements(&computed(&program(Notation::Model, model)), "v");
+    assert_eq!(of_operators(&leading, &[]), expected);
+    let trailing = format!("{matrices} auto u = Tensor<3>(3, 3, 5); auto v = (A*B)(u);");
+    let model = "var A : [2 3] var B : [4 3] var u : [3 3 5] var v : [2 4 5]
+        v = A # B # u . [[2 5] [4 6]]";
+    let expected = elements(&computed(&program(Notation::Model, model)), "v");
+    assert_eq!(of_operators(&trailing, &[]), expected);
+}
+
+/// The names of extents say where a batch is, whatever their values are.
+#[test]
+fn a_batch_that_fits_in_two_places_is_refused() {
+    let text = |tensor: &str| {
+        format!("auto A = Matrix(n, n); auto u = Tensor<2>({tensor}); auto v = A(u);")
+    };
+    let of = [("n", 4), ("e", 4)];
+    assert_eq!(of_operators(&text("e, n"), &of).len(), 16);
+    let refused = lang::read(Notation::Operators, &text("n, n"), &sizes(&of)).unwrap_err();
+    let message = "this application can be read in two ways";
+    assert_eq!(refused[0].message, message);
+}
+
+#[test]
+fn operators_have_names_and_divisors() {
+    let given = "auto A = Matrix(3, 3), B = Matrix(3, 3); auto u = Tensor<2>(3, 3);";
+    let named = format!("{given} auto L = A*B + B*A/2; auto v = L(L(u)) - u/4;");
+    let spelled =
+        format!("{given} auto w = (A*B)(u) + (B*A)(u)/2; auto v = (A*B)(w) + (B*A)(w)/2 - u/4;");
+    assert_eq!(of_operators(&named, &[]), of_operators(&spelled, &[]));
+    let third = format!("{given} auto v = (A*B/3)(u);");
+    let third = program(Notation::Operators, &third).to_string();
+    assert!(third.ends_with(" / 3"), "{third}");
 }
 
 /// The arithmetic operations of a program.

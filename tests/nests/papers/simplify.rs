@@ -52,6 +52,36 @@ fn eq_5_a_sum_of_what_does_not_change_is_a_multiple() {
     assert_eq!(lines("y = red+ 2 (expa 2 7 u)"), ["y[i1] = u[i1] * 7"]);
 }
 
+/// The rule of eq. 5 for the other reductions, also inside of another one.
+#[test]
+fn other_reductions_of_what_does_not_change_are_short() {
+    assert_eq!(lines("y = redmax 2 (expa 2 7 u)"), ["y[i1] = u[i1]"]);
+    assert_eq!(lines("y = redmin 2 (expa 2 7 u)"), ["y[i1] = u[i1]"]);
+    assert_eq!(lines("y = red* 2 (expa 2 7 u)"), ["y[i1] = pow(u[i1], 7)"]);
+    assert_eq!(lines("y = red* 2 (expa 2 1 u)"), ["y[i1] = u[i1]"]);
+    assert_eq!(
+        lines("y = redmin 2 (redmax 2 (expa 2 7 A))"),
+        ["y[i1] = min(i2: A[i1][i2])"]
+    );
+}
+
+#[test]
+fn short_reductions_keep_values() {
+    let values = [
+        "red* 2 (expa 2 5 u)",
+        "redmax 2 (redmin 2 (expa 2 5 A))",
+        "red* 2 (expa 2 3 (red+ 2 A))",
+        "red+ 2 (red* 2 (expa 2 3 A))",
+    ];
+    for value in values {
+        let read = teil(&format!("{DECLARED} y = {value}"));
+        let simple = simplified_program(&read, &[]);
+        let expected = elements(&computed(&read), "y");
+        assert_eq!(elements(&computed(&simple), "y"), expected, "{simple}");
+        assert!(operations(&simple) < operations(&read), "{simple}");
+    }
+}
+
 #[test]
 fn factors_leave_sums() {
     let lines = lines("y = red+ 2 (mul (expa 2 4 u) A)");

@@ -1,10 +1,14 @@
 //! Functions of arrays in SaC's library.
 
 use super::eval::{Evaluator, integers, shifted, shown};
-use super::syntax::Node;
+use super::syntax::{Dimensions, Function as Definition, Node, Type};
 use super::value::{Array, Piece, Scalar, whole};
 use crate::ir::{Affine, BinaryOp, Elem, Expr, Function, Node as Tree, Reduction, Shape};
+use crate::lang::term::Extent;
 use crate::problem::{Problem, Span};
+
+/// The most calls of functions of the text inside of each other.
+const MAX_CALLS: usize = 32;
 
 /// Every function, with its number of arguments and its meaning.
 const FUNCTIONS: &[(&str, usize, Meaning)] = &[
@@ -56,9 +60,16 @@ impl Evaluator {
         arguments: &[Node],
         span: &Span,
     ) -> Result<Array, Problem> {
+        let own = self.functions.iter().find(|f| f.name.0 == *function);
+        if let Some(own) = own.cloned() {
+            return self.call_own(&own, arguments, span);
+        }
         let found = FUNCTIONS.iter().find(|(name, ..)| name == function);
         let Some((_, takes, meaning)) = found else {
-            let names: Vec<&str> = FUNCTIONS.iter().map(|(name, ..)| *name).collect();
+            let own = self.functions.iter().map(|f| f.name.0.as_str());
+            let names: Vec<&str> = own
+                .chain(FUNCTIONS.iter().map(|(name, ..)| *name))
+                .collect();
             let message = format!("there is no function `{function}`");
             let help = format!("there are {}", names.join(", "));
             return Err(Problem::new(name_span, message).help(help));
@@ -100,6 +111,89 @@ impl Evaluator {
                 format!("`{function}` takes other arguments"),
             )),
         }
+    }
+
+    /// A call of a function of the text: its body knows its parameters and sizes alone.
+    fn call_own(
+        &mut self,
+        function: &Definition,
+        arguments: &[Node],
+        span: &Span,
+    ) -> Result<Array, Problem> {
+        let (name, takes) = (&function.name.0, function.parameters.len());
+        if arguments.len() != takes {
+            let given = arguments.len();
+            let s = if takes == 1 { "" } else { "s" };
+            let message = format!("`{name}` takes {takes} argument{s}, not {given}");
+            return Err(Problem::new(span, message).see(&function.name.1, "defined here"));
+        }
+        if self.calls == MAX_CALLS {
+            let message = format!("`{name}` is called in more than {MAX_CALLS} calls");
+            return Err(Problem::new(span, message)
+                .help("a recursion ends where a condition is known: `dim(a) == 1 ? … : …`"));
+        }
+        let mut scope = self.sizes.clone();
+        for (argument, (wanted, parameter)) in arguments.iter().zip(&function.parameters) {
+            let value = self.value(argument)?;
+            let value = self.typed(value, wanted, &argument.span);
+            let see = |problem: Problem| {
+                problem.see(&parameter.1, format!("the parameter `{}`", parameter.0))
+            };
+            scope.push((parameter.0.clone(), value.map_err(see)?));
+        }
+        let around = std::mem::replace(&mut self.scope, scope);
+        self.calls += 1;
+        let value = self.body(function);
+        self.calls -= 1;
+        self.scope = around;
+        value.map_err(|problem| {
+            let is_named = problem.related.iter().any(|(place, _)| place == span);
+            match is_named {
+                true => problem,
+                false => problem.see(span, format!("in this call of `{name}`")),
+            }
+        })
+    }
+
+    fn body(&mut self, function: &Definition) -> Result<Array, Problem> {
+        for statement in &function.body {
+            let value = self.value(&statement.value)?;
+            self.scope.push((statement.target.0.clone(), value));
+        }
+        let value = self.value(&function.value)?;
+        self.typed(value, &function.result, &function.value.span)
+    }
+
+    /// A value as one of a type: its numbers are converted, and its shape is checked.
+    fn typed(&mut self, value: Array, wanted: &Type, span: &Span) -> Result<Array, Problem> {
+        let fits = match &wanted.dimensions {
+            Dimensions::Any => true,
+            Dimensions::Rank(rank) => value.rank() == *rank,
+            Dimensions::Given(extents) => {
+                let extents = extents.iter().map(|(extent, span)| match extent {
+                    Extent::Number(extent) => Ok(*extent),
+                    Extent::Name(name) => {
+                        let size = self.sizes.iter().find(|(n, _)| n == name);
+                        let size = size.and_then(|(_, array)| array.as_scalar()?.as_integer());
+                        let size = size.and_then(|size| u64::try_from(size).ok());
+                        size.ok_or_else(|| Problem::no_size(span, name))
+                    }
+                });
+                value.shape == extents.collect::<Result<Vec<u64>, _>>()?
+            }
+        };
+        if !fits {
+            let (shape, type_of) = (shown(&value.shape), wanted.dimensions.shown());
+            let message = format!("a value of shape {shape} in place of {type_of}");
+            return Err(Problem::new(span, message));
+        }
+        // Affine integers stay, so that they can be indices.
+        let is_integer = |value: &Scalar| matches!(value, Scalar::Integer(_));
+        if wanted.elem == Elem::I64 && value.pieces.iter().all(|p| is_integer(&p.value)) {
+            return Ok(value);
+        }
+        let made = value.map(|value| Some(Scalar::Tree(converted(value, wanted.elem)?)));
+        made.ok_or_else(|| Problem::new(span, "this number has no value of that type"))
     }
 
     fn of_one(&mut self, meaning: Meaning, array: Array, span: &Span) -> Result<Array, Problem> {

@@ -3,9 +3,10 @@
 //! Source: Scholz and Šinkarovs, Tensor Comprehensions in SaC, 2019: §5.3 dots, §5.4 with-loops, §6
 //! default elements. Shapes are numbers, so that a default element needs no value.
 
-use super::eval::{Evaluator, integers, limited, shown};
+use super::bounds::Open;
+use super::eval::{Evaluator, integers, limited, shown, too_many};
 use super::syntax::{Node, Operator, Part, Partition, Pattern};
-use super::value::{Array, Piece, Scalar, whole};
+use super::value::{Array, Condition, Layer, Piece, Scalar, common, layered, whole};
 use crate::ir::{Affine, BinaryOp, Name, Reduction};
 use crate::problem::{Problem, Span};
 
@@ -14,13 +15,37 @@ struct Bounded<'p> {
     partition: &'p Partition,
     lower: Vec<i64>,
     upper: Vec<i64>,
+    /// Further conditions on its indices, in terms of `names`.
+    conditions: Vec<Condition>,
+    names: Vec<Name>,
+}
+
+impl<'p> Bounded<'p> {
+    /// The partition with bounds of its own, or else those of `around`.
+    fn new(partition: &'p Partition, open: Open, around: &[u64]) -> Bounded<'p> {
+        let edges = around.iter().map(|e| i64::try_from(*e).unwrap_or(i64::MAX));
+        let edges: Vec<i64> = edges.collect();
+        let mut upper = open.upper.unwrap_or_else(|| edges.clone());
+        if open.is_inferred {
+            for (upper, edge) in upper.iter_mut().zip(&edges) {
+                *upper = (*upper).min(*edge);
+            }
+        }
+        Bounded {
+            partition,
+            lower: open.lower.unwrap_or_else(|| vec![0; upper.len()]),
+            upper,
+            conditions: open.conditions,
+            names: open.names,
+        }
+    }
 }
 
 /// An evaluated partition.
 struct Made {
     /// The shape of the result according to this partition.
     shape: Vec<u64>,
-    pieces: Vec<Piece>,
+    layer: Layer,
 }
 
 impl Evaluator {
@@ -34,22 +59,16 @@ impl Evaluator {
             return Err(Problem::new(span, "a comprehension without partitions"));
         };
         let open = self.open_bounds(last)?;
-        let (Some(upper), lower) = (open.upper, open.lower) else {
+        if open.upper.is_none() {
             return Err(self.no_bounds(last));
-        };
-        let lower = lower.unwrap_or_else(|| vec![0; upper.len()]);
-        let bounded = Bounded {
-            partition: last,
-            lower,
-            upper,
-        };
-        let made = self.made(&bounded)?;
-        let mut pieces = Vec::new();
-        for partition in before {
-            pieces.extend(self.earlier(partition, &made.shape)?);
         }
-        pieces.extend(made.pieces);
-        self.completed(made.shape, pieces, None, span)
+        let made = self.made(&Bounded::new(last, open, &[]))?;
+        let mut layers = Vec::new();
+        for partition in before {
+            layers.push(self.earlier(partition, &made.shape)?);
+        }
+        layers.push(made.layer);
+        self.completed(made.shape, layers, None, span)
     }
 
     /// `with { (l <= iv < u) : e; … } : operator`.
@@ -65,12 +84,11 @@ impl Evaluator {
             }
             Operator::Modarray(of) => {
                 let of = self.value(of)?;
-                let mut pieces = Vec::new();
+                let mut layers = Vec::new();
                 for partition in partitions {
-                    pieces.extend(self.earlier(partition, &of.shape)?);
+                    layers.push(self.earlier(partition, &of.shape)?);
                 }
-                pieces.extend(of.pieces);
-                self.completed(of.shape, pieces, None, span)
+                self.completed(of.shape, layers, Some(of.pieces), span)
             }
             Operator::Genarray(shape, default) => {
                 let given = self.value(shape)?;
@@ -85,9 +103,9 @@ impl Evaluator {
                     (None, None) => Vec::new(),
                 };
                 let shape: Vec<u64> = given.iter().copied().chain(inner).collect();
-                let mut pieces = Vec::new();
+                let mut layers = Vec::new();
                 for partition in partitions {
-                    pieces.extend(self.earlier(partition, &shape)?);
+                    layers.push(self.earlier(partition, &shape)?);
                 }
                 let around = given.len();
                 let default = default.map(|default| {
@@ -98,7 +116,7 @@ impl Evaluator {
                     });
                     around_each.collect()
                 });
-                self.completed(shape, pieces, default, span)
+                self.completed(shape, layers, default, span)
             }
         }
     }
@@ -110,19 +128,14 @@ impl Evaluator {
         neutral: Option<&Node>,
         span: &Span,
     ) -> Result<Array, Problem> {
-        let mut pieces = Vec::new();
+        let mut layers: Vec<Layer> = Vec::new();
         let mut shape: Vec<u64> = Vec::new();
         for partition in partitions {
             let open = self.open_bounds(partition)?;
-            let (Some(upper), lower) = (open.upper, open.lower) else {
+            if open.upper.is_none() {
                 return Err(self.no_bounds(partition));
-            };
-            let lower = lower.unwrap_or_else(|| vec![0; upper.len()]);
-            let bounded = Bounded {
-                partition,
-                lower,
-                upper,
-            };
+            }
+            let bounded = Bounded::new(partition, open, &[]);
             let made = self.made(&bounded)?;
             let rank = bounded.upper.len();
             if made.shape.len() > rank {
@@ -130,13 +143,15 @@ impl Evaluator {
                 let help = "fold each element in a comprehension around it";
                 return Err(Problem::new(&partition.body.span, message).help(help));
             }
-            if shape.len() > made.shape.len() || (!pieces.is_empty() && shape.len() != rank) {
+            if !layers.is_empty() && shape.len() != rank {
                 let message = "generators of one fold have indices of one length";
                 return Err(Problem::new(&partition.span, message));
             }
             shape = made.shape;
-            pieces.extend(made.pieces);
+            layers.push(made.layer);
         }
+        let bottom = self.neutral(reduction, &layers);
+        let pieces = layered(layers, bottom).ok_or_else(|| too_many(span))?;
         // A shape without bounds, so that no piece appears to cover the whole array.
         let boundless = shape.iter().map(|_| u64::MAX).collect();
         let array = Array {
@@ -165,11 +180,33 @@ impl Evaluator {
         }
     }
 
+    /// The elements that no generator of a fold has, where conditions leave some out.
+    fn neutral(&mut self, reduction: Reduction, layers: &[Layer]) -> Vec<Piece> {
+        if layers.iter().all(|layer| layer.conditions.is_empty()) {
+            return Vec::new();
+        }
+        let pieces = || layers.iter().flat_map(|layer| &layer.pieces);
+        let elems = pieces().map(|piece| piece.value.elem());
+        let elem = elems.reduce(common).unwrap_or_default();
+        let ranges = pieces().map(Piece::ranges).reduce(|a, b| {
+            let both = a.into_iter().zip(b);
+            both.map(|(a, b)| (a.0.min(b.0), a.1.max(b.1))).collect()
+        });
+        let ranges = ranges.unwrap_or_default();
+        let domain = ranges
+            .into_iter()
+            .map(|(low, high)| (self.fresh(), low, high));
+        let domain = domain.collect();
+        let identity = crate::ir::Node::Constant(reduction.identity(elem));
+        let value = Scalar::Tree(crate::ir::Expr::new(identity));
+        vec![Piece { domain, value }]
+    }
+
     /// The result: its other elements are the default, which is 0 unless given.
     fn completed(
         &mut self,
         shape: Vec<u64>,
-        mut pieces: Vec<Piece>,
+        layers: Vec<Layer>,
         default: Option<Vec<Piece>>,
         span: &Span,
     ) -> Result<Array, Problem> {
@@ -178,12 +215,12 @@ impl Evaluator {
             let value = Scalar::integer(0);
             vec![Piece { domain, value }]
         });
-        pieces.extend(default);
+        let pieces = layered(layers, default).ok_or_else(|| too_many(span))?;
         limited(Array { shape, pieces }.tidy(), span)
     }
 
-    /// The pieces of a partition that does not determine the shape.
-    fn earlier(&mut self, partition: &Partition, shape: &[u64]) -> Result<Vec<Piece>, Problem> {
+    /// The layer of a partition that does not determine the shape.
+    fn earlier(&mut self, partition: &Partition, shape: &[u64]) -> Result<Layer, Problem> {
         let open = self.open_bounds(partition)?;
         let named = partition.pattern.names().map(|names| names.len());
         let length = open.lower.as_ref().or(open.upper.as_ref()).map(Vec::len);
@@ -194,17 +231,10 @@ impl Evaluator {
             let message = format!("the pattern `{pattern}` does not fit an array of shape {shape}");
             return Err(Problem::new(partition.pattern.span(), message));
         };
-        let edge = |place: &usize| i64::try_from(shape[*place]).unwrap_or(i64::MAX);
-        let edges: Vec<i64> = places.iter().map(edge).collect();
-        let lower = open.lower.unwrap_or_else(|| vec![0; edges.len()]);
-        let upper = open.upper.unwrap_or_else(|| edges.clone());
-        let bounded = Bounded {
-            partition,
-            lower,
-            upper,
-        };
+        let edges: Vec<u64> = places.iter().map(|place| shape[*place]).collect();
+        let bounded = Bounded::new(partition, open, &edges);
         for (upper, edge) in bounded.upper.iter().zip(&edges) {
-            if upper > edge {
+            if i128::from(*upper) > i128::from(*edge) {
                 let shape = shown(shape);
                 let message =
                     format!("this partition reaches {upper}, and the result has the shape {shape}");
@@ -225,7 +255,7 @@ impl Evaluator {
             return Err(Problem::new(&partition.body.span, message)
                 .help("the values of all partitions have one shape"));
         }
-        Ok(made.pieces)
+        Ok(made.layer)
     }
 
     fn shape_of_body(
@@ -235,12 +265,7 @@ impl Evaluator {
     ) -> Result<Vec<u64>, Problem> {
         let before = self.ranges.clone();
         let open = self.open_bounds(partition)?;
-        let upper = around.iter().map(|e| i64::try_from(*e).unwrap_or(i64::MAX));
-        let bounded = Bounded {
-            partition,
-            lower: open.lower.unwrap_or_else(|| vec![0; around.len()]),
-            upper: open.upper.unwrap_or_else(|| upper.collect()),
-        };
+        let bounded = Bounded::new(partition, open, around);
         let made = self.made(&bounded)?;
         self.ranges = before;
         Ok(made
@@ -266,17 +291,7 @@ impl Evaluator {
         let names: Vec<Name> = match partition.pattern.names() {
             None => {
                 let names: Vec<Name> = ranges.iter().map(|_| self.fresh()).collect();
-                let pieces = names.iter().enumerate().map(|(k, name)| {
-                    let at = i64::try_from(k).unwrap_or(i64::MAX);
-                    Piece {
-                        domain: vec![(self.fresh(), at, at + 1)],
-                        value: Scalar::Integer(Affine::iterator(name.clone())),
-                    }
-                });
-                let vector = Array {
-                    shape: vec![names.len() as u64],
-                    pieces: pieces.collect(),
-                };
+                let vector = self.index_vector(&names);
                 self.scope.push((partition.pattern.stripped(), vector));
                 names
             }
@@ -339,10 +354,33 @@ impl Evaluator {
             let value = piece.value.clone();
             Piece { domain, value }
         });
+        let pieces = pieces.collect();
+        let own = |name: &Name| {
+            let place = bounded.names.iter().position(|n| n == name)?;
+            Some(Affine::iterator(names.get(place)?.clone()))
+        };
+        let conditions = bounded.conditions.iter();
+        let conditions = conditions.map(|of| of.substitute(&own)).collect();
         Ok(Made {
             shape,
-            pieces: pieces.collect(),
+            layer: Layer { pieces, conditions },
         })
+    }
+
+    /// An index vector whose components are iterators.
+    pub(super) fn index_vector(&mut self, names: &[Name]) -> Array {
+        let pieces = names.iter().enumerate().map(|(k, name)| {
+            let at = i64::try_from(k).unwrap_or(i64::MAX);
+            Piece {
+                domain: vec![(self.fresh(), at, at + 1)],
+                value: Scalar::Integer(Affine::iterator(name.clone())),
+            }
+        });
+        let pieces = pieces.collect();
+        Array {
+            shape: vec![names.len() as u64],
+            pieces,
+        }
     }
 
     /// `min` or `max` of several values.

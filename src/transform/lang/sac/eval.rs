@@ -1,9 +1,10 @@
 //! Evaluates array expressions: shapes are numbers, elements are trees.
 
-use super::syntax::{Infix, Kind, Node};
-use super::value::{Array, MAX_PIECES, MAX_VECTOR, Piece, Scalar, shared, whole};
+use super::syntax::{Function as Definition, Infix, Kind, Node};
+use super::value::{Array, Condition, MAX_PIECES, MAX_VECTOR, Piece, Scalar, shared, whole};
 use crate::ir::{
-    Affine, BinaryOp, Domain, Expr, Function, Name, Node as Tree, Range, Reduction, Shape,
+    Affine, BinaryOp, Comparison, Domain, Expr, Function, Name, Node as Tree, Range, Reduction,
+    Shape,
 };
 use crate::problem::{Problem, Span};
 use std::collections::BTreeMap;
@@ -16,6 +17,12 @@ pub(super) struct Evaluator {
     pub ranges: BTreeMap<Name, (i64, i64)>,
     /// Variables of a script that are not arrays, with descriptions of their values.
     pub unfit: BTreeMap<String, String>,
+    /// The functions of the text.
+    pub functions: Vec<Definition>,
+    /// The values of sizes, which functions know as well.
+    pub sizes: Vec<(String, Array)>,
+    /// The number of calls of functions around the expression.
+    pub calls: usize,
     /// The number of iterators that have no name in the text.
     unnamed: usize,
 }
@@ -80,6 +87,29 @@ impl Evaluator {
                 let (l, r) = (self.value(left)?, self.value(right)?);
                 self.elementwise(*infix, (&l, &left.span), (&r, &right.span), &node.span)
             }
+            Kind::Compare(comparison, left, right) => {
+                let (l, r) = (self.value(left)?, self.value(right)?);
+                let (yes, no) = (Scalar::integer(1), Scalar::integer(0));
+                let compare =
+                    |a: &Scalar, b: &Scalar| Scalar::choice(*comparison, [a, b], [&yes, &no]);
+                let sides = [(&l, &left.span), (&r, &right.span)];
+                self.zipped(comparison.symbol(), &compare, sides, &node.span)
+            }
+            Kind::Logic(is_and, left, right) => {
+                let left = self.condition(left)?;
+                let (yes, no) = (Scalar::integer(1), Scalar::integer(0));
+                let right = self.condition(right)?;
+                let right = right.chosen(&yes, &no);
+                let both = right.and_then(|right| match is_and {
+                    true => left.chosen(&right, &no),
+                    false => left.chosen(&yes, &right),
+                });
+                let both = both.ok_or_else(|| no_choice(&node.span))?;
+                Ok(Array::scalar(both))
+            }
+            Kind::Choice(condition, then, otherwise) => {
+                self.choice(condition, [then, otherwise], &node.span)
+            }
             Kind::Select(of, index) => {
                 let of = self.value(of)?;
                 self.select(&of, index, &node.span)
@@ -88,6 +118,55 @@ impl Evaluator {
             Kind::Comprehension(partitions) => self.comprehension(partitions, &node.span),
             Kind::With(partitions, operator) => self.with_loop(partitions, operator, &node.span),
         }
+    }
+
+    /// A condition: a comparison, or a number that is not 0.
+    fn condition(&mut self, node: &Node) -> Result<Condition, Problem> {
+        let scalar = |array: &Array, span: &Span| {
+            let message = format!("a condition of shape {}", shown(&array.shape));
+            let problem = Problem::new(span, message).help("a condition is a scalar");
+            array.as_scalar().cloned().ok_or(problem)
+        };
+        if let Kind::Compare(comparison, left, right) = &node.kind {
+            let (l, r) = (self.value(left)?, self.value(right)?);
+            return Ok(Condition {
+                comparison: *comparison,
+                left: scalar(&l, &left.span)?,
+                right: scalar(&r, &right.span)?,
+            });
+        }
+        let value = self.value(node)?;
+        Ok(Condition {
+            comparison: Comparison::NotEqual,
+            left: scalar(&value, &node.span)?,
+            right: Scalar::integer(0),
+        })
+    }
+
+    /// `condition ? then : otherwise`. Of a condition that is known, only one branch has a value.
+    fn choice(
+        &mut self,
+        condition: &Node,
+        [then, otherwise]: [&Node; 2],
+        span: &Span,
+    ) -> Result<Array, Problem> {
+        let condition = self.condition(condition)?;
+        if let (Some(a), Some(b)) = (condition.left.as_integer(), condition.right.as_integer()) {
+            return match condition.comparison.holds(a, b) {
+                true => self.value(then),
+                false => self.value(otherwise),
+            };
+        }
+        let (t, o) = (self.value(then)?, self.value(otherwise)?);
+        if t.shape != o.shape {
+            let (first, second) = (shown(&t.shape), shown(&o.shape));
+            let message = format!("a choice between arrays of the shapes {first} and {second}");
+            return Err(Problem::new(span, message)
+                .see(&then.span, format!("of shape {first}"))
+                .see(&otherwise.span, format!("of shape {second}")));
+        }
+        let sides = [(&t, &then.span), (&o, &otherwise.span)];
+        self.zipped("?:", &|a, b| condition.chosen(a, b), sides, span)
     }
 
     pub(super) fn unknown(&self, name: &str, span: &Span) -> Problem {
@@ -173,25 +252,43 @@ impl Evaluator {
         (right, right_span): (&Array, &Span),
         span: &Span,
     ) -> Result<Array, Problem> {
-        let no_value = || {
-            let message = format!("`{}` has no value here", op.symbol());
-            Problem::new(span, message).help(match op {
-                BinaryOp::Mod => "the remainder is one of integers",
-                _ => "a division by the integer 0?",
-            })
-        };
+        let combine = |l: &Scalar, r: &Scalar| l.combine(op, r);
+        let made = self.zipped(
+            op.symbol(),
+            &combine,
+            [(left, left_span), (right, right_span)],
+            span,
+        );
+        made.map_err(|problem| match (op, problem.help.is_some()) {
+            (_, true) => problem,
+            (BinaryOp::Mod, false) => problem.help("the remainder is one of integers"),
+            (BinaryOp::Div, false) => problem.help("a division by the integer 0?"),
+            (_, false) => problem,
+        })
+    }
+
+    /// Two arrays of one shape, or an array and a scalar, combined element by element.
+    fn zipped(
+        &mut self,
+        symbol: &str,
+        combine: &dyn Fn(&Scalar, &Scalar) -> Option<Scalar>,
+        [(left, left_span), (right, right_span)]: [(&Array, &Span); 2],
+        span: &Span,
+    ) -> Result<Array, Problem> {
+        let no_value = || Problem::new(span, format!("`{symbol}` has no value here"));
         if let Some(value) = right.as_scalar() {
-            return left.map(|l| l.combine(op, value)).ok_or_else(no_value);
+            return left.map(|l| combine(l, value)).ok_or_else(no_value);
         }
         if let Some(value) = left.as_scalar() {
-            return right.map(|r| value.combine(op, r)).ok_or_else(no_value);
+            return right.map(|r| combine(value, r)).ok_or_else(no_value);
         }
         if left.shape != right.shape {
             let (l, r) = (shown(&left.shape), shown(&right.shape));
-            let message = format!("arrays of the shapes {l} and {r} have no `{}`", op.symbol());
+            let message = format!("arrays of the shapes {l} and {r} have no `{symbol}`");
             return Err(Problem::new(span, message)
                 .see(left_span, format!("of shape {l}"))
-                .see(right_span, format!("of shape {r}")));
+                .see(right_span, format!("of shape {r}"))
+                .help("both have one shape, or one is a scalar"));
         }
         let mut pieces = Vec::new();
         for l in &left.pieces {
@@ -200,7 +297,7 @@ impl Evaluator {
                     continue;
                 };
                 let names: Vec<Name> = l.domain.iter().map(|(n, ..)| n.clone()).collect();
-                let value = l.value.combine(op, &r.renamed(&names));
+                let value = combine(&l.value, &r.renamed(&names));
                 let value = value.ok_or_else(no_value)?;
                 let piece = l.within(&both);
                 pieces.push(Piece { value, ..piece });
@@ -378,6 +475,10 @@ impl Evaluator {
         };
         Ok(total.unwrap_or_else(neutral))
     }
+}
+
+pub(super) fn no_choice(span: &Span) -> Problem {
+    Problem::new(span, "these values have no common type")
 }
 
 fn whole_ranges(shape: &[u64]) -> Vec<(i64, i64)> {

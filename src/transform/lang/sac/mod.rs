@@ -13,7 +13,15 @@
 //! - index patterns: `iv`, `[i,j]`, `[i,.,j]`, `[...,i]`
 //! - with-loops: `with { (l <= iv < u) : e; } : genarray(shape, default)`, `modarray(a)`, `fold(+,
 //!   0)`
+//! - bounds may depend on index variables: `| [0,0] <= [i,j] < [8,i]`. `step [4] width [2]` takes
+//!   the first 2 of every 4 indices. A scalar bounds every component of an index vector
 //! - `a[i,j]`, `a[iv]`, `a[i]` for a row, `[1, 2]`, `+ - * / %`, `++`, and the functions of `call`
+//! - `a < b`, `&&`, `||` and `c ? x : y`. Both branches are read at every index, unless the condition
+//!   is known
+//! - `double[*] f(double[*] a, int n) { b = …; return b; }` defines a function, whose calls are
+//!   replaced by its value. `[.,.]` is an array of two dimensions
+//!
+//! Arrays without elements have no code: their shapes are known, and nothing is computed.
 //!
 //! Integers combined with floating-point numbers are converted. If bounds are inferred from arrays
 //! of different extents, the least extent is taken (§5.2).
@@ -45,16 +53,28 @@ pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> Result<Program,
     let mut evaluator = Evaluator::default();
     let mut variables: Vec<ir::Variable> = Vec::new();
     let mut assignments = Vec::new();
-    let mut empty: Option<Problem> = None;
     let mut names: Vec<String> = Vec::new();
     for (name, size) in sizes {
         let size = i64::try_from(*size).unwrap_or(i64::MAX);
         let value = Array::scalar(Scalar::integer(size));
-        evaluator.scope.push((name.clone(), value));
+        evaluator.sizes.push((name.clone(), value));
+    }
+    evaluator.scope.clone_from(&evaluator.sizes);
+    for item in &items {
+        let Item::Function(function) = item else {
+            continue;
+        };
+        let (name, span) = &function.name;
+        let mut known = evaluator.functions.iter();
+        if let Some(first) = known.find(|f| f.name.0 == *name) {
+            let problem = Problem::new(span, format!("the function `{name}` is defined twice"));
+            problems.push(problem.see(&first.name.1, "here first"));
+        }
+        evaluator.functions.push(function.clone());
     }
     for item in items {
         match item {
-            Item::Unread => {}
+            Item::Unread | Item::Function(_) => {}
             Item::Declaration(declaration) => {
                 let (name, span) = &declaration.name;
                 if names.contains(name) {
@@ -111,12 +131,6 @@ pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> Result<Program,
                                 is_output: true,
                             }),
                         }
-                    } else {
-                        let message = format!(
-                            "`{name}` has the shape {}: it is empty",
-                            shown(&value.shape)
-                        );
-                        empty.get_or_insert(Problem::new(span, message));
                     }
                     Ok((tensor, value.shape))
                 });
@@ -137,9 +151,11 @@ pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> Result<Program,
             }
         }
     }
-    if problems.is_empty() && assignments.is_empty() {
-        let nothing = || Problem::new(&(0..0), "the program assigns nothing");
-        problems.push(empty.unwrap_or_else(nothing));
+    if problems.is_empty() && evaluator.scope.len() == evaluator.sizes.len() {
+        problems.push(Problem::new(
+            &(0..0),
+            "the text declares and assigns nothing",
+        ));
     }
     if problems.is_empty() {
         Ok(Program::new(variables, assignments))

@@ -1,17 +1,17 @@
 //! Parses declarations and assignments of array expressions.
 
 use super::syntax::{
-    Bound, Declaration, Infix, Item, Kind, Limit, Node, Operator, Part, Partition, Pattern, Range,
-    Statement,
+    Bound, Declaration, Dimensions, Function, Infix, Item, Kind, Limit, Node, Operator, Part,
+    Partition, Pattern, Range, Statement, Type,
 };
-use crate::ir::{Elem, Reduction};
-use crate::lang::term::Extent;
-use crate::lang::token::{Errors, Input, Rule, Token, integer, name, parsed, sign, tokens, word};
+use crate::ir::{Comparison, Elem, Reduction};
+use crate::lang::items::extents;
+use crate::lang::token::{Errors, Input, Rule, Token, name, parsed, sign, tokens, word};
 use crate::problem::{Problem, Span};
 use chumsky::input::{Input as _, MapExtra};
 use chumsky::prelude::*;
 
-const WORDS: &[&str] = &["with", "double", "float", "int", "long"];
+const WORDS: &[&str] = &["with", "double", "float", "int", "long", "return"];
 
 /// The items of a text, and the mistakes in it.
 pub(super) fn file(text: &str) -> (Vec<Item>, Vec<Problem>) {
@@ -45,17 +45,62 @@ fn items<'t, I: Input<'t> + 't>() -> Rule<'t, I, Vec<Item>> {
         word("long").to(Elem::I64),
     ))
     .boxed();
-    let number = integer()
-        .map(|(value, span)| (Extent::Number(value), span))
+    let extents = extents(WORDS, sign(",")).or_not().boxed();
+    let rank = sign(".")
+        .separated_by(sign(","))
+        .at_least(1)
+        .count()
+        .map(Dimensions::Rank);
+    let any_rank = sign("*").to(Dimensions::Any);
+    let open = choice((rank, any_rank)).delimited_by(sign("["), sign("]"));
+    let given = extents
+        .clone()
+        .map(|extents| Dimensions::Given(extents.unwrap_or_default()));
+    let of_type = elem
+        .clone()
+        .then(choice((open, given)))
+        .map(|(elem, dimensions)| Type { elem, dimensions })
         .boxed();
-    let size = name(WORDS)
-        .map(|(name, span)| (Extent::Name(name), span))
-        .boxed();
-    let extents = choice((number, size))
+    let parameters = of_type
+        .clone()
+        .then(name(WORDS))
         .separated_by(sign(","))
         .collect::<Vec<_>>()
-        .delimited_by(sign("["), sign("]"))
+        .delimited_by(sign("("), sign(")"))
+        .boxed();
+    let local = elem
+        .clone()
+        .then(extents.clone())
         .or_not()
+        .ignore_then(name(WORDS))
+        .then_ignore(sign("="))
+        .then(expression())
+        .then_ignore(sign(";"))
+        .map(|(target, value)| Statement { target, value })
+        .boxed();
+    let value = word("return")
+        .ignore_then(expression())
+        .then_ignore(sign(";"))
+        .boxed();
+    let body = local
+        .repeated()
+        .collect::<Vec<_>>()
+        .then(value)
+        .delimited_by(sign("{"), sign("}"))
+        .boxed();
+    let function = of_type
+        .then(name(WORDS))
+        .then(parameters)
+        .then(body)
+        .map(|(((result, name), parameters), (body, value))| {
+            Item::Function(Function {
+                result,
+                name,
+                parameters,
+                body,
+                value,
+            })
+        })
         .boxed();
     let declaration = elem
         .then(extents)
@@ -87,7 +132,7 @@ fn items<'t, I: Input<'t> + 't>() -> Rule<'t, I, Vec<Item>> {
         .then(sign(";").or_not())
         .map(|_| Item::Unread)
         .boxed();
-    choice((declaration, statement))
+    choice((function, declaration, statement))
         .recover_with(via_parser(skipped))
         .repeated()
         .collect()
@@ -98,6 +143,57 @@ fn items<'t, I: Input<'t> + 't>() -> Rule<'t, I, Vec<Item>> {
 fn expression<'t, I: Input<'t> + 't>() -> Rule<'t, I, Node> {
     recursive(|node| {
         let node = node.boxed();
+        let operand = arithmetic(node.clone());
+        let comparison = choice((
+            sign("<=").to(Comparison::LessEqual),
+            sign("<").to(Comparison::Less),
+            sign(">=").to(Comparison::GreaterEqual),
+            sign(">").to(Comparison::Greater),
+            sign("==").to(Comparison::Equal),
+            sign("!=").to(Comparison::NotEqual),
+        ))
+        .boxed();
+        let compared = operand
+            .clone()
+            .then(comparison.then(operand).or_not())
+            .map_with(|(left, right), e| match right {
+                None => left,
+                Some((comparison, right)) => {
+                    let kind = Kind::Compare(comparison, Box::new(left), Box::new(right));
+                    Node::new(kind, at(e))
+                }
+            })
+            .boxed();
+        let logic = |of: Rule<'t, I, Node>, symbol: &'static str, is_and: bool| {
+            of.clone()
+                .foldl_with(
+                    sign(symbol).ignore_then(of).repeated(),
+                    move |left, right, e| {
+                        let kind = Kind::Logic(is_and, Box::new(left), Box::new(right));
+                        Node::new(kind, at(e))
+                    },
+                )
+                .boxed()
+        };
+        let condition = logic(logic(compared, "&&", true), "||", false);
+        let branches = node.clone().then_ignore(sign(":")).then(node).boxed();
+        condition
+            .then(sign("?").ignore_then(branches).or_not())
+            .map_with(|(condition, branches), e| match branches {
+                None => condition,
+                Some((then, otherwise)) => {
+                    let [condition, then, otherwise] = [condition, then, otherwise].map(Box::new);
+                    Node::new(Kind::Choice(condition, then, otherwise), at(e))
+                }
+            })
+    })
+    .boxed()
+}
+
+/// An expression whose operators are those of arithmetic: bounds consist of such.
+fn arithmetic<'t, I: Input<'t> + 't>(node: Rule<'t, I, Node>) -> Rule<'t, I, Node> {
+    recursive(|limit| {
+        let limit = limit.boxed();
         let number = select! {
             Token::Integer(text) => text,
             Token::Decimal(text) => text,
@@ -142,8 +238,8 @@ fn expression<'t, I: Input<'t> + 't>() -> Rule<'t, I, Node> {
             .boxed();
         let primary = choice((
             number,
-            comprehension(node.clone()),
-            with_loop(node.clone()),
+            comprehension(node.clone(), limit.clone()),
+            with_loop(node.clone(), limit),
             list.clone(),
             called,
             parenthesis,
@@ -229,32 +325,43 @@ fn pattern<'t, I: Input<'t> + 't>() -> Rule<'t, I, Pattern> {
 
 /// `l <= iv < u`; either bound may be missing.
 fn range<'t, I: Input<'t> + 't>(node: Rule<'t, I, Node>) -> Rule<'t, I, Range> {
-    let limit = choice((sign(".").to(Limit::Dot), node.map(Limit::Value))).boxed();
+    let limit = choice((sign(".").to(Limit::Dot), node.clone().map(Limit::Value))).boxed();
     let relation = choice((sign("<=").to(true), sign("<").to(false))).boxed();
+    let grid = |called: &'static str| word(called).ignore_then(node.clone()).or_not().boxed();
+    let (step, width) = (grid("step"), grid("width"));
     limit
         .clone()
         .then(relation.clone())
         .then(limit.clone())
         .then(relation.then(limit).or_not())
-        .map_with(|(((first, is_equal), second), third), e| Range {
-            limits: match third {
-                None => vec![first, second],
-                Some((_, ref third)) => vec![first, second, third.clone()],
+        .then(step)
+        .then(width)
+        .map_with(
+            |(((((first, is_equal), second), third), step), width), e| Range {
+                limits: match third {
+                    None => vec![first, second],
+                    Some((_, ref third)) => vec![first, second, third.clone()],
+                },
+                or_equal: match third {
+                    None => vec![is_equal],
+                    Some((equal, _)) => vec![is_equal, equal],
+                },
+                step,
+                width,
+                span: at(e),
             },
-            or_equal: match third {
-                None => vec![is_equal],
-                Some((equal, _)) => vec![is_equal, equal],
-            },
-            span: at(e),
-        })
+        )
         .boxed()
 }
 
-fn comprehension<'t, I: Input<'t> + 't>(node: Rule<'t, I, Node>) -> Rule<'t, I, Node> {
+fn comprehension<'t, I: Input<'t> + 't>(
+    node: Rule<'t, I, Node>,
+    limit: Rule<'t, I, Node>,
+) -> Rule<'t, I, Node> {
     let partition = pattern()
         .then_ignore(sign("->"))
-        .then(node.clone())
-        .then(sign("|").ignore_then(range(node)).or_not())
+        .then(node)
+        .then(sign("|").ignore_then(range(limit)).or_not())
         .map_with(|((pattern, body), range), e| Partition {
             pattern,
             body,
@@ -272,8 +379,11 @@ fn comprehension<'t, I: Input<'t> + 't>(node: Rule<'t, I, Node>) -> Rule<'t, I, 
         .boxed()
 }
 
-fn with_loop<'t, I: Input<'t> + 't>(node: Rule<'t, I, Node>) -> Rule<'t, I, Node> {
-    let generator = range(node.clone())
+fn with_loop<'t, I: Input<'t> + 't>(
+    node: Rule<'t, I, Node>,
+    limit: Rule<'t, I, Node>,
+) -> Rule<'t, I, Node> {
+    let generator = range(limit)
         .delimited_by(sign("("), sign(")"))
         .then_ignore(sign(":"))
         .then(node.clone())

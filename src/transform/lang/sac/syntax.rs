@@ -1,6 +1,6 @@
 //! The syntax of array expressions.
 
-use crate::ir::{Elem, Reduction};
+use crate::ir::{Comparison, Elem, Reduction};
 use crate::lang::term::Extent;
 use crate::problem::Span;
 
@@ -15,6 +15,30 @@ impl Node {
     pub fn new(kind: Kind, span: Span) -> Node {
         Node { kind, span }
     }
+
+    /// The operands, without the bodies of comprehensions and with-loops.
+    pub fn operands(&self) -> Vec<&Node> {
+        match &self.kind {
+            Kind::Integer(_) | Kind::Float(_) | Kind::Name(_) => Vec::new(),
+            Kind::List(items) | Kind::Call(_, items) => items.iter().collect(),
+            Kind::Negate(of) => vec![of],
+            Kind::Binary(_, left, right)
+            | Kind::Compare(_, left, right)
+            | Kind::Logic(_, left, right) => vec![left, right],
+            Kind::Choice(condition, then, otherwise) => vec![condition, then, otherwise],
+            Kind::Select(of, index) => {
+                let of: &Node = of;
+                [of].into_iter().chain(index).collect()
+            }
+            Kind::Comprehension(_) | Kind::With(..) => Vec::new(),
+        }
+    }
+
+    /// Whether one of the names occurs, outside of comprehensions and with-loops inside of it.
+    pub fn mentions(&self, names: &[String]) -> bool {
+        matches!(&self.kind, Kind::Name(name) if names.contains(name))
+            || self.operands().iter().any(|of| of.mentions(names))
+    }
 }
 
 /// The kind of an expression, with its operands.
@@ -27,6 +51,12 @@ pub(super) enum Kind {
     List(Vec<Node>),
     Negate(Box<Node>),
     Binary(Infix, Box<Node>, Box<Node>),
+    /// `a < b`: 1 or 0.
+    Compare(Comparison, Box<Node>, Box<Node>),
+    /// `a && b`, or `a || b`
+    Logic(bool, Box<Node>, Box<Node>),
+    /// `c ? a : b`
+    Choice(Box<Node>, Box<Node>, Box<Node>),
     /// `a[i, j]`
     Select(Box<Node>, Vec<Node>),
     Call((String, Span), Vec<Node>),
@@ -98,6 +128,17 @@ impl Pattern {
         }
     }
 
+    /// The names that it binds.
+    pub fn bound(&self) -> Vec<String> {
+        match self {
+            Pattern::Vector(name, _) => vec![name.clone()],
+            Pattern::Parts(..) => {
+                let names = self.names().unwrap_or_default();
+                names.into_iter().map(|(name, _)| name.to_owned()).collect()
+            }
+        }
+    }
+
     /// The pattern without dots, as bounds spell it (§5.2, `strip-dots`).
     pub fn stripped(&self) -> String {
         match (self, self.names()) {
@@ -123,11 +164,14 @@ impl Pattern {
     }
 }
 
-/// The range after `|`: two or three limits, separated by `<` or `<=`.
+/// The range after `|`: two or three limits, separated by `<` or `<=`, and perhaps a grid.
 #[derive(Clone, Debug)]
 pub(super) struct Range {
     pub limits: Vec<Limit>,
     pub or_equal: Vec<bool>,
+    /// `step s`, and `width w`: of every s indices, the first w.
+    pub step: Option<Node>,
+    pub width: Option<Node>,
     pub span: Span,
 }
 
@@ -163,6 +207,7 @@ pub(super) enum Operator {
 pub(super) enum Item {
     Declaration(Declaration),
     Statement(Statement),
+    Function(Function),
     /// A part with a syntax error.
     Unread,
 }
@@ -173,6 +218,54 @@ pub(super) struct Declaration {
     pub elem: Elem,
     pub extents: Vec<(Extent, Span)>,
     pub name: (String, Span),
+}
+
+/// `double[*] f(double[.,.] a, int n) { b = …; return b; }`
+#[derive(Clone, Debug)]
+pub(super) struct Function {
+    pub result: Type,
+    pub name: (String, Span),
+    pub parameters: Vec<(Type, (String, Span))>,
+    pub body: Vec<Statement>,
+    pub value: Node,
+}
+
+/// The type of a parameter or a result.
+#[derive(Clone, Debug)]
+pub(super) struct Type {
+    pub elem: Elem,
+    pub dimensions: Dimensions,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Dimensions {
+    /// `[3,n]`, or nothing for a scalar.
+    Given(Vec<(Extent, Span)>),
+    /// `[.,.]`: any extents.
+    Rank(usize),
+    /// `[*]`: any shape.
+    Any,
+}
+
+impl Dimensions {
+    /// The dimensions in words.
+    pub fn shown(&self) -> String {
+        match self {
+            Dimensions::Given(extents) if extents.is_empty() => "a scalar".to_owned(),
+            Dimensions::Given(extents) => {
+                let texts = extents.iter().map(|(extent, _)| match extent {
+                    Extent::Number(value) => value.to_string(),
+                    Extent::Name(name) => name.clone(),
+                });
+                format!(
+                    "an array of shape [{}]",
+                    texts.collect::<Vec<_>>().join(",")
+                )
+            }
+            Dimensions::Rank(rank) => format!("an array of shape [{}]", vec!["."; *rank].join(",")),
+            Dimensions::Any => "an array".to_owned(),
+        }
+    }
 }
 
 /// `C = e;`

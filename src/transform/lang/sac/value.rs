@@ -2,7 +2,9 @@
 //!
 //! An array consists of pieces in boxes of indices. The first box that contains an index applies.
 
-use crate::ir::{Affine, BinaryOp, Constant, Elem, Expr, Function, Name, Node, Shape, Tensor};
+use crate::ir::{
+    Affine, BinaryOp, Comparison, Constant, Elem, Expr, Function, Name, Node, Shape, Tensor,
+};
 
 /// The value of an element.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +30,79 @@ pub(super) struct Piece {
     /// For each dimension, the iterator that the value uses, and its range.
     pub domain: Vec<(Name, i64, i64)>,
     pub value: Scalar,
+}
+
+/// A comparison of two values, on which an element depends.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Condition {
+    pub comparison: Comparison,
+    pub left: Scalar,
+    pub right: Scalar,
+}
+
+impl Condition {
+    pub fn substitute(&self, map: &dyn Fn(&Name) -> Option<Affine>) -> Condition {
+        Condition {
+            comparison: self.comparison,
+            left: self.left.substitute(map),
+            right: self.right.substitute(map),
+        }
+    }
+
+    /// `then` if it holds, and `otherwise` if not.
+    pub fn chosen(&self, then: &Scalar, otherwise: &Scalar) -> Option<Scalar> {
+        Scalar::choice(
+            self.comparison,
+            [&self.left, &self.right],
+            [then, otherwise],
+        )
+    }
+
+    /// `then` where all conditions hold, and `otherwise` elsewhere.
+    pub fn all(conditions: &[Condition], then: &Scalar, otherwise: &Scalar) -> Option<Scalar> {
+        let mut all = conditions.iter().rev();
+        all.try_fold(then.clone(), |then, of| of.chosen(&then, otherwise))
+    }
+}
+
+/// The pieces of a partition, in which elements depend on conditions.
+#[derive(Clone, Debug)]
+pub(super) struct Layer {
+    pub pieces: Vec<Piece>,
+    pub conditions: Vec<Condition>,
+}
+
+/// The pieces of layers, the first on top, over pieces that contain every index of them; `None` if
+/// there are too many, or if a number has no value in the common type.
+pub(super) fn layered(layers: Vec<Layer>, bottom: Vec<Piece>) -> Option<Vec<Piece>> {
+    let mut below = bottom;
+    for layer in layers.into_iter().rev() {
+        let mut pieces = Vec::new();
+        for piece in &layer.pieces {
+            if layer.conditions.is_empty() {
+                pieces.push(piece.clone());
+                continue;
+            }
+            let names: Vec<Name> = piece.domain.iter().map(|(n, ..)| n.clone()).collect();
+            for under in &below {
+                let Some(both) = shared(&piece.ranges(), &under.ranges()) else {
+                    continue;
+                };
+                let otherwise = under.renamed(&names);
+                let value = Condition::all(&layer.conditions, &piece.value, &otherwise)?;
+                pieces.push(Piece {
+                    value,
+                    ..piece.within(&both)
+                });
+            }
+        }
+        pieces.extend(below);
+        if pieces.len() > MAX_PIECES {
+            return None;
+        }
+        below = pieces;
+    }
+    Some(below)
 }
 
 impl Scalar {
@@ -118,6 +193,38 @@ impl Scalar {
             shape: Shape::of_extents([]),
             left,
             right,
+        })))
+    }
+
+    /// `then` if two values compare like this, and `otherwise` if not; `None` if a number has no
+    /// value in the common type.
+    pub fn choice(
+        comparison: Comparison,
+        [left, right]: [&Scalar; 2],
+        [then, otherwise]: [&Scalar; 2],
+    ) -> Option<Scalar> {
+        if let (Some(a), Some(b)) = (left.as_integer(), right.as_integer()) {
+            let chosen = match comparison.holds(a, b) {
+                true => then,
+                false => otherwise,
+            };
+            return Some(chosen.clone());
+        }
+        if then == otherwise {
+            return Some(then.clone());
+        }
+        let compared = common(left.elem(), right.elem());
+        let elem = common(then.elem(), otherwise.elem());
+        let args = vec![
+            left.tree(compared)?,
+            right.tree(compared)?,
+            then.tree(elem)?,
+            otherwise.tree(elem)?,
+        ];
+        Some(Scalar::Tree(Expr::new(Node::Apply {
+            function: Function::Select(comparison),
+            shape: Shape::of_extents([]),
+            args,
         })))
     }
 

@@ -242,7 +242,17 @@ impl Writer {
                     Function::Cast(Elem::F64) => "tod",
                     Function::Cast(Elem::F32) => "tof",
                     Function::Cast(_) => "toi",
-                    Function::Select(_) => return Err("choices between values".into()),
+                    Function::Select(comparison) => {
+                        return match arguments.as_slice() {
+                            [left, right, then, otherwise] => {
+                                let symbol = comparison.symbol();
+                                Ok(format!(
+                                    "(({left} {symbol} {right}) ? {then} : {otherwise})"
+                                ))
+                            }
+                            _ => Err("such choices".into()),
+                        };
+                    }
                     other => other.name(),
                 };
                 Ok(format!("{name}({})", arguments.join(", ")))
