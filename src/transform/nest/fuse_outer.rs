@@ -107,9 +107,9 @@ pub fn fuse_outer(first: &Nest, second: &Nest, level: i64) -> Result<Nest, Error
 }
 
 /// The help for nests whose ranges differ.
-const SIDE_BY_SIDE: &str = "only loops over the same range fuse here; a lower level, such as 0, \
-                            leaves them side by side, and `fuse` of the two loops then peels what \
-                            does not coincide where bounds differ by constants and overlap";
+const SIDE_BY_SIDE: &str = "only loops over the same range fuse; `fuse_outer` at level 0 leaves them \
+                            side by side, and `fuse` of these two loops peels what does not \
+                            coincide where bounds differ by constants and overlap";
 
 /// Prepares the second nest to run after the first: its statements execute later assignments, and
 /// its local tensors get names of their own.

@@ -25,6 +25,7 @@ mod refused_inits;
 mod refused_loops;
 mod refused_nests;
 mod refused_operands;
+mod refused_padded;
 mod refused_partitions;
 mod refused_producers;
 mod refused_ranges;

@@ -11,6 +11,7 @@ use crate::teml::refused_inits::inits;
 use crate::teml::refused_loops::loops;
 use crate::teml::refused_nests::nests;
 use crate::teml::refused_operands::operands;
+use crate::teml::refused_padded::padded;
 use crate::teml::refused_partitions::partitions;
 use crate::teml::refused_producers::producers;
 use crate::teml::refused_ranges::ranges;
@@ -76,6 +77,7 @@ fn cases() -> Vec<Case> {
     [
         expressions(),
         operands(),
+        padded(),
         partitions(),
         nests(),
         loops(),

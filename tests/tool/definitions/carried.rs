@@ -41,7 +41,7 @@ fn a_matrix_and_its_transpose_are_added() {
     let (code, out, _) = teml(&["run"], script);
     assert_eq!(
         (code, out.as_str()),
-        (0, "f64[2][2]: 0.0, 11.0, 11.0, 22.0\n")
+        (0, "f64[2][2]:\n   0.0  11.0\n  11.0  22.0\n")
     );
 }
 

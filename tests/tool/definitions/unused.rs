@@ -137,7 +137,7 @@ fn a_script_that_shows_nothing_says_so() {
     let codegen = format!("{NEST}codegen(c);");
     let (_, _, err) = teml(&["run"], &codegen);
     assert!(err.starts_with(silent), "{err}");
-    assert!(err.contains("`codegen` made the C function `C`"), "{err}");
+    assert!(err.contains("`codegen` made the C function `c`"), "{err}");
     assert!(
         err.contains("`teml emit` prints the C of a script"),
         "{err}"
