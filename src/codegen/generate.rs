@@ -1,7 +1,8 @@
 //! Generates one C function from nests.
 //!
-//! The C allocates nothing. Every tensor that is not local is a parameter: nest by nest, its result
-//! before its operands. Nests that are not proved to compute their definition are refused.
+//! The C allocates nothing. Every tensor that is not local is a parameter: first those that nests
+//! write, then those that they only read. Nests that are not proved to compute their definition are
+//! refused.
 
 use super::c::printer::{Printed, asked, comment, print};
 use super::kernel::{Header, Kernel, Param, Role, Vectors, parameter};
@@ -256,13 +257,17 @@ fn params(nests: &[Nest]) -> Result<Vec<Param>, NoCode> {
         Role::In if written(tensor) => Role::InOut,
         role => role,
     };
-    Ok(tensors
+    let mut params: Vec<Param> = tensors
         .into_iter()
         .map(|tensor| Param {
             role: role(&tensor),
             tensor,
         })
-        .collect())
+        .collect();
+    // Results come first, and each group in the order of the script's declarations, so that all
+    // variants of a computation have one signature.
+    params.sort_by_key(|param| (param.role == Role::In, param.tensor.declared()));
+    Ok(params)
 }
 
 /// Whether a program assigns `tensor`: its statements run one after the other.

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
+use teml::codegen::{Kernel, Param, Role};
 use teml::ir::Nest;
 use teml::legality::{self, Reductions, Verdict};
 use teml::script::Session;
@@ -95,6 +96,39 @@ fn what_every_script_emits_compiles_without_warnings() {
             .unwrap();
         let shown = String::from_utf8_lossy(&compiled.stderr).into_owned();
         assert!(compiled.status.success(), "{script}: {shown}");
+    }
+}
+
+/// Results and inputs of all variants come in the same order; variants only differ in temporaries.
+#[test]
+fn variants_have_one_signature() {
+    for script in &scripts() {
+        let workbench = Workbench {
+            runner: Arc::new(Emit::default()),
+            size: Size::Mini,
+            ..Workbench::default()
+        };
+        let session = Session::new(Box::new(std::io::sink()), workbench);
+        let mut session = session.ok().unwrap();
+        if let Err(error) = session.run_file(&path(script)) {
+            panic!("{}", error.render(false));
+        }
+        let bench = session.bench().lock();
+        let signature = |kernel: &Kernel, results: &[String]| -> Vec<String> {
+            let inputs = kernel.params.iter().filter(|p| p.role == Role::In);
+            let written = kernel.params.iter().filter(|p| p.role != Role::In);
+            let label = |p: &Param| p.tensor.label().to_owned();
+            let kept = written.map(label).filter(|name| results.contains(name));
+            kept.chain(inputs.map(label)).collect()
+        };
+        let emitted = bench.kept.emitted.iter().zip(&bench.kept.compared);
+        let all: Vec<Vec<String>> = emitted
+            .map(|(variant, kernel)| signature(kernel, &teml::trial::results(variant)))
+            .collect();
+        assert!(!all.is_empty(), "{script}");
+        for (one, variant) in all.iter().zip(&bench.kept.emitted) {
+            assert_eq!(one, &all[0], "{script}: {}", variant.label);
+        }
     }
 }
 

@@ -33,7 +33,8 @@ parallel and vector loops are proved. Illegal nests are refused (see `check`, `a
 Printing the result shows the C; `save(code, path)` writes it.
 
 The C compiles as C11 and as C++17, and allocates nothing: every tensor that is not local is a
-parameter, nest by nest, its result before its operands. Buffers need no alignment. C that stores
+parameter. Results come first, then inputs, each in the order in which the script declares them.
+Buffers need no alignment. C that stores
 past the caches (`stream`) asks whether they are aligned to 64 bytes; `-DTEML_ALIGNED_TENSORS`
 promises it for all of them. Vector loops use the vector types of gcc and clang: `f64xn(x[i])` means
 the elements from `x[i]` on that fill a vector register of the target. Link with `-lm`, and compile

@@ -2,7 +2,7 @@
 
 use crate::binding::call::{Call, Effect, Function, Parameter};
 use crate::binding::captured;
-use crate::ir::{Expr, Name, Nest};
+use crate::ir::{Expr, Name, Nest, Program};
 use crate::messages::fail::Failure;
 use crate::trial::{Failed, Measured, Ranking, Variant};
 use crate::values;
@@ -18,8 +18,9 @@ pub(super) static COMPARE: Function = Function {
     doc: "\
 Checks and times variants of a computation: `compare([naive, plan])`.
 
-A variant is a nest, a list of nests that run in order, or a tensor, which is computed with all
-that it needs (`nests`). It is named by `named`, or after the variable of its last nest or of its list. All variants must compute the same tensors.
+A variant is a nest, a list of nests that run in order, a tensor, which is computed with all that it
+needs (`nests`), or a program. It is named by `named`, or after the variable of its last nest or of
+its list. All variants must compute the same tensors.
 
 Every element of every result is compared with the reference before anything is timed. A wrong
 element is shown with its indices, and nothing is timed. Then all variants are timed in turn, in
@@ -154,7 +155,8 @@ fn not_run(variants: &[Variant]) -> Array {
 
 pub(super) fn variants(call: &Call) -> Result<Vec<Variant>, Failure> {
     let expected = "a nest or a list of variants, each a nest or a list of nests";
-    let is_one = |value: &Dynamic| value.is::<Nest>() || is_assignment(value);
+    let is_one =
+        |value: &Dynamic| value.is::<Nest>() || value.is::<Program>() || is_assignment(value);
     let items: Array = match call.value(0).filter(is_one) {
         Some(one) => vec![one],
         None => call.get(0, expected)?,
@@ -166,7 +168,10 @@ pub(super) fn variants(call: &Call) -> Result<Vec<Variant>, Failure> {
         let nests: Vec<Nest> = match (item.read_lock::<Array>(), &tensor) {
             (Some(list), _) => list.iter().filter_map(nest_of).collect(),
             (None, Some(tensor)) => call.nests_of(tensor)?,
-            (None, None) => nest_of(item).into_iter().collect(),
+            (None, None) => match item.read_lock::<Program>() {
+                Some(program) => call.nests_of_program(&program)?,
+                None => nest_of(item).into_iter().collect(),
+            },
         };
         let listed = item.read_lock::<Array>().map(|list| list.len());
         if nests.is_empty() || listed.is_some_and(|count| nests.len() != count) {

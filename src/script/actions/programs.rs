@@ -332,11 +332,7 @@ after the first get names of their own.",
     call: |call| {
         let nests = match call.expr(0) {
             Ok(expr) if expr.is_assignment() => call.nests_of(&expr)?,
-            _ => {
-                let program = of(call)?;
-                let nests = program.assignments().iter().map(|a| build(call, a));
-                nests.collect::<Result<_, _>>()?
-            }
+            _ => call.nests_of_program(&of(call)?)?,
         };
         let list: Array = nests.into_iter().map(Dynamic::from).collect();
         Ok(list.into())

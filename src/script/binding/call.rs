@@ -5,7 +5,7 @@
 //! found".
 
 use crate::binding::state::{Shared, State};
-use crate::ir::{Expr, Nest, Site};
+use crate::ir::{Expr, Nest, Program, Site};
 use crate::messages::fail::Failure;
 use crate::values::{self, Index};
 use crate::verbs::{self, Bench, Refusal, Workbench};
@@ -274,8 +274,8 @@ impl Call<'_> {
         }
     }
 
-    /// Argument `k` as a list of nests; a nest alone is a list of one, and a tensor is computed
-    /// with all that it needs.
+    /// Argument `k` as a list of nests; a nest alone is a list of one, a tensor is computed with all
+    /// that it needs, and a program is a nest for each of its assignments.
     ///
     /// # Errors
     /// It is none.
@@ -285,6 +285,9 @@ impl Call<'_> {
         }
         if let Some(expr) = self.get::<Expr>(k, "").ok().filter(Expr::is_assignment) {
             return self.nests_of(&expr);
+        }
+        if let Ok(program) = self.get::<Program>(k, "") {
+            return self.nests_of_program(&program);
         }
         let expected = "a nest or a list of nests";
         let list = self.get::<Array>(k, expected);
@@ -304,6 +307,17 @@ impl Call<'_> {
     pub fn nests_of(&self, tensor: &Expr) -> Result<Vec<Nest>, Failure> {
         let nests = verbs::nests(self.bench(), tensor, self.site().as_ref());
         nests.map_err(Failure::operation)
+    }
+
+    /// A nest for each assignment of a program, in order.
+    ///
+    /// # Errors
+    /// As `build`.
+    pub fn nests_of_program(&self, program: &Program) -> Result<Vec<Nest>, Failure> {
+        let site = self.site();
+        let assignments = program.assignments().iter();
+        let nests = assignments.map(|assignment| verbs::built(assignment, site.as_ref()));
+        nests.collect::<Result<_, _>>().map_err(Failure::operation)
     }
 
     /// Argument `k` as a tensor expression.
