@@ -7,6 +7,7 @@ mod forms;
 mod given;
 mod messages;
 mod names;
+mod operands;
 mod pieces;
 mod provenance;
 mod ranges;
