@@ -106,3 +106,24 @@ fn tensors_of_a_loop_can_be_used_together() {
     );
     assert_eq!(at, "old");
 }
+
+#[test]
+fn functions_need_no_iterators() {
+    agree(
+        "let y = tanh(A); let z = cast(relu(A - 3), \"f32\"); let w = eq(vtanh(A) + 1, [i, j] -> [i, j]);
+         print(run(y).y); print(run(z).z); print(run(w).w); print(exp(0.0));",
+        "let y = eq(vtanh(A, [i, j]), [i, j]); let z = eq(vcast(vrelu(vat(A, [i, j]) - 3), \"f32\"), [i, j]);
+         let w = eq(vtanh(A, [i, j]) + 1, [i, j]);
+         print(run(y).y); print(run(z).z); print(run(w).w); print(1.0);",
+    );
+    agree(
+        "A = tanh(A); print(run(A).A);",
+        "A = eq(vtanh(A, [i, j]), [i, j]); print(run(A).A);",
+    );
+    let (message, at) = fault(&format!("{INPUTS} let y = tanh(vat(A, [j, i]));"));
+    assert!(
+        message.contains("carries iterators, [j, i], and `iterators` is missing"),
+        "{message}"
+    );
+    assert_eq!(at, "tanh");
+}
