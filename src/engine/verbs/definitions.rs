@@ -10,9 +10,13 @@ use crate::legality::assigns_all;
 /// The assignments of a script, in the order in which they were made.
 #[derive(Default)]
 pub struct Definitions {
-    /// How many tensors got a name.
+    /// How many tensors were declared or computed.
     named: u64,
     made: Vec<Made>,
+    /// The tensors that [`Definitions::operand`] named, by number.
+    unbound: Vec<u64>,
+    /// The tensors that got another name than their declaration says, by number.
+    renamed: Vec<(u64, Name)>,
     /// The tensors that `init` set, each with the number of assignments before it.
     given: Vec<(Name, usize)>,
 }
@@ -33,13 +37,194 @@ pub struct LeftOut {
 }
 
 impl Definitions {
-    /// The number of the next tensor that gets a name.
+    /// The number of the next tensor.
     pub fn name(&mut self) -> u64 {
         self.named += 1;
         self.named
     }
 
-    /// Notes an assignment to a tensor that has a name.
+    /// Notes an assignment whose target has no name yet, and numbers the target. So its place
+    /// among all assignments is known even if it gets a name much later.
+    pub fn computed(&mut self, assignment: &Expr, site: Option<Site>) -> Expr {
+        let number = self.name();
+        let assignment = assignment.fill_placeholder_with(&|tensor| tensor.declared_as(number));
+        self.made(&assignment, site);
+        assignment
+    }
+
+    /// The number of the target, if [`Definitions::computed`] noted this assignment, and the
+    /// assignment itself once its target has a name.
+    pub fn of_result(&self, assignment: &Expr) -> Option<(u64, Option<&Expr>)> {
+        let tensor = assignment.tensor()?;
+        if tensor.name().is_some() || tensor.declared() == 0 {
+            return None;
+        }
+        let made = self.with_number(tensor.declared())?;
+        let is_named = made.assignment.tensor().is_some_and(|t| t.name().is_some());
+        Some((tensor.declared(), is_named.then_some(&made.assignment)))
+    }
+
+    fn with_number(&self, number: u64) -> Option<&Made> {
+        let is_it = |made: &&Made| made.assignment.tensor().map(Tensor::declared) == Some(number);
+        self.made.iter().rev().find(is_it)
+    }
+
+    /// Gives the target of an assignment that [`Definitions::computed`] noted its name. `site` is
+    /// where a variable gives it.
+    pub fn bound(&mut self, assignment: &Expr, site: Option<Site>) {
+        let number = assignment.tensor().map(Tensor::declared);
+        let is_it = |made: &&mut Made| made.assignment.tensor().map(Tensor::declared) == number;
+        match self.made.iter_mut().rev().find(is_it) {
+            Some(made) => {
+                made.assignment = assignment.clone();
+                made.site = site.or(made.site.take());
+            }
+            None => self.made(assignment, site),
+        }
+    }
+
+    /// The assignment with a name for its target, which an operation reads before a variable names
+    /// it: the first of `t`, `t_2`, … that is not in use.
+    pub fn operand(&mut self, assignment: &Expr, is_used: &dyn Fn(&Name) -> bool) -> Option<Expr> {
+        let number = match self.of_result(assignment) {
+            Some((_, Some(named))) => return Some(named.clone()),
+            Some((number, None)) => number,
+            None => self.name(),
+        };
+        let name = self.free(&Name::new(OPERAND).ok()?, is_used)?;
+        let named = |tensor: &Tensor| tensor.named(name.clone()).declared_as(number);
+        let assignment = assignment.fill_placeholder_with(&named);
+        self.bound(&assignment, None);
+        self.unbound.push(number);
+        Some(assignment)
+    }
+
+    /// The first of `name`, `name_2`, … that no assigned tensor has and that is not in use.
+    pub fn free(&self, name: &Name, is_used: &dyn Fn(&Name) -> bool) -> Option<Name> {
+        let assigned = |name: &Name| {
+            let mut targets = self.made.iter().filter_map(|made| made.assignment.tensor());
+            targets.any(|tensor| tensor.name() == Some(name))
+        };
+        let renamed = |name: &Name| self.renamed.iter().any(|(_, known)| known == name);
+        let mut names = numbered(name);
+        names.find(|name| !assigned(name) && !renamed(name) && !is_used(name))
+    }
+
+    /// Gives tensors names of their own if expressions that are used together have several tensors
+    /// of one name. The first declaration keeps the name.
+    pub fn tell_apart(&mut self, expressions: &[Expr], is_used: &dyn Fn(&Name) -> bool) {
+        let mut known: Vec<Tensor> = Vec::new();
+        for expression in expressions {
+            expression.for_each_access(&mut |tensor, _| {
+                if !known.iter().any(|k| is_same(k, tensor)) {
+                    known.push(tensor.clone());
+                }
+            });
+        }
+        known.sort_by_key(Tensor::declared);
+        let before = self.renamed.len();
+        for (k, tensor) in known.iter().enumerate() {
+            let is_namesake = |other: &Tensor| other.name() == tensor.name();
+            let Some(name) = tensor.name().filter(|_| known[..k].iter().any(is_namesake)) else {
+                continue;
+            };
+            if let Some(own) = self.free(name, &|n| n == name || is_used(n)) {
+                self.renamed.push((tensor.declared(), own));
+            }
+        }
+        if self.renamed.len() > before {
+            self.rename_made();
+        }
+    }
+
+    /// The assignment, whose target gets another name if an assigned tensor has its name already.
+    pub fn with_own_name(&mut self, assignment: &Expr, is_used: &dyn Fn(&Name) -> bool) -> Expr {
+        let target = assignment.tensor().cloned();
+        let Some((target, name)) = target.and_then(|t| Some((t.clone(), t.name()?.clone()))) else {
+            return assignment.clone();
+        };
+        let mut others = self.made.iter().filter_map(|made| made.assignment.tensor());
+        let is_taken = others.any(|t| t.name() == Some(&name) && !is_same(t, &target));
+        if let Some(own) = self.free(&name, is_used).filter(|_| is_taken) {
+            self.renamed.push((target.declared(), own));
+            self.rename_made();
+        }
+        self.current(assignment)
+    }
+
+    fn rename_made(&mut self) {
+        let made = std::mem::take(&mut self.made).into_iter();
+        let current = made.map(|Made { assignment, site }| {
+            let assignment = self.current(&assignment);
+            Made { assignment, site }
+        });
+        self.made = current.collect();
+    }
+
+    /// The expression with the names that its tensors have now.
+    pub fn current(&self, expression: &Expr) -> Expr {
+        if self.renamed.is_empty() {
+            return expression.clone();
+        }
+        expression.map_tensors(&|tensor| {
+            let own = self.new_name(tensor)?;
+            Some(tensor.named(own.clone()))
+        })
+    }
+
+    /// The first tensor of a nest that has another name now, with that name.
+    pub fn outdated(&self, nest: &Nest) -> Option<(Tensor, Name)> {
+        let mut found = None;
+        for assignment in nest.definition().iter() {
+            assignment.for_each_access(&mut |tensor, _| {
+                if let (None, Some(name)) = (&found, self.new_name(tensor)) {
+                    found = Some((tensor.clone(), name.clone()));
+                }
+            });
+        }
+        found
+    }
+
+    /// Whether a tensor has another name than its declaration says.
+    pub fn is_renamed(&self, tensor: &Tensor) -> bool {
+        let mut renamed = self.renamed.iter();
+        renamed.any(|(number, _)| *number == tensor.declared())
+    }
+
+    fn new_name(&self, tensor: &Tensor) -> Option<&Name> {
+        let mut renamed = self.renamed.iter();
+        let (_, name) = renamed.find(|(number, _)| *number == tensor.declared())?;
+        (tensor.name() != Some(name)).then_some(name)
+    }
+
+    /// The assignments to tensors without a variable that an assignment needs, in order: the nest
+    /// of the assignment computes them as well.
+    pub fn brought_along(&self, assignment: &Expr) -> Vec<Expr> {
+        let mut found: Vec<usize> = Vec::new();
+        let mut wanted = needs(assignment);
+        while let Some(tensor) = wanted.pop() {
+            if !self.unbound.contains(&tensor.declared()) {
+                continue;
+            }
+            let mut of_tensor = self.made.iter().enumerate().rev();
+            let is_it = |made: &Made| {
+                made.assignment
+                    .tensor()
+                    .is_some_and(|t| is_same(t, &tensor))
+            };
+            if let Some((k, made)) = of_tensor.find(|(_, made)| is_it(made))
+                && !found.contains(&k)
+            {
+                found.push(k);
+                wanted.extend(needs(&made.assignment));
+            }
+        }
+        found.sort_unstable();
+        let found = found.into_iter();
+        found.map(|k| self.made[k].assignment.clone()).collect()
+    }
+
+    /// Notes an assignment.
     pub fn made(&mut self, assignment: &Expr, site: Option<Site>) {
         if assignment.is_assignment() {
             let assignment = assignment.clone();
@@ -175,6 +360,15 @@ impl Definitions {
     }
 }
 
+/// The name of the first operand that no variable names.
+const OPERAND: &str = "t";
+
+/// A name, and that name with the numbers from 2 on.
+fn numbered(name: &Name) -> impl Iterator<Item = Name> {
+    let own = name.clone();
+    std::iter::once(name.clone()).chain((2..).map(move |number| own.derived(number)))
+}
+
 /// Whether two tensors are one: of one name, and of one declaration where that is known of both.
 pub fn is_same(a: &Tensor, b: &Tensor) -> bool {
     let (of_a, of_b) = (a.declared(), b.declared());
@@ -216,17 +410,22 @@ fn needs(assignment: &Expr) -> Vec<Tensor> {
 
 /// The first of the tensors in an expression that have the name of another one.
 pub fn namesake(expr: &Expr) -> Option<(Tensor, Tensor)> {
+    namesakes(std::slice::from_ref(expr))
+}
+
+/// The first of the tensors in expressions that have the name of another one.
+pub fn namesakes(expressions: &[Expr]) -> Option<(Tensor, Tensor)> {
     let mut known: Vec<Tensor> = Vec::new();
     let mut found = None;
-    expr.for_each_access(&mut |tensor, _| {
-        let namesake = known
-            .iter()
-            .find(|k| k.name() == tensor.name() && !is_same(k, tensor));
-        match namesake {
-            Some(other) if found.is_none() => found = Some((other.clone(), tensor.clone())),
-            _ => known.push(tensor.clone()),
-        }
-    });
+    for expression in expressions {
+        expression.for_each_access(&mut |tensor, _| {
+            let is_namesake = |k: &&Tensor| k.name() == tensor.name() && !is_same(k, tensor);
+            match known.iter().find(is_namesake) {
+                Some(other) if found.is_none() => found = Some((other.clone(), tensor.clone())),
+                _ => known.push(tensor.clone()),
+            }
+        });
+    }
     found
 }
 
@@ -241,9 +440,7 @@ fn apart(assignments: &[Expr]) -> Vec<Expr> {
             }
             let Some(name) = tensor.name() else { continue };
             let is_taken = |name: &Name| known.iter().any(|(_, taken)| taken == name);
-            let numbered = (2..).filter_map(|k| Name::new(&format!("{name}_{k}")).ok());
-            let mut names = std::iter::once(name.clone()).chain(numbered);
-            let own = names.find(|name| !is_taken(name));
+            let own = numbered(name).find(|name| !is_taken(name));
             known.extend(own.map(|own| (tensor.clone(), own)));
         }
     }

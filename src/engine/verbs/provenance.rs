@@ -4,10 +4,11 @@
 use super::definitions::LeftOut;
 use super::refusal::Refusal;
 use super::workbench::Bench;
-use crate::ir::{Expr, Nest, Site};
+use crate::ir::{Expr, Name, Nest, Site};
 use crate::legality::{self, Violation};
 use crate::transform::nest::build::BUILD;
-use crate::transform::{self, Arg, Error};
+use crate::transform::nest::localize::localize;
+use crate::transform::{self, Arg, Error, mistake};
 use crate::trial::Variant;
 
 /// Checks variants before they run, are emitted or exported, and notes the assignments that they
@@ -72,6 +73,48 @@ pub fn nests(bench: &Bench, assignment: &Expr, site: Option<&Site>) -> Result<Ve
 /// As `build`.
 pub fn built(assignment: &Expr, site: Option<&Site>) -> Result<Nest, Error> {
     transform::apply(&BUILD, &[Arg::Expr(assignment.clone())], site.cloned())?.nest()
+}
+
+/// The nest of one assignment. Operands that no variable names are computed in the same nest, and
+/// are local to it.
+///
+/// # Errors
+/// As `build`. Such an operand has elements that nothing sets.
+pub fn built_with_operands(
+    bench: &Bench,
+    assignment: &Expr,
+    site: Option<&Site>,
+) -> Result<Nest, Error> {
+    let operands = bench.lock().definitions.brought_along(assignment);
+    let names = operands
+        .iter()
+        .filter_map(|operand| operand.tensor()?.name());
+    let names: Vec<Name> = names.cloned().collect();
+    joined(operands.iter().chain([assignment]), &names, site)
+}
+
+/// One nest for assignments, in order. The tensors of these names are local to it.
+///
+/// # Errors
+/// As `build`. A local tensor has elements that nothing sets.
+pub fn joined<'a>(
+    assignments: impl IntoIterator<Item = &'a Expr>,
+    locals: &[Name],
+    site: Option<&Site>,
+) -> Result<Nest, Error> {
+    let mut whole: Option<Nest> = None;
+    for assignment in assignments {
+        let next = built(assignment, site)?;
+        whole = Some(match whole {
+            Some(before) => before.followed_by(&next).without_path(),
+            None => next,
+        });
+    }
+    let mut whole = whole.ok_or_else(|| mistake("no assignment is given"))?;
+    for name in locals {
+        whole = localize(&whole, name.as_str())?.without_path();
+    }
+    Ok(whole)
 }
 
 /// A note that lists the assignments left out and says how to have them computed.

@@ -8,7 +8,6 @@ use crate::lang::{self, Notation};
 use crate::legality::{Reductions, is_compatible};
 use crate::messages::fail::{Failure, Unread};
 use crate::transform::lift;
-use crate::transform::nest::localize;
 use crate::transform::padding::{self, NotPadded};
 use crate::transform::program as steps;
 use crate::verbs;
@@ -349,21 +348,14 @@ pub(super) static ONE_NEST: Function = Function {
 One loop nest for all assignments of a program, in order, whose temporaries are local to it.",
     call: |call| {
         let program = of(call)?;
-        let mut whole: Option<Nest> = None;
-        for assignment in program.assignments() {
-            let next = build(call, assignment)?;
-            whole = Some(match whole {
-                Some(before) => before.followed_by(&next),
-                None => next,
-            });
-        }
-        let Some(mut whole) = whole else {
+        if program.assignments().is_empty() {
             return Err(call.fail(0, "assigns nothing"));
-        };
-        for temporary in program::temporaries(&program) {
-            whole = localize::localize(&whole, temporary.as_str()).map_err(Failure::operation)?;
         }
-        Ok(Dynamic::from(whole.without_path()))
+        let locals = program::temporaries(&program);
+        let nest = verbs::joined(program.assignments(), &locals, call.site().as_ref());
+        Ok(Dynamic::from(
+            nest.map_err(Failure::operation)?.without_path(),
+        ))
     },
 };
 

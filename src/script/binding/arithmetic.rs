@@ -16,8 +16,14 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
         .register_type_with_name::<RawArrow>("arrow");
 
     engine
-        .register_fn("to_string", |x: &mut Expr| x.to_string())
-        .register_fn("to_debug", |x: &mut Expr| show(&Dynamic::from(x.clone())))
+        .register_fn("to_string", {
+            let shared = shared.clone();
+            move |x: &mut Expr| current(x, &shared).to_string()
+        })
+        .register_fn("to_debug", {
+            let shared = shared.clone();
+            move |x: &mut Expr| show(&Dynamic::from(current(x, &shared)))
+        })
         .register_fn("to_string", |x: &mut Nest| printed(x))
         .register_fn("to_debug", |x: &mut Nest| show(&Dynamic::from(x.clone())))
         .register_fn("==", |a: Nest, b: Nest| a == b)
@@ -91,6 +97,11 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
                     .raise(c.call_position())),
             }
         });
+}
+
+/// The expression with the names that its tensors have now.
+fn current(expr: &Expr, shared: &Shared) -> Expr {
+    shared.bench().lock().definitions.current(expr)
 }
 
 /// Refuses to compare iterators with numbers: Rhai says that they differ, and that neither is less.

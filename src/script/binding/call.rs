@@ -4,6 +4,7 @@
 //! argument is reported as such, with the function's signature, and never as "function not
 //! found".
 
+use crate::binding::operand_names;
 use crate::binding::state::{Shared, State};
 use crate::ir::{Expr, Nest, Program, Site};
 use crate::messages::fail::Failure;
@@ -281,6 +282,7 @@ impl Call<'_> {
     /// It is none.
     pub fn nests(&self, k: usize) -> Result<Vec<Nest>, Failure> {
         if let Ok(nest) = self.get::<Nest>(k, "") {
+            operand_names::up_to_date(&nest, self.shared).map_err(|f| f.argument(k))?;
             return Ok(vec![nest]);
         }
         if let Some(expr) = self.get::<Expr>(k, "").ok().filter(Expr::is_assignment) {
@@ -295,7 +297,9 @@ impl Call<'_> {
         list.iter()
             .map(|item| {
                 let nest = item.read_lock::<Nest>().map(|n| n.clone());
-                nest.ok_or_else(|| self.expected_but(k, expected, item))
+                let nest = nest.ok_or_else(|| self.expected_but(k, expected, item))?;
+                operand_names::up_to_date(&nest, self.shared).map_err(|f| f.argument(k))?;
+                Ok(nest)
             })
             .collect()
     }
@@ -305,7 +309,9 @@ impl Call<'_> {
     /// # Errors
     /// As `build`.
     pub fn nests_of(&self, tensor: &Expr) -> Result<Vec<Nest>, Failure> {
-        let nests = verbs::nests(self.bench(), tensor, self.site().as_ref());
+        let named = operand_names::operand(tensor.clone(), self.shared)?;
+        let current = self.workbench().definitions.current(&named);
+        let nests = verbs::nests(self.bench(), &current, self.site().as_ref());
         nests.map_err(Failure::operation)
     }
 
@@ -412,6 +418,11 @@ impl Call<'_> {
     /// The state of the session. Release it before anything calls back into the script.
     pub fn state(&self) -> MutexGuard<'_, State> {
         self.shared.lock()
+    }
+
+    /// The state and the workbench of the session.
+    pub fn shared(&self) -> &Shared {
+        self.shared
     }
 
     /// Where the kernels of the session are made and tried.

@@ -10,6 +10,7 @@ pub mod indices;
 pub mod invocations;
 pub mod methods;
 pub mod names;
+pub mod operand_names;
 pub mod operations;
 pub mod operators;
 pub mod ranges;

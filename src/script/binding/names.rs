@@ -3,6 +3,7 @@
 
 use crate::binding::captured;
 use crate::binding::function_values;
+use crate::binding::operand_names;
 use crate::binding::state::Shared;
 use crate::ir::{self, Elem, Name, Nest, Node, Tensor};
 use crate::lang::{self, Variable};
@@ -15,7 +16,6 @@ use crate::reader::places::LIBRARY;
 use crate::reader::rewrite::{BIND, IS_METHOD, SAC, SET};
 use crate::transform::tensor::partition::{check_complete, retarget};
 use crate::values::{self, Index};
-use crate::verbs::namesake;
 use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expr, Expression, ParseError, Position};
 
 type Result<T> = std::result::Result<T, Box<EvalAltResult>>;
@@ -96,7 +96,7 @@ fn is_function(context: &EvalContext, name: &str) -> bool {
 fn bind(context: &mut EvalContext, inputs: &[Expression], shared: &Shared) -> Result<Dynamic> {
     let (name, position) = (inputs[0].get_string_value(), inputs[0].position());
     let value = evaluated(context, &inputs[1])?;
-    if is_library(context) && value.is::<Nest>() {
+    if is_library(context) && stays_nameless(&value) {
         Ok(value)
     } else {
         named(
@@ -178,6 +178,12 @@ fn is_library(context: &EvalContext) -> bool {
     context.source().is_some_and(|s| s.starts_with(LIBRARY))
 }
 
+/// Whether a value gets no name from a variable of the library: it is the user's.
+fn stays_nameless(value: &Dynamic) -> bool {
+    let expr = value.read_lock::<ir::Expr>();
+    value.is::<Nest>() || expr.is_some_and(|expr| expr.is_assignment())
+}
+
 fn set(context: &mut EvalContext, inputs: &[Expression], shared: &Shared) -> Result<Dynamic> {
     let name = inputs[0].get_string_value().unwrap_or("");
     let position = inputs[0].position();
@@ -204,20 +210,38 @@ fn set(context: &mut EvalContext, inputs: &[Expression], shared: &Shared) -> Res
         && new.is_assignment()
         && is_unnamed(&new)
     {
-        let target = if keeps_name {
+        let is_renamed = shared.bench().lock().definitions.is_renamed(tensor);
+        let is_alias = tensor.name().is_some_and(|own| *own != label) && !keeps_name && !is_renamed;
+        let target = if keeps_name || is_renamed {
             tensor.clone()
+        } else if is_alias {
+            // Another variable named the old tensor, which stays as it is.
+            let number = shared.bench().lock().definitions.name();
+            tensor.named(label).declared_as(number)
         } else {
             tensor.named(label)
         };
-        let assignment = onto(name, &target, &new).map_err(|f| f.raise(position))?;
-        made(&assignment, position, shared)?;
-        let mut assignment = Dynamic::from(assignment);
+        let assignment = match onto(name, &target, &new) {
+            Ok(assignment) => assignment,
+            // The old value is a result, whose shape nobody stated: the new one is another tensor.
+            Err(_) if is_alias || (old.is_assignment() && !keeps_name && reads(&new, tensor)) => {
+                let bound = Bound::of(context, &inputs[1], position);
+                let new = named(value.clone(), name, &bound, shared)?;
+                let own = new.read_lock::<ir::Expr>().map(|expr| expr.clone());
+                return Ok(match own {
+                    Some(own) => Dynamic::from(operand_names::with_own_name(&own, shared)),
+                    None => new,
+                });
+            }
+            Err(failure) => return Err(failure.raise(position)),
+        };
+        let mut assignment = Dynamic::from(made(assignment, position, shared));
         if keeps_name {
             assignment.set_tag(values::NAMED);
         }
         return Ok(assignment);
     }
-    if is_library(context) && value.is::<Nest>() {
+    if is_library(context) && stays_nameless(&value) {
         Ok(value)
     } else {
         named(
@@ -270,24 +294,27 @@ fn assign_to(context: &mut EvalContext, inputs: &[Expression], shared: &Shared) 
         onto(name, &tensor, &expr)
     };
     let assignment = assignment.map_err(|failure| failure.raise(position))?;
-    made(&assignment, position, shared)?;
-    Ok(Dynamic::from(assignment))
+    Ok(Dynamic::from(made(assignment, position, shared)))
 }
 
-/// Notes an assignment, whose tensors must be told apart by their names.
-fn made(assignment: &ir::Expr, position: Position, shared: &Shared) -> Result<()> {
-    if let Some((tensor, _)) = namesake(assignment) {
-        let name = tensor.label();
-        let failure = Failure::new(format!("two tensors are named `{name}` here"));
-        let failure = failure.note(
-            "a variable in a loop or a function names a tensor each time that it is declared",
-        );
-        let help = format!("give each a name of its own: tensor([4], \"f64\", `{name}_${{k}}`)");
-        return Err(failure.help(help).raise(position));
-    }
+/// Notes an assignment, whose tensors get names that tell them apart.
+fn made(assignment: ir::Expr, position: Position, shared: &Shared) -> ir::Expr {
+    operand_names::tell_apart(std::slice::from_ref(&assignment), shared);
     let site = shared.lock().site(position);
-    shared.bench().lock().definitions.made(assignment, site);
-    Ok(())
+    let mut bench = shared.bench().lock();
+    let assignment = bench.definitions.current(&assignment);
+    bench.definitions.made(&assignment, site);
+    assignment
+}
+
+/// The same for the result of an operation, which was noted before it had a name.
+fn noted_as(assignment: ir::Expr, position: Position, shared: &Shared) -> ir::Expr {
+    operand_names::tell_apart(std::slice::from_ref(&assignment), shared);
+    let site = shared.lock().site(position);
+    let mut bench = shared.bench().lock();
+    let assignment = bench.definitions.current(&assignment);
+    bench.definitions.bound(&assignment, site);
+    assignment
 }
 
 /// The value under the name, if it has none yet.
@@ -303,16 +330,29 @@ fn named(mut value: Dynamic, name: &str, bound: &Bound, shared: &Shared) -> Resu
                     .help("the variable that a tensor is bound to names it in the generated code")
                     .raise(bound.position)
             })?;
+            let noted = {
+                let bench = shared.bench().lock();
+                let noted = bench.definitions.of_result(&expr);
+                noted.map(|(number, named)| (number, named.cloned()))
+            };
+            if let Some((_, Some(named))) = noted {
+                return Ok(Dynamic::from(named));
+            }
             // An expression that reads a tensor of its own name and shape overwrites that tensor.
-            let number = match overwritten(&expr, &name) {
-                Some(tensor) => tensor.declared(),
-                None => shared.bench().lock().definitions.name(),
+            let old = overwritten(&expr, &name);
+            let number = match (&old, noted) {
+                (Some(tensor), _) => tensor.declared(),
+                (None, Some((number, _))) => number,
+                (None, None) => shared.bench().lock().definitions.name(),
             };
             let declared = |tensor: &Tensor| tensor.named(name.clone()).declared_as(number);
             let expr = expr.fill_placeholder_with(&declared);
             let complete = check_complete(&expr);
             complete.map_err(|error| Failure::operation(error).raise(bound.value))?;
-            made(&expr, bound.position, shared)?;
+            let expr = match old {
+                Some(_) => made(expr, bound.position, shared),
+                None => noted_as(expr, bound.position, shared),
+            };
             return Ok(Dynamic::from(expr));
         }
         if is_declaration(&expr) && expr.tensor().is_some_and(|t| t.declared() == 0) {
@@ -346,6 +386,13 @@ fn overwritten(assignment: &ir::Expr, name: &Name) -> Option<Tensor> {
             found = Some(tensor.clone());
         }
     });
+    found
+}
+
+/// Whether an expression reads a tensor.
+fn reads(expr: &ir::Expr, tensor: &Tensor) -> bool {
+    let mut found = false;
+    expr.for_each_access(&mut |read, _| found |= read == tensor);
     found
 }
 

@@ -2,10 +2,12 @@
 
 use crate::binding::call::{self, Call, Callee};
 use crate::binding::conversion::{as_loop, convert};
+use crate::binding::operand_names;
 use crate::binding::ranges;
 use crate::binding::state::Shared;
 use crate::ir::{Affine, Name, Nest};
 use crate::messages::fail::{Failure, Unread};
+use crate::transform::nest::build::BUILD;
 use crate::transform::nest::fuse::FUSE;
 use crate::transform::nest::fuse_outer::FUSE_OUTER;
 use crate::transform::nest::interchange::INTERCHANGE;
@@ -14,6 +16,7 @@ use crate::transform::tensor::declare::{SCALAR, TENSOR};
 use crate::transform::tensor::pad::PAD_TENSOR;
 use crate::transform::{self, Arg, Kind, LoopRef, Op, Value};
 use crate::values;
+use crate::verbs;
 use rhai::{Array, Dynamic, Engine};
 
 /// Registers every operation.
@@ -150,9 +153,19 @@ fn in_play(args: &[Arg]) -> Vec<Name> {
 }
 
 fn apply(op: &'static Op, call: &Call, args: &[Arg]) -> Result<Dynamic, Failure> {
-    match transform::apply(op, args, call.site()) {
+    let args = operand_names::ready(op, args.to_vec(), call.shared())?;
+    let site = call.site();
+    let made = match args.as_slice() {
+        [Arg::Expr(assignment)] if op.name == BUILD.name => {
+            let nest = verbs::built_with_operands(call.bench(), assignment, site.as_ref());
+            nest.map(Value::Nest)
+        }
+        _ => transform::apply(op, &args, site.clone()),
+    };
+    match made {
         Ok(Value::Nest(nest)) => Ok(Dynamic::from(nest)),
         Ok(Value::Expr(expr)) => {
+            let expr = operand_names::noted(expr, site, call.shared());
             let mut value = Dynamic::from(expr);
             let declares = [TENSOR.name, SCALAR.name].contains(&op.name);
             if declares && matches!(args.last(), Some(Arg::Word(_))) {
@@ -160,7 +173,7 @@ fn apply(op: &'static Op, call: &Call, args: &[Arg]) -> Result<Dynamic, Failure>
             }
             Ok(value)
         }
-        Err(error) => Err(unread(error, args)),
+        Err(error) => Err(unread(error, &args)),
     }
 }
 

@@ -5,6 +5,7 @@
 //!
 //! Comparisons of tensors are errors: Rhai would say `false` without a word.
 
+use crate::binding::operand_names;
 use crate::binding::state::Shared;
 use crate::ir::{Comparison, Expr, Infix, Node};
 use crate::messages::fail::Failure;
@@ -103,9 +104,14 @@ fn comparisons(engine: &mut Engine) {
 
 fn apply(op: &'static Op, context: &Context, args: &[Arg], shared: &Shared) -> Result {
     let position = context.call_position();
+    let args = operand_names::ready(op, args.to_vec(), shared);
+    let args = args.map_err(|failure| failure.raise(position))?;
     let site = shared.lock().site(position);
-    match transform::apply(op, args, site) {
-        Ok(Value::Expr(expr)) => Ok(Dynamic::from(expr)),
+    match transform::apply(op, &args, site.clone()) {
+        Ok(Value::Expr(expr)) => {
+            let expr = operand_names::noted(expr, site, shared);
+            Ok(Dynamic::from(expr))
+        }
         Ok(Value::Nest(nest)) => Ok(Dynamic::from(nest)),
         Err(error) => Err(Failure::operation(error).raise(position)),
     }

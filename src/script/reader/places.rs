@@ -10,7 +10,7 @@ use super::rewrite::{self, Edit, Kind, Rewritten};
 use crate::diag::{Sources, Span};
 use crate::ir::Site;
 use rhai::{AST, Position};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -225,6 +225,21 @@ impl Places {
             None => at..at,
         };
         Some(source.span(range))
+    }
+
+    /// Every word in the texts of the user.
+    pub fn words(&self) -> HashSet<String> {
+        let of_user = |s: &&Arc<Source>| s.path.is_some() || !s.name.starts_with(LIBRARY);
+        let mut words = HashSet::new();
+        for source in self.sources.iter().filter(of_user) {
+            let scanned = lex::scan(&source.text);
+            for (k, token) in scanned.tokens.iter().enumerate() {
+                if token.kind == lex::TokenKind::Word {
+                    words.insert(scanned.text(&source.text, k).to_owned());
+                }
+            }
+        }
+        words
     }
 
     /// Every name that a text of the user's declares, for suggestions.

@@ -25,7 +25,7 @@
 //! `vcast(operand, type, iterators?)` has the elements of the operand, as values of the type
 //! `"f64"`, `"f32"`, `"i32"` or `"i64"`; `cast(operand, type, I0 -> I1)` assigns them. The
 //! iterators are left out if the operand has some. If it has none and gets none, `vcast` converts
-//! entry by entry, as `-A` does.
+//! entry by entry, as `-A` does, and `cast(operand, type)` keeps the dimensions in their order.
 //!
 //! A sum is as wide as its operands: here, products and sums of `f32` are computed in `f64`.
 //!
@@ -40,7 +40,7 @@
 //! Source: beyond the paper, in the form of TeML eqs. 15 and 16.
 
 use super::entrywise::each_entry;
-use super::eq::{assign, only_list, with_arrow};
+use super::eq::{arrow_or_all, assign, only_list, with_arrow};
 use super::infer::apply;
 use super::operand::{carried, indexed, rank};
 use super::unfit::Unfit;
@@ -51,7 +51,7 @@ use crate::{Arrow, Error, Iters, Op, Param, Returns, Value};
 const OPERAND: Param<Expr> = Param::new("operand");
 const TYPE: Param<Elem> = Param::new("type");
 const ITERATORS: Param<Option<Iterators>> = Param::new("iterators");
-const ARROW: Param<Arrow> = Param::new("iterators");
+const ARROW: Param<Option<Arrow>> = Param::new("iterators");
 
 /// `vcast(operand, type, iterators?)`.
 pub static VCAST: Op = Op {
@@ -65,13 +65,17 @@ pub static VCAST: Op = Op {
     },
 };
 
-/// `cast(operand, type, iterators)`.
+/// `cast(operand, type, iterators?)`.
 pub static CAST: Op = Op {
     name: "cast",
     params: &[OPERAND.any(), TYPE.any(), ARROW.any()],
     returns: Returns::Expr,
     file: include_str!("cast.rs"),
-    call: |args| cast(args.get(&OPERAND)?, args.get(&TYPE)?, args.get(&ARROW)?).map(Value::Expr),
+    call: |args| {
+        let operand = args.get(&OPERAND)?;
+        let arrow = arrow_or_all(args.get(&ARROW)?, operand, &ARROW)?;
+        cast(operand, args.get(&TYPE)?, &arrow).map(Value::Expr)
+    },
 };
 
 /// The virtual expression with the elements of `operand` as values of another type.

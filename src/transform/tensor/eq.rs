@@ -135,6 +135,33 @@ pub(super) fn only_list(arrow: &Arrow, parameter: &dyn Parameter) -> Result<Iter
     }
 }
 
+/// The given arrow, or one that keeps the dimensions of the operand in their order. `parameter` is
+/// that of the arrow.
+///
+/// # Errors
+/// No arrow is given, and the operand carries iterators, which say no order.
+pub(super) fn arrow_or_all(
+    given: Option<&Arrow>,
+    operand: &Expr,
+    parameter: &dyn Parameter,
+) -> Result<Arrow, Error> {
+    if let Some(arrow) = given {
+        return Ok(arrow.clone());
+    }
+    let has = carried(operand);
+    if !has.is_empty() {
+        let has: Vec<&str> = has.iter().map(Name::as_str).collect();
+        let has = has.join(", ");
+        let name = parameter.name();
+        let text = format!("the operand carries iterators, [{has}], and `{name}` is missing");
+        return Err(mistake(text).help(format!("`() -> [{has}]` indexes the result")));
+    }
+    let to = (1..=rank(operand)).map(|k| Affine::iterator(Name::generated(k)));
+    let to: Vec<Affine> = to.collect();
+    let from = vec![Some(to.clone())];
+    Ok(Arrow { from, to })
+}
+
 /// The error for a value without iterators. If the arrow only has the target's list, it shows both.
 pub(super) fn with_arrow(error: Error, value: &Expr, arrow: &Arrow) -> Error {
     let is_named = value.tensor().is_none_or(|tensor| tensor.name().is_some());

@@ -14,20 +14,21 @@
 //!     B[j][i] = tanh(A[i][j])
 //! ```
 //!
-//! `f(operand, I0 -> I1)` is `vf(operand, I0)` followed by `eq(…, () -> I1)`. `exp(2.0)` and the
-//! like are functions of numbers, as in any script.
+//! `f(operand, I0 -> I1)` is `vf(operand, I0)` followed by `eq(…, () -> I1)`. Without iterators,
+//! `f(operand)` keeps the dimensions in their order. `exp(2.0)` and the like are functions of
+//! numbers, as in any script.
 //!
-//! Refuses: what `vneg` and `eq` refuse.
+//! Refuses: what `vneg` and `eq` refuse; no iterators for an operand that carries some.
 //!
 //! Source: beyond the paper, in the form of TeML eq. 16.
 
-use super::eq::{assign, only_list, with_arrow};
-use super::vfunction::{Unary, vfunction};
+use super::eq::{arrow_or_all, assign, only_list, with_arrow};
+use super::vfunction::{Unary, of_indexed};
 use crate::ir::{Expr, Function};
 use crate::{Arrow, Error, Op, Param, Returns, Value};
 
 const OPERAND: Param<Expr> = Param::new("operand");
-const ITERATORS: Param<Arrow> = Param::new("iterators");
+const ITERATORS: Param<Option<Arrow>> = Param::new("iterators");
 
 macro_rules! function {
     ($name:literal, $function:expr) => {
@@ -37,29 +38,31 @@ macro_rules! function {
             returns: Returns::Expr,
             file: include_str!("function.rs"),
             call: |args| {
-                function($function, args.get(&OPERAND)?, args.get(&ITERATORS)?).map(Value::Expr)
+                let operand = args.get(&OPERAND)?;
+                let arrow = arrow_or_all(args.get(&ITERATORS)?, operand, &ITERATORS)?;
+                function($function, operand, &arrow).map(Value::Expr)
             },
         }
     };
 }
 
-/// `neg(operand, iterators)`.
+/// `neg(operand, iterators?)`.
 pub static NEG: Op = function!("neg", Unary::Function(Function::Neg));
-/// `abs(operand, iterators)`.
+/// `abs(operand, iterators?)`.
 pub static ABS: Op = function!("abs", Unary::Function(Function::Abs));
-/// `sqrt(operand, iterators)`.
+/// `sqrt(operand, iterators?)`.
 pub static SQRT: Op = function!("sqrt", Unary::Function(Function::Sqrt));
-/// `exp(operand, iterators)`.
+/// `exp(operand, iterators?)`.
 pub static EXP: Op = function!("exp", Unary::Function(Function::Exp));
-/// `log(operand, iterators)`.
+/// `log(operand, iterators?)`.
 pub static LOG: Op = function!("log", Unary::Function(Function::Log));
-/// `tanh(operand, iterators)`.
+/// `tanh(operand, iterators?)`.
 pub static TANH: Op = function!("tanh", Unary::Function(Function::Tanh));
-/// `sin(operand, iterators)`.
+/// `sin(operand, iterators?)`.
 pub static SIN: Op = function!("sin", Unary::Function(Function::Sin));
-/// `cos(operand, iterators)`.
+/// `cos(operand, iterators?)`.
 pub static COS: Op = function!("cos", Unary::Function(Function::Cos));
-/// `relu(operand, iterators)`.
+/// `relu(operand, iterators?)`.
 pub static RELU: Op = function!("relu", Unary::Relu);
 
 /// The assignment of `function(operand)` to a tensor named □.
@@ -68,7 +71,7 @@ pub static RELU: Op = function!("relu", Unary::Relu);
 /// As the header says.
 pub fn function(function: Unary, operand: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
     let given = only_list(arrow, &ITERATORS)?;
-    let value = vfunction(function, operand, &given);
+    let value = of_indexed(function, operand, &given);
     let value = value.map_err(|error| with_arrow(error, operand, arrow))?;
     assign(value, &arrow.to, &ITERATORS)
 }

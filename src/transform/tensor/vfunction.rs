@@ -17,8 +17,8 @@
 //! max(A[i][j], 0)
 //! ```
 //!
-//! `vf(operand, iterators)`; the iterators are left out if the operand has some. The functions are
-//! those of C's `<math.h>` for the element type. `vsqrt` is exact to the last bit. The others may
+//! `vf(operand, iterators?)`; the iterators are left out if the operand has some. If it has none and
+//! gets none, the function applies entry by entry, as in `vtanh(A) + 1`. The functions are those of C's `<math.h>` for the element type. `vsqrt` is exact to the last bit. The others may
 //! differ by a few units in the last place between C libraries, and in vector lanes. A function
 //! gives NaN outside of its domain.
 //!
@@ -33,8 +33,9 @@
 //!
 //! Source: beyond the paper, in the form of TeML eq. 15.
 
+use super::entrywise::each_entry;
 use super::infer::{apply, binary};
-use super::operand::{constant, indexed};
+use super::operand::{carried, constant, indexed, rank};
 use super::unfit::Unfit;
 use crate::args::Iterators;
 use crate::ir::{Affine, BinaryOp, Expr, Function};
@@ -91,17 +92,29 @@ pub static VRELU: Op = vfunction!("vrelu", Unary::Relu);
 /// # Errors
 /// As the header says.
 pub fn vfunction(function: Unary, operand: &Expr, given: &Iters) -> Result<Expr, Error> {
-    let operand = indexed(operand, given).map_err(|error| error.at(&OPERAND))?;
-    let value = match function {
-        Unary::Function(function) => apply(function, &[operand]),
-        Unary::Relu => {
-            let zero = constant(Number::Int(0), operand.elem())?;
-            binary(BinaryOp::Max, operand, zero)
-        }
-    };
-    value.map_err(|unfit| match unfit {
+    if given.is_none() && carried(operand).is_empty() && rank(operand) > 0 {
+        let value = each_entry(operand, |entry| of_entry(function, entry));
+        return value.map_err(|error| error.at(&OPERAND));
+    }
+    of_indexed(function, operand, given)
+}
+
+/// The same for an operand that has iterators or gets some.
+pub(super) fn of_indexed(function: Unary, operand: &Expr, given: &Iters) -> Result<Expr, Error> {
+    let entry = indexed(operand, given).map_err(|error| error.at(&OPERAND))?;
+    of_entry(function, entry).map_err(|unfit| match unfit {
         Unfit::Elem(error) => error.at(&OPERAND),
         Unfit::Shape(_) if given.is_some() => Error::from(unfit).at(&ITERATORS),
         unfit => unfit.into(),
     })
+}
+
+fn of_entry(function: Unary, entry: Expr) -> Result<Expr, Unfit> {
+    match function {
+        Unary::Function(function) => apply(function, &[entry]),
+        Unary::Relu => {
+            let zero = constant(Number::Int(0), entry.elem()).map_err(Unfit::Other)?;
+            binary(BinaryOp::Max, entry, zero)
+        }
+    }
 }

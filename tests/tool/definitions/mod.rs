@@ -7,6 +7,7 @@ mod forms;
 mod given;
 mod messages;
 mod names;
+mod operands;
 mod padded;
 mod pieces;
 mod provenance;
