@@ -1,7 +1,7 @@
 //! Generates one C function from nests.
 //!
-//! The C allocates nothing. Every tensor that is not local is a parameter: first those that nests
-//! write, then those that they only read. Nests that are not proved to compute their definition are
+//! The C allocates nothing. Every tensor that is not local is a parameter: results first, then
+//! inputs. Nests that are not proved to compute their definition are
 //! refused.
 
 use super::c::printer::{Printed, asked, comment, print};

@@ -275,7 +275,7 @@ impl Call<'_> {
         }
     }
 
-    /// Argument `k` as a list of nests; a nest alone is a list of one, a tensor is computed with all
+    /// Argument `k` as a list of nests; a nest alone is a list of one. A tensor is computed with all
     /// that it needs, and a program is a nest for each of its assignments.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use teml::transform::tensor::eq::EQ;
 use teml::transform::tensor::function::{EXP, RELU};
 use teml::transform::tensor::select::{SELECT, VSELECT};
 use teml::transform::tensor::vat::vat;
-use teml::transform::tensor::vfunction::{VABS, VEXP, VNEG};
+use teml::transform::tensor::vfunction::{VEXP, VNEG};
 use teml::transform::tensor::vindex::{VINDEX, vindex};
 use teml::transform::tensor::vop::{VADD, VMOD, VMUL, VPOW};
 use teml::transform::tensor::vreduce::{VMAX, VSUM, vsum};
@@ -109,6 +109,7 @@ fn function_cases() -> Vec<Case> {
         list: "i, j".to_owned(),
     };
     let unnamed = declare::tensor(&[4], Elem::F64).unwrap();
+    let element = Expr::element(x.tensor().unwrap(), list("i"));
     let less = Arg::Comparison(Comparison::Less);
     let choose = |left: &Expr, right: Arg, last: Arg| {
         let (yes, no) = (int(1), int(0));
@@ -176,7 +177,11 @@ fn function_cases() -> Vec<Case> {
             vec![expr(&n), int(2), Arg::IterLists(lists(["i"]))],
             needs_float("pow"),
         ),
-        Case::new(&VABS, vec![expr(&x)], missing(1)).at(0),
+        Case::new(
+            &EXP,
+            vec![expr(&element)],
+            "the operand carries iterators, [i], and `iterators` is missing".to_owned(),
+        ),
         Case::new(
             &RELU,
             vec![expr(&x), Arg::Arrow(arrow(["i", "i"], "i"))],
