@@ -275,17 +275,40 @@ impl Definitions {
     /// The assignments that compute what `assignment` assigns, it being the last one, back to
     /// tensors that nothing assigns. Tensors of one name have names of their own.
     pub fn needed(&self, assignment: &Expr) -> Vec<Expr> {
-        let mut found = vec![assignment.clone()];
-        let is_it = |made: &Made| is_same_assignment(&made.assignment, assignment);
-        let known = self.made.iter().rposition(is_it);
-        let last = known.unwrap_or(self.made.len());
-        let mut wanted = needs(assignment);
-        for (k, Made { assignment, .. }) in self.made[..last].iter().enumerate().rev() {
+        self.needed_by(std::slice::from_ref(assignment))
+    }
+
+    /// The assignments that compute what several ones assign, in the order of the script.
+    /// Assignments that the script did not make come last.
+    pub fn needed_by(&self, outputs: &[Expr]) -> Vec<Expr> {
+        let place = |output: &Expr| {
+            let is_it = |made: &Made| is_same_assignment(&made.assignment, output);
+            self.made.iter().rposition(is_it)
+        };
+        let places: Vec<Option<usize>> = outputs.iter().map(place).collect();
+        let mut found: Vec<Expr> = Vec::new();
+        let mut wanted: Vec<Tensor> = Vec::new();
+        for (output, _) in outputs
+            .iter()
+            .zip(&places)
+            .rev()
+            .filter(|(_, p)| p.is_none())
+        {
+            found.push(output.clone());
+            wanted.extend(needs(output));
+        }
+        let last = if found.is_empty() {
+            places.iter().flatten().copied().max().unwrap_or(0)
+        } else {
+            self.made.len()
+        };
+        for (k, Made { assignment, .. }) in self.made.iter().enumerate().take(last + 1).rev() {
             let Some(tensor) = assignment.tensor() else {
                 continue;
             };
             let is_wanted = wanted.iter().any(|w| is_same(w, tensor));
-            if !is_wanted || k < self.start(tensor, last) {
+            let is_output = places.contains(&Some(k));
+            if !is_output && (!is_wanted || k < self.start(tensor, last)) {
                 continue;
             }
             wanted.retain(|w| !is_same(w, tensor));

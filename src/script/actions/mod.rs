@@ -88,6 +88,7 @@ pub static ACTIONS: &[&Function] = &[
     &programs::PADDED,
     &programs::OPERATIONS,
     &programs::READ_PROGRAM,
+    &programs::PROGRAM,
     &programs::NESTS,
     &programs::ONE_NEST,
     &programs::ASSIGNMENTS,

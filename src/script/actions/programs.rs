@@ -315,6 +315,60 @@ fn build(call: &Call, assignment: &Expr) -> Result<Nest, Failure> {
     verbs::built(assignment, call.site().as_ref()).map_err(Failure::operation)
 }
 
+pub(super) static PROGRAM: Function = Function {
+    name: "program",
+    topic: "programs",
+    effect: Effect::None,
+    params: &[Parameter::new("outputs")],
+    returns: "program",
+    doc: "\
+The program that computes a tensor or a list of tensors, with all that they need.
+
+```rhai
+let A = tensor([4, 5]);
+let x = tensor([5]);
+let y = einsum(\"ij,j->i\", A, x);
+let s = einsum(\"i,i->\", y, y);
+let p = program(s);
+print(p);
+print(variables(p).temporaries);
+```
+
+```text
+input f64 A[4][5]
+input f64 x[5]
+f64 y[4]
+output f64 s[]
+y[i] = sum(j: A[i][j] * x[j])
+s[] = sum(i: y[i] * y[i])
+[\"y\"]
+```
+
+Tensors that nothing assigns are inputs, the tensors of the list are outputs, and the others are
+temporaries. `compare`, `check`, `codegen`, `export_kernel`, `run` and all functions on programs take
+the result.
+
+Refuses: tensors that nothing computes.",
+    call: |call| {
+        let outputs = match call.get::<Array>(0, "") {
+            Ok(list) => {
+                let expr = |item: &Dynamic| item.read_lock::<Expr>().map(|expr| expr.clone());
+                let each = list.iter().map(|item| {
+                    expr(item).ok_or_else(|| call.expected_but(0, "a list of tensors", item))
+                });
+                each.collect::<Result<Vec<Expr>, Failure>>()?
+            }
+            Err(_) => vec![call.expr(0)?],
+        };
+        if outputs.is_empty() {
+            return Err(call.fail(0, "is an empty list"));
+        }
+        let made = verbs::program(call.bench(), &outputs);
+        let made = made.map_err(|refusal| call.refused(refusal))?;
+        Ok(Dynamic::from(made))
+    },
+};
+
 pub(super) static NESTS: Function = Function {
     name: "nests",
     topic: "programs",

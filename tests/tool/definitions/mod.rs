@@ -10,6 +10,7 @@ mod names;
 mod operands;
 mod padded;
 mod pieces;
+mod programs;
 mod provenance;
 mod ranges;
 mod triangular;
