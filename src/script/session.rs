@@ -10,6 +10,7 @@ use crate::binding::operations;
 use crate::binding::operators;
 use crate::binding::ranges;
 use crate::binding::state::{Shared, State};
+use crate::codegen;
 use crate::diag::Diagnostic;
 use crate::ir::{Name, Nest};
 use crate::lang::Notation;
@@ -193,16 +194,19 @@ impl Session {
         self.run(&shown, &text, Some(full), Last::Dropped, drop)
     }
 
-    /// Prints, optimizes and compares the program in a file.
+    /// Prints, optimizes, compares and exports the program in a file.
     fn run_program(&mut self, file: &str) -> Result<(), ScriptError> {
         let sizes = self.bench().lock().parameters.take_sizes();
         let sizes = sizes
             .into_iter()
             .map(|(name, size)| (name.into(), size.into()));
         let sizes = sizes.collect::<rhai::Map>();
+        let stem = Path::new(file).file_stem().unwrap_or_default();
+        let label = stem.to_string_lossy().to_lowercase().replace('-', "_");
+        let symbol = codegen::symbol::from_label(&label);
         self.call(
             RUN_PROGRAM,
-            vec![file.to_owned().into(), sizes.into()],
+            vec![file.to_owned().into(), sizes.into(), symbol.into()],
             drop,
         )
     }

@@ -44,11 +44,17 @@ pub fn kernel(bench: &Bench, nests: &[Nest], symbol: &str) -> Result<Kernel, Ref
     kernel.map_err(|error| Refusal::no_code(&error, nests, reductions))
 }
 
-/// Makes nests a function of the library that `teml build` makes.
+/// Makes nests a function of the library that `teml build` makes. `outputs` are results even if a
+/// later nest reads them.
 ///
 /// # Errors
 /// As [`generate`]. The inner error is one of the name.
-pub fn export(bench: &Bench, nests: Vec<Nest>, name: &str) -> Result<Result<(), String>, Refusal> {
+pub fn export(
+    bench: &Bench,
+    nests: Vec<Nest>,
+    name: &str,
+    outputs: &[String],
+) -> Result<Result<(), String>, Refusal> {
     announce(bench, name, &nests)?;
     if bench
         .lock()
@@ -64,7 +70,8 @@ pub fn export(bench: &Bench, nests: Vec<Nest>, name: &str) -> Result<Result<(), 
     let results = trial::results(&variant);
     let written = kernel.params.iter().filter(|p| p.role == Role::Out);
     let names = written.map(|p| p.tensor.label().to_owned());
-    let scratch = names.filter(|name| !results.contains(name)).collect();
+    let is_result = |name: &String| results.contains(name) || outputs.contains(name);
+    let scratch = names.filter(|name| !is_result(name)).collect();
     let exported = Exported {
         kernel,
         nests: variant.nests,

@@ -1,29 +1,55 @@
 //! `export_kernel`: kernels for other people's programs.
 
-use crate::binding::call::{Effect, Function, Parameter};
+use crate::analysis::program;
+use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::ir::Program;
+use crate::messages::fail::Failure;
 use crate::verbs;
-use rhai::Dynamic;
+use rhai::{Array, Dynamic};
 
 pub(super) static EXPORT_KERNEL: Function = Function {
     name: "export_kernel",
     topic: "results",
     effect: Effect::None,
-    params: &[Parameter::new("nests"), Parameter::new("name")],
+    params: &[
+        Parameter::new("nests"),
+        Parameter::new("name"),
+        Parameter::optional("outputs"),
+    ],
     returns: "",
     doc: "\
-Exports a nest, or a list of nests that run in order, as the function `name` of the library that
-`teml build` makes: `export_kernel(plan, \"gemm\")`.
+Exports a nest, a list of nests that run in order, or a program as the function `name` of the
+library that `teml build` makes: `export_kernel(plan, \"gemm\")`.
 
 `teml build FILE --out DIR` writes C, a header for C and C++, a shared and a static library, and a
 Python package. Before it writes them, it runs each kernel as it was compiled, and compares the
 results with the reference. Elsewhere the call only proves the nests and generates their C. Shapes
 are fixed.
-Tensors that a later nest of the list reads are memory for the kernel, not results.",
+Tensors that a later nest of the list reads are memory for the kernel, not results, unless the list
+`outputs` has their names, as `variables(program).outputs` does. The outputs of a program are
+results.",
     call: |call| {
         let (nests, name) = (call.nests(0)?, call.text(1)?);
-        let exported = verbs::export(call.bench(), nests, &name);
+        let outputs = outputs(call)?;
+        let exported = verbs::export(call.bench(), nests, &name, &outputs);
         let exported = exported.map_err(|refusal| call.refused(refusal))?;
         exported.map_err(|why| call.fail(1, &why))?;
         Ok(Dynamic::UNIT)
     },
 };
+
+/// The names of tensors that are results, even if a later nest reads them.
+fn outputs(call: &Call) -> Result<Vec<String>, Failure> {
+    if call.count() < 3 {
+        let program = call.get::<Program>(0, "");
+        let outputs = program.map_or_else(|_| Vec::new(), |program| program::outputs(&program));
+        return Ok(outputs.iter().map(ToString::to_string).collect());
+    }
+    let expected = "a list of names of tensors";
+    let list = call.get::<Array>(2, expected)?;
+    let name = |item: &Dynamic| {
+        let name = item.clone().into_string();
+        name.map_err(|_| call.expected_but(2, expected, item))
+    };
+    list.iter().map(name).collect()
+}

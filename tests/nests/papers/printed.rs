@@ -123,3 +123,24 @@ fn the_table_names_every_program() {
         );
     }
 }
+
+/// `teml build` makes a library of a program in a notation, with a function of the file's name.
+#[test]
+fn programs_of_the_papers_are_built() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("two-steps.tml");
+    let text = "var input A : [5 7]\nvar input B : [5 7]\nvar output C : [5 7]\n\
+                var output D : [7 5]\nC = A * B\nD = C ^ [1 2]\n";
+    std::fs::write(&program, text).unwrap();
+    let out = folder.path().join("out");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_teml"));
+    command.arg("build").arg(&program).arg("--out").arg(&out);
+    let output = command.output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{error}");
+    let header = std::fs::read_to_string(out.join("include/two_steps.h")).unwrap();
+    assert!(header.contains("void two_steps("), "{header}");
+    let python = out.join("python/two_steps/__init__.py");
+    let python = std::fs::read_to_string(python).unwrap();
+    assert!(python.contains("return C, D"), "{python}");
+}
