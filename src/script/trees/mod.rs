@@ -1,7 +1,7 @@
 //! Trees as values: expressions and nests as maps and lists of scripts, and back.
 //!
-//! [`open`] makes maps, [`close`] reads them. Both match every kind of node, so that a new kind
-//! cannot be forgotten. [`kinds`] has the words that both use. [`fields`] are what scripts read of
+//! `open` makes maps, `close` reads them. Both match every kind of node, so that a new kind
+//! cannot be forgotten. `kinds` has the words that both use. `fields` are what scripts read of
 //! expressions and nests without opening them.
 
 mod close;
