@@ -59,6 +59,14 @@ fn expressions_have_fields() {
 }
 
 #[test]
+fn misspelt_fields_are_suggested() {
+    let session = Session::new(Box::new(std::io::sink()), Workbench::default());
+    let script = "let A = tensor([2]); print(A.operandz);";
+    let error = session.unwrap().run_text("test.rhai", script).unwrap_err();
+    assert!(error.render(false).contains("did you mean `operands`?"));
+}
+
+#[test]
 fn replaced_iterators_are_not_captured() {
     let script = "let A = tensor([4, 4]); let x = tensor([4]);
         let y = eq(vsum(vmul(A, x, [[i, k], [k]]), [k]), [i]);

@@ -192,9 +192,10 @@ impl Translator<'_> {
         };
         let owner = values::type_in_words(owner);
         let diagnostic = self.error(format!("{owner} has no property `{name}`"));
+        let field = trees::similar_field(name).map(|field| format!("did you mean `{field}`?"));
         match self.known.signatures(name).next() {
             Some(_) => diagnostic.help(Some(format!("a method is called with `.{name}(...)`"))),
-            None => diagnostic.help(self.known.similar(name)),
+            None => diagnostic.help(field.or_else(|| self.known.similar(name))),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Fields of expressions and nests: `e.op`, `e.operands[0].shape`, `plan.body[0].name`.
 
 use super::open::{field_of_expr, fields_of_expr, of_nest};
-use crate::ir::{Expr, Nest};
+use crate::ir::{Expr, Nest, closest};
 use crate::messages::fail::Failure;
 use rhai::{Dynamic, Engine, EvalAltResult, Map, NativeCallContext};
 
@@ -72,6 +72,11 @@ fn field_of_nest(nest: &Nest, field: &str) -> Dynamic {
 /// Whether scripts read a field of this name.
 pub fn is_field(name: &str) -> bool {
     EXPRESSION.contains(&name) || NEST.contains(&name)
+}
+
+/// The field whose name is the closest, if one is close.
+pub fn similar_field(name: &str) -> Option<&'static str> {
+    closest(name, EXPRESSION.iter().chain(NEST).copied())
 }
 
 /// The failure for a field that other kinds of expressions have.

@@ -12,6 +12,6 @@ mod place;
 mod replaced;
 
 pub use close::{Closed, closed};
-pub use fields::{field_of, fields_of, is_field, register};
+pub use fields::{field_of, fields_of, is_field, register, similar_field};
 pub use open::{of_expr, of_nest, opened};
 pub use replaced::{Replacement, replaced};
