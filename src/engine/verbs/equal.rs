@@ -15,6 +15,8 @@ use std::fmt;
 pub enum Equal {
     /// Rules of sums and products prove it, up to rounding.
     ByRules,
+    /// They do if the rules of the user hold, which are believed.
+    IfRulesHold,
     /// Each of so many elements is the same expression of the inputs.
     ByExecution(usize),
     /// So many elements agree at so many samples of the inputs, which proves nothing.
@@ -39,6 +41,7 @@ impl fmt::Display for Equal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Equal::ByRules => f.write_str("equal, by the rules of sums and products"),
+            Equal::IfRulesHold => f.write_str("equal, if the given rules hold"),
             Equal::ByExecution(elements) => {
                 write!(f, "equal: all {elements} elements are the same expressions")
             }
@@ -70,8 +73,11 @@ pub fn equal(bench: &Bench, a: &[Expr], b: &[Expr], rules: &[Rule]) -> Result<Eq
         let why = format!("one is {}, the other {}", kind(one), kind(two));
         return Ok(Equal::Different(why));
     }
-    if proves_equal(a, b, rules) {
+    if proves_equal(a, b, &[]) {
         return Ok(Equal::ByRules);
+    }
+    if !rules.is_empty() && proves_equal(a, b, rules) {
+        return Ok(Equal::IfRulesHold);
     }
     let nests = |all: &[Expr]| -> Result<Vec<Nest>, Refusal> {
         let each = all.iter().map(|assignment| built(assignment, None));

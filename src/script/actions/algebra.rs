@@ -178,9 +178,10 @@ false
 true true
 ```
 
-The rules of `simplify` are tried first, with a list of `rule`s if there is one. Then both
-definitions are executed over expressions, and at last at samples of the inputs, which prove
-nothing if they agree. `equal` and `proved` are truth values, `message` says it in words.
+The rules of `simplify` are tried first, and then a list of `rule`s beside them if there is one:
+what these show is believed, not proved. Then both definitions are executed over expressions, and at
+last at samples of the inputs, which prove nothing if they agree. `equal` and `proved` are truth
+values, `message` says it in words.
 
 Refuses: tensors of one name that are not the same; definitions too large to execute, where the
 rules do not decide.",

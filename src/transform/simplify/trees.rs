@@ -86,8 +86,9 @@ impl<'r> Reader<'r> {
                 self.made.add(node)
             }
             Node::Apply { function, args, .. } => {
-                // The arguments of a conversion have another type of elements.
-                if matches!(function, Function::Cast(_)) {
+                // The rules are those of one type: a conversion, or numbers that are compared, may have
+                // another one.
+                if args.iter().any(|arg| arg.elem() != self.facts.elem) {
                     return self.opaque(expr, names);
                 }
                 let args: Vec<Id> = args.iter().map(|arg| self.add(arg, names)).collect();

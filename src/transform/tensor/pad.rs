@@ -26,8 +26,8 @@
 //! other numbers behind. `run` returns the elements before them.
 //!
 //! Every assignment keeps the zeros: its value is 0 behind the extents of its operands, so that sums
-//! gain nothing, and its target is padded as they are. A division whose divisor is padded is
-//! controlled: 0 over anything is 0 (Def. 8).
+//! gain nothing, and its target is padded as they are. A division of padded tensors is controlled: 0
+//! over anything is 0 (Def. 8). This holds for finite elements: 0 times an infinity is not 0.
 //!
 //! Refuses: multiples below 1; values that are not 0 behind the extents (`exp(A)`, `A + 1`), and
 //! reductions other than sums over them. Ranges that end before the zeros make these legal, such as
@@ -277,7 +277,13 @@ impl Reader<'_> {
                 })
             }
             Node::Apply {
-                function: Function::Neg | Function::Cast(_) | Function::Abs | Function::Sqrt,
+                function:
+                    Function::Neg
+                    | Function::Cast(_)
+                    | Function::Abs
+                    | Function::Sqrt
+                    | Function::Tanh
+                    | Function::Sin,
                 args,
                 ..
             } => args.first().map_or(Ok(Ends::new()), |arg| self.ends(arg)),
@@ -317,7 +323,8 @@ impl Reader<'_> {
     }
 }
 
-/// The value with divisions by padded tensors controlled: 0 over anything is 0.
+/// The value with divisions of padded tensors controlled: 0 over anything is 0. A number other than
+/// 0 as the divisor needs no control.
 fn controlled(value: &Expr) -> Expr {
     value.replace(&|part| {
         let Node::Binary {
@@ -330,7 +337,8 @@ fn controlled(value: &Expr) -> Expr {
             return None;
         };
         let mut is_padded = false;
-        right.for_each_access(&mut |tensor, _| is_padded |= tensor.inner().is_some());
+        part.for_each_access(&mut |tensor, _| is_padded |= tensor.inner().is_some());
+        let is_number = matches!(right.node(), Node::Constant(value) if !value.is_zero());
         let (left, right) = (controlled(left), controlled(right));
         let zero = Expr::new(Node::Constant(Constant::small(left.elem(), 0)));
         let quotient = Expr::new(Node::Binary {
@@ -339,7 +347,7 @@ fn controlled(value: &Expr) -> Expr {
             left: left.clone(),
             right,
         });
-        Some(if is_padded {
+        Some(if is_padded && !is_number {
             Expr::new(Node::Apply {
                 function: Function::Select(Comparison::Equal),
                 shape: shape.clone(),

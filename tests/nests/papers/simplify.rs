@@ -9,7 +9,7 @@ use teml::analysis::work::flops;
 use teml::ir::{Program, parse_expr};
 use teml::lang::{self, Notation};
 use teml::lower::build::build;
-use teml::transform::simplify::{Rule, simplified, simplified_program};
+use teml::transform::simplify::{Rule, proves_equal, simplified, simplified_program};
 use teml::transform::tensor::with_shapes;
 use teml::verbs::{Bench, Workbench, equal};
 
@@ -113,6 +113,19 @@ fn iterators_of_one_name_keep_their_ranges() {
             "s[i] = x[i] * (A2 + B2)"
         ]
     );
+}
+
+/// Integers that are compared beside floating-point numbers are divided as integers.
+#[test]
+fn numbers_of_another_type_keep_their_rules() {
+    let of = |condition: &str| {
+        let text =
+            format!("f64 y[9], x[9]\ni64 n[9]\ny[i] = select({condition} == n[i], x[i], x[i] + 1)");
+        with_shapes(&parse_expr(&text).unwrap()).unwrap()
+    };
+    let [exact, rounded] = [of("2 * n[i] / 2"), of("2 * (n[i] / 2)")];
+    assert!(proves_equal(&[exact.clone()], &[exact.clone()], &[]));
+    assert!(!proves_equal(&[exact], &[rounded], &[]));
 }
 
 /// `simplify` finds the steps of `lift` by itself: d of 2 n^(d + 1) operations (TeIL, §5).

@@ -52,6 +52,21 @@ fn targets_are_padded_as_their_operands() {
     assert!(out.contains("checked: all"), "{out}");
 }
 
+/// Behind the extents of A, A/d is 0/0 without control.
+#[test]
+fn divisions_keep_zeros() {
+    let script = "let A = pad(tensor([5]), 4); let d = scalar(); init(d, 0.0); init(A, 0.0);
+        let q = eq(vdiv(A, d, [[i], ()]), [i]); let s = einsum(\"i->\", q);
+        let p = eq(vat(A, [i]) / 2, [i]); print(p);
+        print(close(run([build(q), build(s)]).s, 0.0));";
+    let (code, out, err) = teml(&["run"], script);
+    assert_eq!(
+        (code, out.as_str()),
+        (0, "f64 p[8], A[8]\np[i] = A[i] / 2\ntrue\n"),
+        "{err}"
+    );
+}
+
 #[test]
 fn values_that_are_not_zero_behind_are_refused() {
     for (call, message) in [
