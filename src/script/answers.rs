@@ -1,7 +1,7 @@
 //! Answers of a session about itself and its scripts.
 
 use crate::actions::ACTIONS;
-use crate::binding::operations::FUSE_NESTS;
+use crate::binding::operations::{FORMS, forms};
 use crate::codegen::{self, Kernel};
 use crate::diag::{Diagnostic, Sources};
 use crate::ir::Nest;
@@ -12,8 +12,6 @@ use crate::package::Exported;
 use crate::reader::rewrite::INTERNAL;
 use crate::session::Session;
 use crate::transform;
-use crate::transform::nest::fuse::FUSE;
-use crate::transform::tensor::pad::PAD_TENSOR;
 use crate::trial::Variant;
 
 impl Session {
@@ -47,12 +45,12 @@ impl Session {
         let operations = transform::OPS
             .iter()
             .map(|op| (op.name.to_owned(), op.signature()));
-        let nests = (FUSE.name.to_owned(), FUSE_NESTS.to_owned());
-        let tensors = (PAD_TENSOR.name.to_owned(), PAD_TENSOR.signature());
+        let forms = FORMS.iter();
+        let forms = forms.map(|form| (form.op.name.to_owned(), form.signature.to_owned()));
         let extra = ACTIONS.iter().map(|f| (f.name.to_owned(), f.signature()));
         own.into_iter()
             .chain(operations)
-            .chain([nests, tensors])
+            .chain(forms)
             .chain(extra)
             .chain(self.library.functions())
             .collect()
@@ -156,15 +154,15 @@ impl Session {
     pub fn help(&self, name: &str) -> Option<String> {
         let mut operations = transform::OPS.iter().chain(transform::OPERATORS);
         if let Some(op) = operations.find(|op| op.name == name) {
-            let (signature, doc) = (op.signature(), op.doc());
-            return Some(if op.name == FUSE.name {
-                format!("{signature}\n{FUSE_NESTS}\n\n{doc}")
-            } else if op.name == PAD_TENSOR.name {
-                let (other, of_tensors) = (PAD_TENSOR.signature(), PAD_TENSOR.doc());
-                format!("{signature}\n\n{doc}\n\n{other}\n\n{of_tensors}")
-            } else {
-                format!("{signature}\n\n{doc}")
-            });
+            let mut signatures = op.signature();
+            let mut doc = op.doc();
+            for form in forms(name) {
+                signatures += &format!("\n{}", form.signature);
+                if let Some(other) = form.other {
+                    doc += &format!("\n\n`{}`\n\n{}", form.signature, other.doc());
+                }
+            }
+            return Some(format!("{signatures}\n\n{doc}"));
         }
         if let Some(function) = ACTIONS.iter().find(|f| f.name == name) {
             return Some(format!(

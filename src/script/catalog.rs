@@ -1,6 +1,7 @@
 //! Everything that a script can call, for help and completion.
 
 use crate::actions::ACTIONS;
+use crate::binding::operations::FORMS;
 use crate::ir::{Expr, Nest};
 use crate::library::script_functions;
 use crate::reader::lex::scan;
@@ -93,7 +94,9 @@ pub const TOPICS: &[(&str, &str)] = &[
 impl Session {
     /// Every function, in the order of topics.
     pub fn catalog(&self) -> Vec<Entry> {
-        let operations = transform::OPS.iter().map(|op| of_operation(op));
+        let others = FORMS.iter().filter_map(|form| form.other);
+        let operations = transform::OPS.iter().copied().chain(others);
+        let operations = operations.map(of_operation);
         let actions = ACTIONS.iter().map(|f| {
             let names = f.params.iter().map(|p| p.name);
             of_names(f.name, f.signature(), f.topic, names)

@@ -22,8 +22,8 @@
 
 use crate::analysis::program::{inputs, outputs};
 use crate::ir::{
-    Affine, BinaryOp, Comparison, Constant, Domain, Expr, Function, Index, Name, Node, Program,
-    Range, Reduction, Shape, Tensor, Variable,
+    Affine, BinaryOp, Comparison, Constant, Domain, Expr, Function, Index, Infix, Name, Node,
+    Program, Range, Reduction, Shape, Tensor, Variable,
 };
 use crate::tensor::with_shapes;
 use std::collections::BTreeMap;
@@ -191,7 +191,7 @@ impl Rounded {
             return Err(NotPadded::NotZero {
                 target: label(),
                 iterator: iterator.clone(),
-                value: shown(value),
+                value: Infix(value).to_string(),
             });
         }
         let padded = Expr::new(Node::Assign {
@@ -232,12 +232,6 @@ impl Rounded {
             _ => None,
         })
     }
-}
-
-/// An expression without the declarations of its tensors.
-fn shown(expr: &Expr) -> String {
-    let text = expr.to_string();
-    text.lines().last().unwrap_or_default().to_owned()
 }
 
 /// The iterators beyond whose extents an expression is 0.
@@ -283,7 +277,7 @@ fn zeros(expr: &Expr) -> Result<Vec<Name>, NotPadded> {
             ..
         } => {
             if *reduction != Reduction::Sum {
-                return Err(NotPadded::NotSum(shown(expr)));
+                return Err(NotPadded::NotSum(Infix(expr).to_string()));
             }
             let zeros = zeros(body)?;
             for name in over {
@@ -295,7 +289,7 @@ fn zeros(expr: &Expr) -> Result<Vec<Name>, NotPadded> {
                     return Err(NotPadded::NotZero {
                         target: "a sum".to_owned(),
                         iterator: name.clone(),
-                        value: shown(body),
+                        value: Infix(body).to_string(),
                     });
                 }
             }

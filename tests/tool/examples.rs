@@ -1,29 +1,14 @@
 //! The examples in the headers of operations and in the library: each `rhai` block prints what
 //! the `text` block after it shows.
 
+use crate::output::Output;
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 use teml::runtime::Control;
 use teml::script::Session;
 use teml::transform::{OPERATORS, OPS};
 use teml::verbs::Workbench;
-
-#[derive(Clone, Default)]
-struct Output(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
 
 /// The pairs of blocks in comment lines that start with `marker`.
 fn examples(text: &str, marker: &str) -> Vec<(String, String)> {
@@ -68,7 +53,7 @@ fn check(place: &str, script: &str, expected: &str) {
     if let Err(error) = session.run_text(place, script) {
         panic!("{}", error.render(false));
     }
-    let printed = String::from_utf8(output.0.lock().unwrap().clone()).unwrap();
+    let printed = output.text();
     assert_eq!(printed, expected, "{place}\n{script}");
 }
 

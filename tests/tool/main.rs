@@ -12,6 +12,7 @@ mod gallery;
 mod house;
 mod library;
 mod meta;
+mod output;
 mod prose;
 mod readme;
 mod repl_pty;

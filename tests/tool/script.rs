@@ -1,24 +1,10 @@
 //! The scripting language: names, iterators, values, modules, errors as values.
 
-use std::io::Write;
+use crate::output::Output;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use teml::script::{ScriptError, Session};
 use teml::verbs::Workbench;
-
-#[derive(Clone, Default)]
-struct Output(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
 
 fn session() -> (Session, Output) {
     let output = Output::default();
@@ -33,8 +19,7 @@ fn printed(script: &str) -> String {
     if let Err(error) = session.run_text("test.rhai", script) {
         panic!("{}", error.render(false));
     }
-    let bytes = output.0.lock().unwrap().clone();
-    String::from_utf8(bytes).unwrap()
+    output.text()
 }
 
 fn error(script: &str) -> ScriptError {
@@ -289,10 +274,9 @@ fn modules_stay_inside_the_directory() {
     let run = |text: &str| {
         write("main.rhai", text);
         let (mut session, output) = session();
-        session.run_file(&inner.join("main.rhai")).map(|()| {
-            let bytes = output.0.lock().unwrap().clone();
-            String::from_utf8(bytes).unwrap()
-        })
+        session
+            .run_file(&inner.join("main.rhai"))
+            .map(|()| output.text())
     };
     let good = "import \"m\" as m; import \"std/strategies\" as s;
         print(m::f(|x| x * 2)); print(m::k); print(s::chain(3, [|x| x + 1]))";
@@ -349,7 +333,7 @@ fn an_interrupt_stops_a_script() {
     let (mut session, output) = session();
     let flag = session.interrupt_flag();
     std::thread::spawn(move || {
-        while output.0.lock().unwrap().is_empty() {
+        while output.text().is_empty() {
             std::thread::yield_now();
         }
         flag.store(true, std::sync::atomic::Ordering::Relaxed);
@@ -403,7 +387,7 @@ fn strategies_go_on_after_refusals_and_never_after_mistakes() {
         let (mut session, output) = session();
         let result = session.run_text("script", &program(refused));
         assert!(result.is_ok(), "{}", result.unwrap_err().render(false));
-        assert_eq!(output.0.lock().unwrap().as_slice(), b"true\n", "{refused}");
+        assert_eq!(output.text(), "true\n", "{refused}");
     }
     for (mistaken, message) in [
         (
@@ -672,7 +656,7 @@ fn vector_loops_that_are_left_to_the_compiler_say_so() {
     let mut session = Session::new(Box::new(output.clone()), workbench).unwrap();
     let runs = format!("{script} run(lanes.named(\"lanes\")); run(inner);");
     session.run_text("test.rhai", &runs).unwrap();
-    let text = String::from_utf8(output.0.lock().unwrap().clone()).unwrap();
+    let text = output.text();
     assert_eq!(text, format!("lanes: {line}"));
 }
 
@@ -703,8 +687,7 @@ fn a_variant_has_the_name_of_the_callers_variable() {
     };
     let mut session = Session::new(Box::new(output.clone()), workbench).unwrap();
     session.run_text("test.rhai", script).unwrap();
-    let bytes = output.0.lock().unwrap().clone();
-    let text = String::from_utf8(bytes).unwrap();
+    let text = output.text();
     let labels: Vec<&str> = text
         .lines()
         .filter_map(|line| line.strip_suffix(": legal"))

@@ -1,24 +1,10 @@
 //! Trees as values: `tree`, `untree`, and what the library makes of them.
 
-use std::io::Write;
-use std::sync::{Arc, Mutex};
+use crate::output::Output;
+use std::sync::Arc;
 use teml::script::Session;
 use teml::trial::Collect;
 use teml::verbs::Workbench;
-
-#[derive(Clone, Default)]
-struct Output(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
 
 fn printed(script: &str) -> String {
     let output = Output::default();
@@ -26,8 +12,7 @@ fn printed(script: &str) -> String {
     if let Err(error) = session.unwrap().run_text("test.rhai", script) {
         panic!("{}", error.render(false));
     }
-    let bytes = output.0.lock().unwrap().clone();
-    String::from_utf8(bytes).unwrap()
+    output.text()
 }
 
 fn message(script: &str) -> String {

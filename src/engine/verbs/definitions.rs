@@ -425,7 +425,7 @@ fn operands(assignment: &Expr) -> Vec<&Tensor> {
 
 /// The tensors whose contents an assignment needs: its operands, and its target, if it keeps some
 /// of that.
-fn needs(assignment: &Expr) -> Vec<Tensor> {
+pub(super) fn needs(assignment: &Expr) -> Vec<Tensor> {
     let target = assignment.tensor().filter(|_| !assigns_all(assignment));
     let needed = operands(assignment).into_iter().chain(target);
     needed.cloned().collect()

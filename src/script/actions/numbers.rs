@@ -131,9 +131,10 @@ fn compared(call: &Call) -> Result<Option<(Elem, Agreement)>, Failure> {
     let elem = coarser(a.elem(), b.elem());
     let as_floats = |n: &Numbers| Values::F64(n.floats());
     let (actual, expected) = (a.values(), b.values());
-    let found = match a.elem().is_float() == b.elem().is_float() {
-        true => compare(expected.view(), actual.view(), &shape, 0.0),
-        false => compare(as_floats(&b).view(), as_floats(&a).view(), &shape, 0.0),
+    let found = if a.elem().is_float() == b.elem().is_float() {
+        compare(expected.view(), actual.view(), &shape, 0.0)
+    } else {
+        compare(as_floats(&b).view(), as_floats(&a).view(), &shape, 0.0)
     };
     let found = found.map_err(|error| call.refuse(&error.to_string()))?;
     Ok(Some((elem, found)))
@@ -141,9 +142,10 @@ fn compared(call: &Call) -> Result<Option<(Elem, Agreement)>, Failure> {
 
 /// The type with the larger errors.
 fn coarser(a: Elem, b: Elem) -> Elem {
-    match default_tolerance(a) >= default_tolerance(b) {
-        true => a,
-        false => b,
+    if default_tolerance(a) >= default_tolerance(b) {
+        a
+    } else {
+        b
     }
 }
 

@@ -19,7 +19,56 @@ use crate::values;
 use crate::verbs;
 use rhai::{Array, Dynamic, Engine};
 
-/// Registers every operation.
+/// Another form of an operation: other arguments under the same name.
+pub struct Form {
+    /// The operation.
+    pub op: &'static Op,
+    params: &'static [&'static str],
+    /// The call.
+    pub signature: &'static str,
+    /// The operation that it is if its arguments and its help are its own.
+    pub other: Option<&'static Op>,
+    /// Whether a call of the operation means this form.
+    is_meant: fn(&Call) -> bool,
+    call: fn(&Call) -> Result<Dynamic, Failure>,
+}
+
+/// All other forms.
+pub static FORMS: &[Form] = &[
+    // Without loops, the arguments are two nests.
+    Form {
+        op: &FUSE,
+        params: &["first", "second"],
+        signature: "fuse(first, second, level?) -> nest",
+        other: None,
+        is_meant: |call| call.get::<Nest>(1, "").is_ok(),
+        call: fuse_nests,
+    },
+    Form {
+        op: &PAD,
+        params: &["tensor", "multiple"],
+        signature: "pad(tensor, multiple) -> tensor",
+        other: Some(&PAD_TENSOR),
+        is_meant: |call| call.nest(0).is_err(),
+        call: |call| apply(&PAD_TENSOR, call, &args(&PAD_TENSOR, call)?),
+    },
+    // The paper gives both loops in a list.
+    Form {
+        op: &INTERCHANGE,
+        params: &["nest", "loops"],
+        signature: "interchange(nest, [first, second]) -> nest",
+        other: None,
+        is_meant: |_| false,
+        call: interchange_list,
+    },
+];
+
+/// The other forms of the operation of this name.
+pub fn forms(name: &str) -> impl Iterator<Item = &'static Form> {
+    FORMS.iter().filter(move |form| form.op.name == name)
+}
+
+/// Registers every operation and its other forms.
 pub fn register(engine: &mut Engine, shared: &Shared) {
     for op in transform::OPS {
         let callee = Callee {
@@ -29,58 +78,39 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
             writes: false,
         };
         call::register_raw(engine, shared, callee, op.required(), |call| {
-            if op.name == FUSE.name && call.get::<Nest>(1, "").is_ok() {
-                return fuse_nests(call);
+            match forms(op.name).find(|form| (form.is_meant)(call)) {
+                Some(form) => (form.call)(call),
+                None => apply(op, call, &args(op, call)?),
             }
-            if op.name == PAD.name && call.nest(0).is_err() {
-                return apply(&PAD_TENSOR, call, &args(&PAD_TENSOR, call)?);
-            }
-            apply(op, call, &args(op, call)?)
         });
     }
-    // Without loops, the arguments are two nests.
-    let callee = Callee {
-        name: FUSE.name,
-        params: vec!["first", "second"],
-        signature: FUSE_NESTS.to_owned(),
-        writes: false,
-    };
-    call::register_raw(engine, shared, callee, 2, fuse_nests);
-    let callee = Callee {
-        name: PAD_TENSOR.name,
-        params: PAD_TENSOR.params.iter().map(|p| p.name).collect(),
-        signature: PAD_TENSOR.signature(),
-        writes: false,
-    };
-    call::register_raw(engine, shared, callee, 2, |call| {
-        apply(&PAD_TENSOR, call, &args(&PAD_TENSOR, call)?)
-    });
-    // The paper gives both loops in a list.
-    let callee = Callee {
-        name: INTERCHANGE.name,
-        params: vec!["nest", "loops"],
-        signature: "interchange(nest, [first, second]) -> nest".to_owned(),
-        writes: false,
-    };
-    call::register_raw(engine, shared, callee, 2, |call| {
-        let nest = call.nest(0)?;
-        let wrong = || {
-            let failure = call.expected(1, "a list of two loops such as `[2, 3]`");
-            failure.help("without a list, each loop is an argument: interchange(nest, 2, 3)")
+    for form in FORMS {
+        let callee = Callee {
+            name: form.op.name,
+            params: form.params.to_vec(),
+            signature: form.signature.to_owned(),
+            writes: false,
         };
-        let list: Array = call.get(1, "").map_err(|_| wrong())?;
-        let loops = list.iter().map(|item| as_loop(call, 1, item));
-        let loops: Vec<Option<LoopRef>> = loops.collect::<Result<_, _>>()?;
-        let [Some(first), Some(second)] = loops.as_slice() else {
-            return Err(wrong());
-        };
-        let [first, second] = [first, second].map(|l| Arg::Loop(l.clone()));
-        apply(&INTERCHANGE, call, &[Arg::Nest(nest), first, second])
-    });
+        call::register_raw(engine, shared, callee, form.params.len(), form.call);
+    }
 }
 
-/// The call of `fuse` with two nests.
-pub const FUSE_NESTS: &str = "fuse(first, second, level?) -> nest";
+/// Interchanges the two loops of a list.
+fn interchange_list(call: &Call) -> Result<Dynamic, Failure> {
+    let nest = call.nest(0)?;
+    let wrong = || {
+        let failure = call.expected(1, "a list of two loops such as `[2, 3]`");
+        failure.help("without a list, each loop is an argument: interchange(nest, 2, 3)")
+    };
+    let list: Array = call.get(1, "").map_err(|_| wrong())?;
+    let loops = list.iter().map(|item| as_loop(call, 1, item));
+    let loops: Vec<Option<LoopRef>> = loops.collect::<Result<_, _>>()?;
+    let [Some(first), Some(second)] = loops.as_slice() else {
+        return Err(wrong());
+    };
+    let [first, second] = [first, second].map(|l| Arg::Loop(l.clone()));
+    apply(&INTERCHANGE, call, &[Arg::Nest(nest), first, second])
+}
 
 /// Fuses the outer loops of two nests: the outermost one, or as many as the level says.
 fn fuse_nests(call: &Call) -> Result<Dynamic, Failure> {

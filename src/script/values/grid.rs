@@ -1,6 +1,7 @@
 //! Elements of arrays as people read them: in a line, in the rows of a matrix, or in several
 //! matrices, with an ellipsis where there are many.
 
+use crate::ir::Shape;
 use crate::runtime::{Scalar, View};
 
 /// How many of the elements of a line are shown.
@@ -96,14 +97,8 @@ fn shown(count: usize, most: usize) -> Vec<Option<usize>> {
 
 /// The indices of matrix `number` in the outer dimensions.
 fn place(number: usize, outer: &[usize]) -> String {
-    let mut left = number;
-    let mut index: Vec<String> = Vec::new();
-    for extent in outer.iter().rev() {
-        index.push((left % extent.max(&1)).to_string());
-        left /= extent.max(&1);
-    }
-    index.reverse();
-    format!("[{}]", index.join(", "))
+    let outer = Shape::of_extents(outer.iter().map(|extent| *extent as u64));
+    format!("{:?}", outer.index_of(number as u64))
 }
 
 /// Numbers with more characters than this are rounded.

@@ -69,9 +69,10 @@ impl Numbers {
 
     /// The element at a flat index; 0 if nothing ran.
     fn element(&self, x: usize) -> Dynamic {
-        let zero = match self.elem().is_float() {
-            true => Scalar::Float(0.0),
-            false => Scalar::Integer(0),
+        let zero = if self.elem().is_float() {
+            Scalar::Float(0.0)
+        } else {
+            Scalar::Integer(0)
         };
         value_of(self.array.values.view().get(x).unwrap_or(zero))
     }
@@ -181,9 +182,10 @@ impl Shown for Numbers {
 
     fn full(&self) -> String {
         let elements = grid::text(self.array.values.view(), self.shape());
-        match elements.is_empty() {
-            true => self.to_string(),
-            false => format!("{self}:{elements}"),
+        if elements.is_empty() {
+            self.to_string()
+        } else {
+            format!("{self}:{elements}")
         }
     }
 

@@ -281,9 +281,10 @@ fn expression<'t, I: Input<'t> + 't>() -> Rule<'t, I, Node> {
                 times_or_over.then(applied).repeated(),
                 |left, (times, right), e| {
                     let (left, right) = (Box::new(left), Box::new(right));
-                    let syntax = match times {
-                        true => Syntax::Product(left, right),
-                        false => Syntax::Quotient(left, right),
+                    let syntax = if times {
+                        Syntax::Product(left, right)
+                    } else {
+                        Syntax::Quotient(left, right)
                     };
                     let span = at(e);
                     Node { syntax, span }
@@ -435,9 +436,10 @@ impl Known {
             sum = Some(match sum {
                 None => factor.of(applied, span),
                 Some(before) => {
-                    let (op, factor) = match factor.by < 0.0 {
-                        true => (BinaryOp::Sub, factor.times(-1.0)),
-                        false => (BinaryOp::Add, *factor),
+                    let (op, factor) = if factor.by < 0.0 {
+                        (BinaryOp::Sub, factor.times(-1.0))
+                    } else {
+                        (BinaryOp::Add, *factor)
                     };
                     elementwise(op, before, factor.of(applied, span), span)
                 }

@@ -75,9 +75,10 @@ pub fn fuse_outer(first: &Nest, second: &Nest, level: i64) -> Result<Nest, Error
     for (a, b) in one.loops.iter().zip(&two.loops) {
         let range = b.range.substitute(&as_index);
         check_same(a, b, &range).map_err(|error| {
-            let error = match a.range == range {
-                true => error,
-                false => error.help(SIDE_BY_SIDE),
+            let error = if a.range == range {
+                error
+            } else {
+                error.help(SIDE_BY_SIDE)
             };
             error.at(&SECOND).on(second, [b.name.clone()])
         })?;

@@ -47,15 +47,16 @@ fn reduced(expr: &Expr, ranges: &[IteratorRange]) -> Option<Expr> {
     }
     let idle = over.iter().zip(extents).filter(|(name, _)| !is_used(name));
     let count: f64 = idle.map(|(_, extent)| extent as f64).product();
-    let rest = match stay.is_empty() {
-        true => body.clone(),
-        false => Expr::new(Node::Reduce {
+    let rest = if stay.is_empty() {
+        body.clone()
+    } else {
+        Expr::new(Node::Reduce {
             reduction: *reduction,
             within: within.of(&stay),
             over: stay,
             shape: shape.clone(),
             body: body.clone(),
-        }),
+        })
     };
     if *reduction != Reduction::Prod || count == 1.0 {
         return Some(rest);

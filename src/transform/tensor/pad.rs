@@ -37,8 +37,8 @@
 
 use crate::analysis::shape::{self, IteratorRange};
 use crate::ir::{
-    Affine, BinaryOp, Comparison, Constant, Expr, Function, Index, Name, Node, Reduction, Shape,
-    Tensor,
+    Affine, BinaryOp, Comparison, Constant, Expr, Function, Index, Infix, Name, Node, Reduction,
+    Shape, Tensor,
 };
 use crate::{Error, Op, Param, Returns, Value, mistake, refusal};
 use std::collections::BTreeMap;
@@ -65,7 +65,7 @@ pub fn pad(tensor: &Expr, multiple: i64) -> Result<Expr, Error> {
         index: Index::Unset,
     } = tensor.node()
     else {
-        let what = last_line(tensor);
+        let what = Infix(tensor);
         return Err(mistake(format!("{what} is not a tensor without indices"))
             .help("declare it: `let A = pad(tensor([5, 7]), 4)`")
             .at(&TENSOR));
@@ -161,19 +161,13 @@ pub(super) fn kept_zero(assignment: Expr) -> Result<Expr, Error> {
 }
 
 fn not_zero(iterator: &Name, value: &Expr) -> Error {
-    let text = last_line(value);
+    let text = Infix(value);
     refusal(format!(
         "behind the extents of a padded tensor, this is not 0 at `{iterator}`: {text}"
     ))
     .help(format!(
         "a range that ends before the zeros makes it legal, such as `#{{{iterator}: 0..5}}`"
     ))
-}
-
-/// An expression without the declarations of its tensors.
-fn last_line(expr: &Expr) -> String {
-    let text = expr.to_string();
-    text.lines().last().unwrap_or_default().to_owned()
 }
 
 fn beyond(tensor: &Tensor, index: &Affine) -> Error {

@@ -16,25 +16,10 @@ mod ranges;
 mod triangular;
 mod unused;
 
-use std::io::Write;
+use crate::output::Output;
 use std::process::Command;
-use std::sync::{Arc, Mutex};
 use teml::script::{ScriptError, Session};
 use teml::verbs::Workbench;
-
-#[derive(Clone, Default)]
-struct Output(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
 
 fn dialog() -> (Session, Output) {
     let output = Output::default();
@@ -45,8 +30,7 @@ fn dialog() -> (Session, Output) {
 fn ran(script: &str) -> (Result<(), ScriptError>, String) {
     let (mut session, output) = dialog();
     let result = session.run_text("test.rhai", script);
-    let bytes = output.0.lock().unwrap().clone();
-    (result, String::from_utf8(bytes).unwrap())
+    (result, output.text())
 }
 
 /// The output of a script.

@@ -37,7 +37,7 @@ fn verbs_take_programs() {
     let (code, out, err) = teml(&["check"], &script);
     assert_eq!(code, 0, "{out}{err}");
     for (call, message) in [
-        ("program(A)", "nothing computes `f64 A[4][5]`"),
+        ("program(A)", "nothing computes `A`"),
         ("program([])", "argument 1 `outputs` is an empty list"),
         (
             "program([s, 3])",

@@ -78,12 +78,8 @@ impl<'a> Tensors<'a> {
 
 /// An element as C writes it.
 fn text(tensor: &Tensor, flat: usize) -> String {
-    let mut rest = flat as u64;
-    let mut index: Vec<String> = Vec::new();
-    for extent in tensor.shape().extents().iter().rev() {
-        index.insert(0, format!("[{}]", rest % extent));
-        rest /= extent;
-    }
+    let index = tensor.shape().index_of(flat as u64);
+    let index: Vec<String> = index.iter().map(|k| format!("[{k}]")).collect();
     format!("{}{}", tensor.label(), index.concat())
 }
 

@@ -9,6 +9,7 @@
 #[cfg(test)]
 mod tests;
 
+use crate::ir::Shape;
 use crate::library::on_all_cores;
 use crate::runtime::Scalar;
 use rhai::{AST, ASTNode, Dynamic, Expr, FnCallExpr, FnPtr, Module, NativeCallContext, Stmt};
@@ -139,16 +140,10 @@ impl Formula {
     }
 }
 
-/// The indices of an element by its place in row-major order.
+/// The indices of an element by its place in row-major order, as scripts have them.
 pub fn indices(place: u64, extents: &[u64]) -> Vec<i64> {
-    let mut rest = place;
-    let mut index = Vec::with_capacity(extents.len() + 1);
-    for extent in extents.iter().rev() {
-        index.push((rest % extent).cast_signed());
-        rest /= extent;
-    }
-    index.reverse();
-    index
+    let index = Shape::of_extents(extents.iter().copied()).index_of(place);
+    index.into_iter().map(u64::cast_signed).collect()
 }
 
 /// Evaluates conditions in order until one is `last`; the result is `last` if one is, otherwise its

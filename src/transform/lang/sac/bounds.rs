@@ -363,9 +363,10 @@ impl Evaluator {
                     continue;
                 };
                 // The greatest value of the variable that keeps the index in 0..extent.
-                let last = match *factor > 0 {
-                    true => (extent - 1 - index.offset()).div_euclid(*factor),
-                    false => index.offset().div_euclid(-factor),
+                let last = if *factor > 0 {
+                    (extent - 1 - index.offset()).div_euclid(*factor)
+                } else {
+                    index.offset().div_euclid(-factor)
                 };
                 let bound = last.saturating_add(1).max(0);
                 // An index that is never inside is a problem of the selection.
@@ -382,9 +383,10 @@ impl Evaluator {
     fn components(&mut self, selection: &Selection) -> Vec<Option<Affine>> {
         let mut found = Vec::new();
         for node in &selection.index {
-            let value = match node.mentions(&selection.hidden) {
-                true => None,
-                false => self.value(node).ok(),
+            let value = if node.mentions(&selection.hidden) {
+                None
+            } else {
+                self.value(node).ok()
             };
             let affine = |scalar: &Scalar| match scalar {
                 Scalar::Integer(affine) => Some(affine.clone()),

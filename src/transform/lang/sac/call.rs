@@ -148,9 +148,10 @@ impl Evaluator {
         self.scope = around;
         value.map_err(|problem| {
             let is_named = problem.related.iter().any(|(place, _)| place == span);
-            match is_named {
-                true => problem,
-                false => problem.see(span, format!("in this call of `{name}`")),
+            if is_named {
+                problem
+            } else {
+                problem.see(span, format!("in this call of `{name}`"))
             }
         })
     }

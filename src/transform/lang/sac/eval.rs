@@ -100,9 +100,12 @@ impl Evaluator {
                 let (yes, no) = (Scalar::integer(1), Scalar::integer(0));
                 let right = self.condition(right)?;
                 let right = right.chosen(&yes, &no);
-                let both = right.and_then(|right| match is_and {
-                    true => left.chosen(&right, &no),
-                    false => left.chosen(&yes, &right),
+                let both = right.and_then(|right| {
+                    if *is_and {
+                        left.chosen(&right, &no)
+                    } else {
+                        left.chosen(&yes, &right)
+                    }
                 });
                 let both = both.ok_or_else(|| no_choice(&node.span))?;
                 Ok(Array::scalar(both))
@@ -152,9 +155,10 @@ impl Evaluator {
     ) -> Result<Array, Problem> {
         let condition = self.condition(condition)?;
         if let (Some(a), Some(b)) = (condition.left.as_integer(), condition.right.as_integer()) {
-            return match condition.comparison.holds(a, b) {
-                true => self.value(then),
-                false => self.value(otherwise),
+            return if condition.comparison.holds(a, b) {
+                self.value(then)
+            } else {
+                self.value(otherwise)
             };
         }
         let (t, o) = (self.value(then)?, self.value(otherwise)?);

@@ -204,9 +204,10 @@ impl Scalar {
         [then, otherwise]: [&Scalar; 2],
     ) -> Option<Scalar> {
         if let (Some(a), Some(b)) = (left.as_integer(), right.as_integer()) {
-            let chosen = match comparison.holds(a, b) {
-                true => then,
-                false => otherwise,
+            let chosen = if comparison.holds(a, b) {
+                then
+            } else {
+                otherwise
             };
             return Some(chosen.clone());
         }
