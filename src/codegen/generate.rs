@@ -91,9 +91,8 @@ impl NoCode {
 
 /// The C function `symbol` that runs `nests` in order, for the machine that this program runs on.
 ///
-/// The function allocates nothing: every tensor that is not local is a parameter, nest by
-/// nest, its result before its operands. It is C11 with OpenMP pragmas, and compiles without
-/// warnings under `-Wall -Wextra`.
+/// The function allocates nothing: every tensor that is not local is a parameter, results before
+/// operands. It is C11 with OpenMP pragmas, and compiles without warnings under `-Wall -Wextra`.
 ///
 /// # Errors
 /// [`NoCode`]; the nests must be proved to compute what their definition says, or assumed to.
@@ -110,6 +109,21 @@ pub fn generate_for(
     symbol: &str,
     reductions: Reductions,
     target: &Target,
+) -> Result<Kernel, NoCode> {
+    generate_with_own(nests, symbol, reductions, target, &|_| false)
+}
+
+/// As [`generate_for`], but tensors for which `is_own` holds are no parameters: the function has
+/// space for them, one for each thread that calls it. Their contents before and after do not matter.
+///
+/// # Errors
+/// As [`generate`].
+pub fn generate_with_own(
+    nests: &[Nest],
+    symbol: &str,
+    reductions: Reductions,
+    target: &Target,
+    is_own: &dyn Fn(&Param) -> bool,
 ) -> Result<Kernel, NoCode> {
     symbol::check(symbol).map_err(NoCode::Symbol)?;
     let proof = check(nests, reductions)?;
@@ -137,7 +151,15 @@ pub fn generate_for(
         let nests: Vec<Nest> = nests.iter().map(|nest| spelling.nest(nest)).collect();
         plan::plan(&nests, &context).ok_or(NoCode::Stopped)?
     };
-    let printed = print(&plan, symbol, &spelled, target);
+    let (mut own, mut passed) = (Vec::new(), Vec::new());
+    for (param, spelled) in params.iter().zip(&spelled) {
+        if is_own(param) {
+            own.push(spelled.tensor.clone());
+        } else {
+            passed.push(spelled.clone());
+        }
+    }
+    let printed = print(&plan, symbol, &spelled, &own, target);
     let mut headers = printed.values.headers.clone();
     if params.iter().any(|p| !p.tensor.elem().is_float()) {
         headers.insert(Header::Integers);
@@ -146,8 +168,8 @@ pub fn generate_for(
     Ok(Kernel {
         symbol: symbol.to_owned(),
         headers,
-        function: function(symbol, &spelled, &comments, &printed),
-        params,
+        function: function(symbol, &passed, &comments, &printed),
+        params: params.into_iter().filter(|p| !is_own(p)).collect(),
         proof,
         vectors: Vectors::of(target),
         plan: plan.to_string(),

@@ -16,7 +16,9 @@ mod taken;
 mod unit;
 
 pub use elem::c_type;
-pub use generate::{NoCode, check, generate, generate_for, outer_vectors, stages, unproved};
+pub use generate::{
+    NoCode, check, generate, generate_for, generate_with_own, outer_vectors, stages, unproved,
+};
 pub use kernel::{ALIGNMENT, Header, Kernel, Param, Role, Vectors};
 pub use plan::tree as planned;
 pub use plan::{Plan, Stage};

@@ -49,8 +49,14 @@ pub(crate) struct Printed {
 /// The attribute of functions that walk through a tensor in both directions.
 const NO_IVOPTS: &str = "TEML_NO_IVOPTS\n";
 
-/// Prints the function `symbol`, which executes `plan`.
-pub(crate) fn print(plan: &Plan, symbol: &str, params: &[Param], target: &Target) -> Printed {
+/// Prints the function `symbol`, which executes `plan`. Of `params`, it has space for `own` itself.
+pub(crate) fn print(
+    plan: &Plan,
+    symbol: &str,
+    params: &[Param],
+    own: &[Tensor],
+    target: &Target,
+) -> Printed {
     let mut printer = Printer {
         symbol,
         target,
@@ -64,21 +70,26 @@ pub(crate) fn print(plan: &Plan, symbol: &str, params: &[Param], target: &Target
         streamed: HashSet::new(),
         asks_alignment: false,
     };
+    for tensor in own {
+        printer.local(&Local {
+            tensor: tensor.clone(),
+            space: Space::Thread,
+            zeros: false,
+            is_read: true,
+        });
+    }
+    let spaces = take(&mut printer.text);
     plan.parts.iter().for_each(|part| printer.part(part));
     let params = params.iter().map(|p| &p.tensor);
     let streamed = params.filter(|t| t.name().is_some_and(|n| printer.streamed.contains(n)));
     let aligned: Vec<String> = streamed
         .map(|t| format!("TEML_IS_ALIGNED({})", t.label()))
         .collect();
-    let body = if aligned.is_empty() {
-        printer.text
-    } else {
-        format!(
-            "    const int {ALIGNED} = {};\n{}",
-            aligned.join(" && "),
-            printer.text
-        )
+    let test = match aligned.join(" && ") {
+        test if test.is_empty() => test,
+        test => format!("    const int {ALIGNED} = {test};\n"),
     };
+    let body = format!("{spaces}{test}{}", printer.text);
     let both_ways = plan.parts.iter().any(|part| part.both_ways);
     Printed {
         functions: printer.functions,

@@ -67,7 +67,7 @@ pub use memo::{Inquiry, Verdicts, remembered};
 pub use proof::{Proof, Refused, prove};
 pub use reassociation::Reductions;
 pub use steps::{Kept, Numbered, Steps};
-pub use unset::{assigns_all, unset};
+pub use unset::{assigns_all, sets_first, unset};
 pub use verdict::{Question, Undecided, Verdict};
 pub use violation::{Dependence, DependenceKind, Instance, Place, Violation};
 

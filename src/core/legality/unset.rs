@@ -20,10 +20,8 @@ struct Step<'n> {
     assignment: &'n Expr,
 }
 
-/// The first read of an undefined element, if nests run in order. `is_given` names assigned tensors
-/// whose contents are inputs. `None` also if the polyhedral library has no answer.
-pub fn unset(nests: &[Nest], is_given: &dyn Fn(&Name) -> bool) -> Option<Violation> {
-    // Texts and time steps.
+/// The assignments of nests, and the tensors of texts and time steps.
+fn steps(nests: &[Nest]) -> (Vec<Step<'_>>, Vec<&Name>) {
     let is_in_order = |nest: &Nest| nest.originals().iter().any(|part| part.in_order);
     let mut steps: Vec<Step> = Vec::new();
     let mut in_order: Vec<&Name> = Vec::new();
@@ -38,6 +36,34 @@ pub fn unset(nests: &[Nest], is_given: &dyn Fn(&Name) -> bool) -> Option<Violati
             });
         }
     }
+    (steps, in_order)
+}
+
+/// Whether nests that run in order set each element of a tensor before they read it, in assignments
+/// that all come before the first that reads it. `false` also if there is no answer.
+pub fn sets_first(nests: &[Nest], name: &Name) -> bool {
+    let (steps, in_order) = steps(nests);
+    let first = steps.iter().position(|s| reads(s.assignment, name));
+    let (setters, readers) = steps.split_at(first.unwrap_or(steps.len()));
+    let all_before = !readers.iter().any(|s| writes(s.assignment, name));
+    let setters = setters.iter().filter(|s| writes(s.assignment, name));
+    let sets: Option<Vec<Assigned>> = setters
+        .map(|s| assigned(s.assignment).ok().flatten())
+        .collect();
+    let (Some(sets), true) = (sets, all_before && !in_order.contains(&name)) else {
+        return false;
+    };
+    let mut readers = readers.iter().filter(|s| reads(s.assignment, name));
+    readers.all(|step| {
+        let reader = assigned(step.assignment).ok().flatten();
+        reader.is_some_and(|reader| matches!(unset_of(name, &reader, &sets), Ok(None)))
+    })
+}
+
+/// The first read of an undefined element, if nests run in order. `is_given` names assigned tensors
+/// whose contents are inputs. `None` also if the polyhedral library has no answer.
+pub fn unset(nests: &[Nest], is_given: &dyn Fn(&Name) -> bool) -> Option<Violation> {
+    let (steps, in_order) = steps(nests);
     let mut seen: Vec<&Name> = Vec::new();
     for step in &steps {
         let tensor = step.assignment.tensor()?;
@@ -77,7 +103,7 @@ fn of_tensor(tensor: &Tensor, name: &Name, steps: &[Step<'_>]) -> Option<Violati
     }
     let found = readers.into_iter().find_map(|step| {
         let reader = assigned(step.assignment).ok().flatten()?;
-        let elements = unset_of(tensor, &reader, &sets).ok().flatten()?;
+        let elements = unset_of(name, &reader, &sets).ok().flatten()?;
         Some((step, elements))
     });
     let (step, elements) = found?;
@@ -132,15 +158,22 @@ pub fn assigns_all(assignment: &Expr) -> bool {
     }
 }
 
+/// There is no answer.
+struct Unknown;
+
+impl From<Error> for Unknown {
+    fn from(_: Error) -> Unknown {
+        Unknown
+    }
+}
+
 /// The elements of a tensor that an assignment reads and none of `sets` sets, as indices.
-fn unset_of(
-    tensor: &Tensor,
-    reader: &Assigned,
-    sets: &[Assigned],
-) -> Result<Option<String>, Error> {
+fn unset_of(name: &Name, reader: &Assigned, sets: &[Assigned]) -> Result<Option<String>, Unknown> {
     let mut accesses: Vec<&Index> = Vec::new();
+    let mut rank = 0;
     reader.value.for_each_access(&mut |read, at| {
-        if read.name() == tensor.name() {
+        if read.name() == Some(name) {
+            rank = read.shape().rank();
             accesses.push(at);
         }
     });
@@ -148,9 +181,9 @@ fn unset_of(
     // Several reductions may use one iterator name: their reads cannot be told apart.
     let twice = |name: &Name| known.clone().filter(|n| *n == name).count() > 1;
     if accesses.iter().any(|at| names(at).any(twice)) {
-        return Ok(None);
+        return Err(Unknown);
     }
-    let variables: Vec<String> = elements(tensor.shape().rank()).collect();
+    let variables: Vec<String> = elements(rank).collect();
     let all = || Piece::set("P", variables.iter().map(String::as_str));
     let hidden = |own: &[(Name, String)]| own.iter().fold(all(), |set, (_, v)| set.exists(v));
     let own = named(known.clone().filter(|name| !twice(name)), "b");
@@ -171,10 +204,10 @@ fn unset_of(
             set.assigns(hidden(&own), &own)
         })
         .collect();
-    poly::bounded(OPERATIONS, || {
+    Ok(poly::bounded(OPERATIONS, || {
         let unset = Set::new(&read)?.subtract(&Set::new(&set)?)?;
         shown(&unset, variables.len())
-    })
+    })?)
 }
 
 fn names(at: &Index) -> impl Iterator<Item = &Name> {

@@ -4,7 +4,7 @@ use super::compare::label;
 use super::provenance::examine;
 use super::refusal::Refusal;
 use super::workbench::Bench;
-use crate::codegen::{self, Kernel, Role};
+use crate::codegen::{self, Kernel};
 use crate::ir::Nest;
 use crate::package::{self, Exported};
 use crate::trial::{self, Variant};
@@ -18,7 +18,7 @@ pub fn generate(bench: &Bench, nests: &[Nest], name: Option<String>) -> Result<K
     let label = label(nests).map_or("kernel".to_owned(), |l| codegen::symbol::from_label(&l));
     let symbol = trial::free_symbol(name.unwrap_or(label), &bench.lock().generated);
     announce(bench, &symbol, nests)?;
-    let kernel = kernel(bench, nests, &symbol)?;
+    let kernel = kernel(bench, nests, &symbol, &[])?;
     bench.lock().generated.push(kernel.clone());
     Ok(kernel)
 }
@@ -28,19 +28,33 @@ pub fn generate(bench: &Bench, nests: &[Nest], name: Option<String>) -> Result<K
 /// # Errors
 /// The nests are not legal.
 pub fn plan(bench: &Bench, nests: &[Nest]) -> Result<String, Refusal> {
-    Ok(kernel(bench, nests, "kernel")?.plan.trim_end().to_owned())
+    Ok(kernel(bench, nests, "kernel", &[])?
+        .plan
+        .trim_end()
+        .to_owned())
 }
 
-/// The C of nests for the target of the workbench.
+/// The C of nests for the target of the workbench. Tensors that a later nest reads are the function's
+/// own, except for `outputs`.
 ///
 /// # Errors
 /// The nests are not legal.
-pub fn kernel(bench: &Bench, nests: &[Nest], symbol: &str) -> Result<Kernel, Refusal> {
+pub fn kernel(
+    bench: &Bench,
+    nests: &[Nest],
+    symbol: &str,
+    outputs: &[String],
+) -> Result<Kernel, Refusal> {
     let (reductions, target) = {
         let bench = bench.lock();
         (bench.reductions(), bench.target())
     };
-    let kernel = codegen::generate_for(nests, symbol, reductions, &target);
+    let variant = Variant {
+        label: symbol.to_owned(),
+        nests: nests.to_vec(),
+    };
+    let is_own = trial::is_own(&variant, outputs);
+    let kernel = codegen::generate_with_own(nests, symbol, reductions, &target, &is_own);
     kernel.map_err(|error| Refusal::no_code(&error, nests, reductions))
 }
 
@@ -64,19 +78,8 @@ pub fn export(
     {
         return Ok(Err(format!("is taken: `{name}` was exported before")));
     }
-    let kernel = kernel(bench, &nests, name)?;
-    let label = name.to_owned();
-    let variant = Variant { label, nests };
-    let results = trial::results(&variant);
-    let written = kernel.params.iter().filter(|p| p.role == Role::Out);
-    let names = written.map(|p| p.tensor.label().to_owned());
-    let is_result = |name: &String| results.contains(name) || outputs.contains(name);
-    let scratch = names.filter(|name| !is_result(name)).collect();
-    let exported = Exported {
-        kernel,
-        nests: variant.nests,
-        scratch,
-    };
+    let kernel = kernel(bench, &nests, name, outputs)?;
+    let exported = Exported { kernel, nests };
     let mut bench = bench.lock();
     if let Some(error) = package::kernel_name_error(&exported, &bench.exported) {
         return Ok(Err(error));

@@ -6,7 +6,7 @@ use crate::codegen::{self, Kernel};
 use crate::ir::Nest;
 use crate::repl::arguments::parts;
 use crate::repl::asm::{busiest, lines_of};
-use crate::repl::failure::{failed, failed_with};
+use crate::repl::failure::failed;
 use crate::repl::timeline::Subject;
 use crate::repl::{Outcome, Repl, Reply};
 use crate::report;
@@ -161,13 +161,10 @@ fn number(value: f64, unit: &str) -> String {
 }
 
 /// The kernel of some nests.
-fn kernel(repl: &Repl, subject: &Subject) -> Result<Kernel, Box<ScriptError>> {
+fn kernel(repl: &mut Repl, subject: &Subject) -> Result<Kernel, Box<ScriptError>> {
     let symbol = codegen::symbol::from_label(&subject.name);
-    let settings = repl.settings();
-    let (reductions, target) = (settings.reductions, &settings.options.target);
-    codegen::generate_for(&subject.nests, &symbol, reductions, target).map_err(|error| {
-        let message = format!("`{}` has no code: {error}", subject.name);
-        failed_with(message, ":check explains it")
+    repl.verb("codegen", |bench| {
+        verbs::kernel(bench, &subject.nests, &symbol, &[])
     })
 }
 

@@ -141,7 +141,6 @@ pub fn header(package: &Package) -> String {
                 Use::Input => "is read",
                 Use::Result => "is the result; its old contents do not matter",
                 Use::Update => "is read and written",
-                Use::Scratch => "is memory for the kernel; its contents do not matter",
             };
             let tensor = &param.tensor;
             format!(

@@ -10,8 +10,6 @@ pub struct Exported {
     pub kernel: Kernel,
     /// The nests that it computes.
     pub nests: Vec<Nest>,
-    /// The tensors that the kernel uses as scratch memory.
-    pub scratch: Vec<String>,
 }
 
 /// Kernels that belong together.
@@ -42,18 +40,14 @@ pub(super) enum Use {
     Result,
     /// It is read and written.
     Update,
-    /// Scratch memory: the caller allocates it and ignores its contents.
-    Scratch,
 }
 
 impl Exported {
     pub(super) fn parameters(&self) -> impl Iterator<Item = (&Param, Use)> {
         self.kernel.params.iter().map(|param| {
-            let is_scratch = self.scratch.iter().any(|name| name == param.tensor.label());
             let used = match param.role {
                 Role::In => Use::Input,
                 Role::InOut => Use::Update,
-                Role::Out if is_scratch => Use::Scratch,
                 Role::Out => Use::Result,
             };
             (param, used)

@@ -94,7 +94,6 @@ fn function(exported: &Exported) -> String {
                 text,
                 "    {name} = tensors[{k}].new() if {name} is None else {name}"
             ),
-            Use::Scratch => writeln!(text, "    {name} = tensors[{k}].new()"),
             Use::Input if is_number => writeln!(
                 text,
                 "    {name} = np.asarray({name}, \"{}\")",
@@ -123,16 +122,12 @@ fn documentation(
             Use::Input => "is read",
             Use::Update => "is read and written",
             Use::Result => "is the result; an array for it can be given",
-            Use::Scratch => return None,
         };
         let extents = param.tensor.shape().extents();
         let elem = dtype(param.tensor.elem());
-        Some(format!(
-            "{}: {elem} {extents:?}, {what}.",
-            name(&param.tensor)
-        ))
+        format!("{}: {elem} {extents:?}, {what}.", name(&param.tensor))
     };
-    let lines: Vec<String> = all.iter().filter_map(line).collect();
+    let lines: Vec<String> = all.iter().map(line).collect();
     lines.join("\n\n    ")
 }
 

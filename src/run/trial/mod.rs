@@ -34,7 +34,7 @@ pub use evaluator::{Evaluator, LocalEvaluator, Prepared, Ready, Screened};
 pub use export::{ExportedFile, export, rehearse};
 pub use inputs::Inputs;
 pub use reference::Evidence;
-pub use results::results;
+pub use results::{is_own, results};
 pub use runner::{Check, Collect, Emit, Kept, Run, RunContext, Runner, free_symbol};
 pub use samples::{Samples, samples};
 pub use settings::Settings;

@@ -2,7 +2,9 @@
 
 use super::variant::definition;
 use super::{TrialError, Variant};
+use crate::codegen::{Param, Role};
 use crate::ir::{Expr, Nest, Node, Part, Tensor, Tree};
+use crate::legality;
 use crate::runtime::{self, Agreement, Outputs, RuntimeError};
 
 /// The tensors of a variant that are compared: its results, and all that programs assign.
@@ -49,6 +51,23 @@ pub fn results(variant: &Variant) -> Vec<String> {
     results.sort();
     results.dedup();
     results
+}
+
+/// Whether the function of a variant has space for a tensor itself, so that its callers do not see
+/// it: the variant sets it first, and it is not a result. `outputs` are results as well.
+pub fn is_own(variant: &Variant, outputs: &[String]) -> impl Fn(&Param) -> bool {
+    let mut results = results(variant);
+    results.extend_from_slice(outputs);
+    move |param| {
+        let is_result = results.iter().any(|r| r == param.tensor.label());
+        let name = param.tensor.name();
+        let sets_first = || name.is_some_and(|n| legality::sets_first(&variant.nests, n));
+        match param.role {
+            Role::In => false,
+            Role::Out => !is_result,
+            Role::InOut => !is_result && sets_first(),
+        }
+    }
 }
 
 /// Refuses variants that compute different tensors.

@@ -25,8 +25,8 @@ library that `teml build` makes: `export_kernel(plan, \"gemm\")`.
 Python package. Before it writes them, it runs each kernel as it was compiled, and compares the
 results with the reference. Elsewhere the call only proves the nests and generates their C. Shapes
 are fixed.
-Tensors that a later nest of the list reads are memory for the kernel, not results, unless the list
-`outputs` has their names, as `variables(program).outputs` does. The outputs of a program are
+Tensors that a later nest of the list reads are not results, and callers do not see them, unless the
+list `outputs` has their names, as `variables(program).outputs` does. The outputs of a program are
 results.",
     call: |call| {
         let (nests, name) = (call.nests(0)?, call.text(1)?);

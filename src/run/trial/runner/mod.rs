@@ -12,6 +12,7 @@ pub use emit::Emit;
 pub use run::Run;
 
 use super::generate::no_code;
+use super::results::is_own;
 use super::{Comparison, Evaluator, Measured, Progress, Ranking, Settings, TrialError, Variant};
 use crate::codegen::{self, Kernel, NoCode};
 use crate::ir::{Nest, Tensor};
@@ -151,7 +152,9 @@ impl Kept {
         let symbol = codegen::symbol::from_label(&variant.label);
         let symbol = free_symbol(symbol, &self.compared);
         let (reductions, target) = (settings.reductions, &settings.options.target);
-        let kernel = codegen::generate_for(&variant.nests, &symbol, reductions, target)?;
+        let is_own = is_own(variant, &[]);
+        let kernel =
+            codegen::generate_with_own(&variant.nests, &symbol, reductions, target, &is_own)?;
         self.compared.push(kernel.clone());
         self.nests.extend_from_slice(&variant.nests);
         self.emitted.push(variant.clone());
