@@ -5,7 +5,7 @@
 //! refused.
 
 use super::c::printer::{Printed, asked, comment, print};
-use super::kernel::{Header, Kernel, Param, Role, Vectors, parameter};
+use super::kernel::{Header, Kernel, Param, Role, Vectors, parameter, pointer};
 use super::plan::tree::Context;
 use super::plan::{self, Plan, Stage};
 use super::symbol::{self, Spelling, SymbolError};
@@ -113,8 +113,8 @@ pub fn generate_for(
     generate_with_own(nests, symbol, reductions, target, &|_| false)
 }
 
-/// As [`generate_for`], but tensors for which `is_own` holds are no parameters: the function has
-/// space for them, one for each thread that calls it. Their contents before and after do not matter.
+/// As [`generate_for`], but the function has space for some tensors itself, one for each thread that
+/// calls it: those for which `is_own` holds. Their contents before and after do not matter.
 ///
 /// # Errors
 /// As [`generate`].
@@ -409,6 +409,16 @@ fn function(symbol: &str, params: &[Param], comments: &str, printed: &Printed) -
     for function in &printed.functions {
         let _ = write!(c, "\n{function}\n");
     }
+    let mut promises = String::new();
+    for param in params {
+        if let Some(bytes) = param.tensor.alignment() {
+            let (name, to) = (param.tensor.label(), pointer(param));
+            let _ = writeln!(
+                promises,
+                "    {name} = ({to})__builtin_assume_aligned({name}, {bytes});"
+            );
+        }
+    }
     let params = params.iter();
     let params: Vec<String> = params
         .map(|p| parameter(&p.tensor, p.role == Role::In))
@@ -416,7 +426,7 @@ fn function(symbol: &str, params: &[Param], comments: &str, printed: &Printed) -
     let params = params.join(",\n    ");
     let _ = write!(
         c,
-        "{attributes}void {symbol}(\n    {params})\n{{\n{body}}}\n"
+        "{attributes}void {symbol}(\n    {params})\n{{\n{promises}{body}}}\n"
     );
     c
 }

@@ -215,6 +215,20 @@ impl Kernel {
     }
 }
 
+/// `const double (*)[5]`: the type of the pointer that a kernel gets.
+pub fn pointer(param: &Param) -> String {
+    let constant = match param.role {
+        Role::In => "const ",
+        Role::Out | Role::InOut => "",
+    };
+    let (elem, extents) = (c_type(param.tensor.elem()), param.tensor.shape().extents());
+    let rest: String = extents.iter().skip(1).map(|e| format!("[{e}]")).collect();
+    match rest.is_empty() {
+        true => format!("{constant}{elem} *"),
+        false => format!("{constant}{elem} (*){rest}"),
+    }
+}
+
 /// `const double (*TEML_RESTRICT A)[5] /* A[8][5] */`: a pointer to the rows, or to the elements
 /// for ranks 0 and 1. In C++ only this form can say that nothing else aliases it.
 pub(super) fn parameter(tensor: &Tensor, constant: bool) -> String {

@@ -19,7 +19,7 @@ pub use elem::c_type;
 pub use generate::{
     NoCode, check, generate, generate_for, generate_with_own, outer_vectors, stages, unproved,
 };
-pub use kernel::{ALIGNMENT, Header, Kernel, Param, Role, Vectors};
+pub use kernel::{ALIGNMENT, Header, Kernel, Param, Role, Vectors, pointer};
 pub use plan::tree as planned;
 pub use plan::{Plan, Stage};
 pub use unit::{BASE, C_BEGINS, C_ENDS, Preamble, unit, unit_after};

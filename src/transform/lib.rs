@@ -13,6 +13,7 @@ mod args;
 mod failure;
 mod findings;
 pub mod lift;
+pub mod memory;
 pub mod nest;
 mod op;
 pub mod padding;
@@ -41,6 +42,7 @@ pub static OPS: &[&Op] = &[
     &tensor::declare::SCALAR,
     &tensor::vat::VAT,
     &tensor::triangular::TRIANGULAR,
+    &tensor::aligned::ALIGNED,
     &tensor::eq::EQ,
     &tensor::partition::PARTITION,
     &tensor::veq::VEQ,

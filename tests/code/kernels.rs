@@ -20,6 +20,10 @@ let O = einsum("ij,jd->id", E, V);
 let P = eq(vdiv(O, T, [[i, d], [i]]), [i, d]);
 let attention = [build(S), build(E), build(T), build(O), build(P)];
 export_kernel(attention, "attention");
+
+let X = aligned(tensor([6]), 64);
+let Y = eq(X * 2, [i] -> [i]);
+export_kernel(Y, "twice");
 "#;
 
 fn build(script: &str, directory: &Path) -> Output {
@@ -67,13 +71,17 @@ fn from_cpp_and_c() {
             .output()
             .unwrap();
         let shown = text(&shown.stdout);
-        assert_eq!(shown, "gemm: C[0] = 24\nattention: P[0] = 1\n", "{library}");
+        assert_eq!(
+            shown, "gemm: C[0] = 24\nattention: P[0] = 1\ntwice: Y[0] = 2\n",
+            "{library}"
+        );
     }
     // The checks of the C, which the caller's strides and pointers may fail.
     let program = r#"
 #include <kernels.h>
 #include <stdio.h>
 static double A[16 * 24 + 1], B[24 * 20], C[16 * 20];
+static _Alignas(64) double X[8];
 int main(void)
 {
     const int64_t rows[] = {24, 1}, wide[] = {32, 1}, columns[] = {1, 16};
@@ -86,8 +94,10 @@ int main(void)
         gemm_checked(C, NULL, (double *)((char *)A + 4), NULL, B, NULL),
         gemm_checked(C, NULL, NULL, NULL, B, NULL),
         gemm_checked(C, NULL, A, NULL, A, NULL),
+        twice_checked(C, NULL, X, NULL),
+        twice_checked(C, NULL, X + 1, NULL),
     };
-    for (int k = 0; k < 8; k++)
+    for (int k = 0; k < 10; k++)
         puts(all[k] ? all[k] : "called");
     return 0;
 }
@@ -114,6 +124,8 @@ int main(void)
         "gemm: A is not aligned to its elements",
         "gemm: A is missing",
         "called",
+        "called",
+        "twice: X is not aligned to 64 bytes",
     ];
     assert_eq!(shown.lines().collect::<Vec<_>>(), expected);
     // Builds find the library.
@@ -123,7 +135,10 @@ int main(void)
         succeeds("cmake", &["-S", "example", "-B", "made"], &out);
         succeeds("cmake", &["--build", "made"], &out);
         let shown = succeeds("./made/example", &[], &out);
-        assert_eq!(shown, "gemm: C[0] = 24\nattention: P[0] = 1\n");
+        assert_eq!(
+            shown,
+            "gemm: C[0] = 24\nattention: P[0] = 1\ntwice: Y[0] = 2\n"
+        );
     } else {
         eprintln!("CMake is not installed: kernels are not built with it");
     }
@@ -171,6 +186,17 @@ odd = raw.view(np.float64).reshape(16, 24)
 refused(ValueError, "multiple of 8 bytes", odd, B)
 memory = np.zeros(16 * 24 + 16 * 20 - 1)
 refused(ValueError, "overlap", memory[:384].reshape(16, 24), B, C=memory[383:].reshape(16, 20))
+memory = np.zeros(72)
+at = -memory.ctypes.data % 64 // 8
+X = memory[at:at + 6]
+X[:] = 3
+assert np.array_equal(kernels.twice(X), 2 * X)
+try:
+    kernels.twice(memory[at + 1:at + 7])
+except ValueError as error:
+    assert "multiple of 64 bytes" in str(error), error
+else:
+    raise AssertionError("not refused")
 own.flags.writeable = False
 refused(ValueError, "read-only", A, B, C=own)
 print("all is well")

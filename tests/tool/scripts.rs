@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
-use teml::codegen::{Kernel, Param, Role};
+use teml::codegen::Kernel;
 use teml::ir::Nest;
 use teml::legality::{self, Reductions, Verdict};
 use teml::script::Session;

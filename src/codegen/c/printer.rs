@@ -9,7 +9,7 @@ use super::value::{ATOM, Values, element, is_guarded};
 use crate::analysis::bounds::Bounds;
 use crate::elem::c_type;
 use crate::ir::{self, Affine, BinaryOp, Name, Node as Value, Taken, Tensor};
-use crate::kernel::{Header, Param, Role, parameter};
+use crate::kernel::{ALIGNMENT, Header, Param, Role, parameter};
 use crate::plan::lanes::is_uniform;
 use crate::plan::tree::{
     Block, Fetch, Local, Loop, Mode, Node, Outlined, Part, Plan, Region, Space, Statement,
@@ -82,9 +82,11 @@ pub(crate) fn print(
     plan.parts.iter().for_each(|part| printer.part(part));
     let params = params.iter().map(|p| &p.tensor);
     let streamed = params.filter(|t| t.name().is_some_and(|n| printer.streamed.contains(n)));
-    let aligned: Vec<String> = streamed
-        .map(|t| format!("TEML_IS_ALIGNED({})", t.label()))
-        .collect();
+    let test = |t: &Tensor| match t.alignment() {
+        Some(bytes) if bytes as usize >= ALIGNMENT => "1".to_owned(),
+        _ => format!("TEML_IS_ALIGNED({})", t.label()),
+    };
+    let aligned: Vec<String> = streamed.map(test).collect();
     let test = match aligned.join(" && ") {
         test if test.is_empty() => test,
         test => format!("    const int {ALIGNED} = {test};\n"),

@@ -139,6 +139,7 @@ struct Data {
     scalar: bool,
     triangle: Option<Triangle>,
     inner: Option<Arc<[u64]>>,
+    alignment: Option<u32>,
     declared: u64,
 }
 
@@ -180,6 +181,7 @@ impl Tensor {
             scalar,
             triangle: None,
             inner: None,
+            alignment: None,
             declared: 0,
         }))
     }
@@ -194,6 +196,7 @@ impl Tensor {
             scalar,
             triangle: None,
             inner: None,
+            alignment: None,
             declared: 0,
         }))
     }
@@ -220,6 +223,18 @@ impl Tensor {
         let mut data = (*self.0).clone();
         change(&mut data);
         Tensor(Arc::new(data))
+    }
+
+    /// The same tensor, which begins at a multiple of `bytes`.
+    #[must_use]
+    pub fn aligned(&self, bytes: u32) -> Tensor {
+        self.with(|data| data.alignment = Some(bytes))
+    }
+
+    /// The bytes that the address of the tensor is promised to be a multiple of. Not part of
+    /// equality.
+    pub fn alignment(&self) -> Option<u32> {
+        self.0.alignment
     }
 
     /// The same matrix with zeros outside of a triangle.

@@ -39,8 +39,8 @@ fn steps(nests: &[Nest]) -> (Vec<Step<'_>>, Vec<&Name>) {
     (steps, in_order)
 }
 
-/// Whether nests that run in order set each element of a tensor before they read it, in assignments
-/// that all come before the first that reads it. `false` also if there is no answer.
+/// Whether nests that run in order set each element of a tensor before they read it. All that set it
+/// come before the first that reads it. `false` also if there is no answer.
 pub fn sets_first(nests: &[Nest], name: &Name) -> bool {
     let (steps, in_order) = steps(nests);
     let first = steps.iter().position(|s| reads(s.assignment, name));

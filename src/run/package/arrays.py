@@ -1,10 +1,14 @@
 class _Tensor:
-    def __init__(self, name, shape, dtype, written):
+    def __init__(self, name, shape, dtype, written, alignment):
         self.name, self.shape, self.written = name, shape, written
         self.dtype = np.dtype(dtype)
+        self.alignment = max(alignment, self.dtype.alignment)
 
     def new(self):
-        return np.empty(self.shape, self.dtype)
+        size = int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+        memory = np.empty(size + self.alignment, np.uint8)
+        start = -memory.ctypes.data % self.alignment
+        return memory[start:start + size].view(self.dtype).reshape(self.shape)
 
     def check(self, function, array):
         """Refuses an array that the kernel would misread."""
@@ -23,8 +27,8 @@ class _Tensor:
                 f"{name} must be stored row after row, without gaps; its strides are "
                 f"{array.strides}, and np.ascontiguousarray makes a copy that is"
             )
-        if not array.flags.aligned:
-            raise ValueError(f"{name} must begin at a multiple of {self.dtype.alignment} bytes")
+        if array.ctypes.data % self.alignment:
+            raise ValueError(f"{name} must begin at a multiple of {self.alignment} bytes")
         if self.written and not array.flags.writeable:
             raise ValueError(f"{name} is written, but its array is read-only")
 

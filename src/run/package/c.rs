@@ -2,7 +2,7 @@
 
 use super::parts::{Exported, Package, Use, extents};
 use crate::codegen::symbol::from_label;
-use crate::codegen::{BASE, C_BEGINS, C_ENDS, Preamble, c_type, unit_after};
+use crate::codegen::{BASE, C_BEGINS, C_ENDS, Preamble, c_type, pointer, unit_after};
 use crate::ir::Tensor;
 use std::fmt::Write;
 
@@ -37,11 +37,15 @@ fn checked(exported: &Exported) -> String {
             .map(u64::to_string)
             .collect();
         let (rank, list) = (list.len(), list.join(", "));
+        let (bytes, unit) = match tensor.alignment() {
+            Some(bytes) => (bytes.to_string(), format!("{bytes} bytes")),
+            None => (format!("sizeof({elem})"), "its elements".to_owned()),
+        };
         let _ = writeln!(
             body,
             "    if (!{name})\n        return \"{symbol}: {name} is missing\";\n    \
-             if ((uintptr_t){name} % sizeof({elem}))\n        \
-             return \"{symbol}: {name} is not aligned to its elements\";"
+             if ((uintptr_t){name} % {bytes})\n        \
+             return \"{symbol}: {name} is not aligned to {unit}\";"
         );
         if rank > 0 {
             let _ = writeln!(
@@ -73,17 +77,10 @@ fn checked(exported: &Exported) -> String {
         }
     }
     let arguments = all.iter().map(|(param, _)| {
-        let (tensor, name) = (&param.tensor, name(&param.tensor));
-        let constant = if param.role == crate::codegen::Role::In {
-            "const "
-        } else {
-            ""
-        };
-        let rest: String = inner(tensor);
-        if rest.is_empty() {
-            name
-        } else {
-            format!("({constant}{} (*){rest}){name}", c_type(tensor.elem()))
+        let name = name(&param.tensor);
+        match param.tensor.shape().rank() {
+            0 | 1 => name,
+            _ => format!("({}){name}", pointer(param)),
         }
     });
     let arguments: Vec<String> = arguments.collect();
@@ -97,12 +94,6 @@ fn checked(exported: &Exported) -> String {
 /// The name of a tensor in the C.
 fn name(tensor: &Tensor) -> String {
     from_label(tensor.label())
-}
-
-/// `[64][32]`: all extents but the first one.
-fn inner(tensor: &Tensor) -> String {
-    let extents = tensor.shape().extents().iter().skip(1);
-    extents.map(|e| format!("[{e}]")).collect()
 }
 
 fn bytes(tensor: &Tensor) -> u64 {
@@ -143,8 +134,10 @@ pub fn header(package: &Package) -> String {
                 Use::Update => "is read and written",
             };
             let tensor = &param.tensor;
+            let promised = tensor.alignment();
+            let promised = promised.map_or_else(String::new, |n| format!("; aligned to {n} bytes"));
             format!(
-                " *   {}: {} of {}, {what}\n",
+                " *   {}: {} of {}, {what}{promised}\n",
                 tensor.label(),
                 match tensor.shape().rank() {
                     0 => "one element".to_owned(),
@@ -199,7 +192,7 @@ pub fn cmake(package: &Package) -> String {
 /// A program in C++ that calls every kernel.
 pub fn example(package: &Package) -> String {
     let mut text = format!(
-        "// Calls the kernels of {} once.\n#include <cstdio>\n#include <vector>\n#include \
+        "// Calls the kernels of {} once.\n#include <algorithm>\n#include <cstdio>\n#include <vector>\n#include \
          \"{}\"\n\nint main()\n{{\n",
         package.name,
         package.header_name()
@@ -211,15 +204,22 @@ pub fn example(package: &Package) -> String {
         let mut shown = None;
         for (param, used) in exported.parameters() {
             let (tensor, name) = (&param.tensor, name(&param.tensor));
-            let _ = writeln!(
-                text,
-                "        std::vector<{}> {name}({}, 1);",
-                c_type(tensor.elem()),
-                tensor.shape().elements()
-            );
+            let (elem, count) = (c_type(tensor.elem()), tensor.shape().elements());
+            let _ = match tensor.alignment() {
+                None => writeln!(text, "        std::vector<{elem}> {name}({count}, 1);"),
+                Some(bytes) => writeln!(
+                    text,
+                    "        alignas({bytes}) static {elem} {name}[{count}];\n        \
+                     std::fill_n({name}, {count}, 1);"
+                ),
+            };
+            let pointer = match tensor.alignment() {
+                None => format!("{name}.data()"),
+                Some(_) => name.clone(),
+            };
             arguments.push(match tensor.shape().rank() {
-                0 => format!("{name}.data()"),
-                _ => format!("{name}.data(), nullptr"),
+                0 => pointer,
+                _ => format!("{pointer}, nullptr"),
             });
             if matches!(used, Use::Result | Use::Update) {
                 shown = shown.or(Some(name));

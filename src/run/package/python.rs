@@ -73,11 +73,12 @@ fn function(exported: &Exported) -> String {
         let extents = tensor.shape().extents().iter().map(|e| format!("{e},"));
         let _ = writeln!(
             text,
-            "    _Tensor(\"{}\", ({}), \"{}\", {}),",
+            "    _Tensor(\"{}\", ({}), \"{}\", {}, {}),",
             name(tensor),
             extents.collect::<Vec<_>>().join(" "),
             dtype(tensor.elem()),
-            if *used == Use::Input { "False" } else { "True" }
+            if *used == Use::Input { "False" } else { "True" },
+            tensor.alignment().unwrap_or(1)
         );
     }
     let _ = write!(

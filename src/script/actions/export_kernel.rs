@@ -5,7 +5,7 @@ use crate::binding::call::{Call, Effect, Function, Parameter};
 use crate::ir::Program;
 use crate::messages::fail::Failure;
 use crate::verbs;
-use rhai::{Array, Dynamic};
+use rhai::Dynamic;
 
 pub(super) static EXPORT_KERNEL: Function = Function {
     name: "export_kernel",
@@ -45,11 +45,5 @@ fn outputs(call: &Call) -> Result<Vec<String>, Failure> {
         let outputs = program.map_or_else(|_| Vec::new(), |program| program::outputs(&program));
         return Ok(outputs.iter().map(ToString::to_string).collect());
     }
-    let expected = "a list of names of tensors";
-    let list = call.get::<Array>(2, expected)?;
-    let name = |item: &Dynamic| {
-        let name = item.clone().into_string();
-        name.map_err(|_| call.expected_but(2, expected, item))
-    };
-    list.iter().map(name).collect()
+    call.names_of_tensors(2)
 }

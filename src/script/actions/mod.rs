@@ -95,6 +95,8 @@ pub static ACTIONS: &[&Function] = &[
     &programs::VARIABLES,
     &programs::LIVE,
     &programs::COMMON,
+    &programs::COPIED,
+    &programs::OVER,
     &predict::PREDICT,
     &tune::TUNE,
     &recorded::BEST,

@@ -8,6 +8,7 @@ use crate::lang::{self, Notation};
 use crate::legality::{Reductions, is_compatible};
 use crate::messages::fail::{Failure, Unread};
 use crate::transform::lift;
+use crate::transform::memory;
 use crate::transform::padding::{self, NotPadded};
 use crate::transform::program as steps;
 use crate::verbs;
@@ -462,6 +463,62 @@ pub(super) static LIVE: Function = Function {
 The program without assignments that no output depends on (model language, §5).",
     call: |call| Ok(Dynamic::from(steps::without_dead_code(&of(call)?))),
 };
+
+pub(super) static COPIED: Function = Function {
+    name: "without_copied_temporaries",
+    topic: "programs",
+    effect: Effect::None,
+    params: &[Parameter::new("program")],
+    returns: "map",
+    doc: "\
+Computes temporaries in the tensors to which they are copied (avoid-copy; thesis, §6.1). The map has
+the `program`, and where temporaries are `placed`: a list of a `temporary` and its `holder` each.
+
+```rhai
+let p = model(`
+  var input x : [9] var output y : [9] var t : [9]
+  t = x + x
+  y = t
+`);
+print(without_copied_temporaries(p).program);
+```
+
+```text
+input f64 x[9]
+output f64 y[9]
+y[i1] = x[i1] + x[i1]
+```",
+    call: |call| Ok(shared(memory::without_copied_temporaries(&of(call)?))),
+};
+
+pub(super) static OVER: Function = Function {
+    name: "over_last_operands",
+    topic: "programs",
+    effect: Effect::None,
+    params: &[Parameter::new("program"), Parameter::new("names")],
+    returns: "map",
+    doc: "\
+Computes temporaries with these names over temporaries that they are the last to read, element by
+element (reduce-cache-miss; thesis, §6.2.1). The map is that of `without_copied_temporaries`.",
+    call: |call| {
+        let names = call.names_of_tensors(1)?;
+        let names: Vec<Name> = names.iter().filter_map(|n| Name::new(n).ok()).collect();
+        Ok(shared(memory::over_last_operands(&of(call)?, &names)))
+    },
+};
+
+fn shared((program, shared): (Program, Vec<memory::Shared>)) -> Dynamic {
+    let list = shared.into_iter().map(|one| {
+        let names = [("temporary", one.temporary), ("holder", one.holder)];
+        let names = names.map(|(key, name)| (key.into(), name.to_string().into()));
+        Dynamic::from_map(Map::from(names))
+    });
+    let list: Array = list.collect();
+    Dynamic::from_map(Map::from([
+        ("program".into(), Dynamic::from(program)),
+        ("placed".into(), list.into()),
+    ]))
+}
 
 pub(super) static COMMON: Function = Function {
     name: "without_common_subexpressions",

@@ -304,6 +304,20 @@ impl Call<'_> {
             .collect()
     }
 
+    /// Argument `k` as a list of names of tensors.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn names_of_tensors(&self, k: usize) -> Result<Vec<String>, Failure> {
+        let expected = "a list of names of tensors";
+        let list = self.get::<Array>(k, expected)?;
+        let name = |item: &Dynamic| {
+            let name = item.clone().into_string();
+            name.map_err(|_| self.expected_but(k, expected, item))
+        };
+        list.iter().map(name).collect()
+    }
+
     /// A nest for each assignment that a tensor needs, in order.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! Operations that make tensor expressions: TeML Figs. 1 and 8.
 
+pub mod aligned;
 pub mod cast;
 pub mod contraction;
 pub mod declare;

@@ -5,6 +5,7 @@
 
 mod arrays;
 mod damage;
+mod memory;
 mod messages;
 mod notations;
 mod padding;

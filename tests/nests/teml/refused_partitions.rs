@@ -5,6 +5,7 @@ use crate::teml::trees::*;
 use teml::analysis::shape::Mismatch;
 use teml::ir::{Domain, Elem, Expr, Name, Number, Range};
 use teml::lower::partition::NoPartition;
+use teml::transform::tensor::aligned::ALIGNED;
 use teml::transform::tensor::eq::{eq_over, eq_within};
 use teml::transform::tensor::partition::PARTITION;
 use teml::transform::tensor::triangular::TRIANGULAR;
@@ -72,7 +73,13 @@ pub fn partitions() -> Vec<Case> {
         )
         .at(0)
     };
+    let unaligned = |expr: &Expr, bytes: i64, message: &str| {
+        let args = vec![Arg::Expr(expr.clone()), Arg::Int(bytes)];
+        Case::new(&ALIGNED, args, message)
+    };
     vec![
+        unaligned(&square, 64, "□ is not a declared tensor").at(0),
+        unaligned(&a, 24, "24 must be 8, 16, 32 or 64").at(1),
         not_a_matrix(&a, "A"),
         not_a_matrix(&square, "□"),
         pieces(&[], refused(NoPartition::Empty)),
