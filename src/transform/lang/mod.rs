@@ -27,13 +27,13 @@ use crate::ir::{Expr, Program};
 use std::collections::BTreeMap;
 
 /// The assignment of an array expression of SaC to a tensor named □. The expression may use
-/// `variables`, the innermost last.
+/// `variables`.
 ///
 /// # Errors
 /// All mistakes in the text.
 pub fn array_expression(
     text: &str,
-    variables: Vec<(String, Variable)>,
+    variables: BTreeMap<String, Variable>,
 ) -> Result<Expr, Vec<Problem>> {
     sac::expression(text, variables)
 }

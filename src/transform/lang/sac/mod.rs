@@ -174,11 +174,10 @@ pub enum Variable {
     Other(String),
 }
 
-/// The assignment of an array expression to a tensor named □. The expression may use `variables`,
-/// the innermost last.
+/// The assignment of an array expression to a tensor named □. The expression may use `variables`.
 pub(super) fn expression(
     text: &str,
-    variables: Vec<(String, Variable)>,
+    variables: BTreeMap<String, Variable>,
 ) -> Result<Expr, Vec<Problem>> {
     let (node, problems) = parse::expression_alone(text);
     let Some(node) = node.filter(|_| problems.is_empty()) else {
@@ -192,13 +191,10 @@ pub(super) fn expression(
                 given(&mut evaluator, Some(&tensor), tensor.shape().extents())
             }
             Variable::Other(what) => {
-                // It hides earlier variables of its name.
-                evaluator.scope.retain(|(known, _)| *known != name);
                 evaluator.unfit.insert(name, what);
                 continue;
             }
         };
-        evaluator.unfit.remove(&name);
         evaluator.scope.push((name, array));
     }
     let made = evaluator.value(&node).and_then(|value| {
