@@ -2,7 +2,7 @@
 
 use super::variant::definition;
 use super::{TrialError, Variant};
-use crate::ir::{Expr, Nest, Node, Part, Tensor, Tree};
+use crate::ir::{Expr, Name, Nest, Node, Part, Tensor, Tree};
 use crate::runtime::{self, Agreement, Outputs, RuntimeError};
 
 /// The tensors of a variant that are compared: its results, and all that programs assign.
@@ -19,8 +19,9 @@ pub(super) fn compared(variant: &Variant) -> Vec<String> {
     names
 }
 
-/// The tensors that a variant assigns and nothing reads afterwards. The last statement's target is
-/// always among them, so that there is always something to compare.
+/// The results of a variant. What a program declares decides: its outputs are results, and its
+/// temporaries are not. Any other tensor is a result if nothing reads it afterwards. If that leaves
+/// nothing to compare, declarations do not count.
 pub fn results(variant: &Variant) -> Vec<String> {
     let statements: Vec<&Expr> = definition(variant).collect();
     let reads = |statement: &Expr, name: &str| {
@@ -33,7 +34,11 @@ pub fn results(variant: &Variant) -> Vec<String> {
     let locals = variant.nests.iter().flat_map(Nest::originals);
     let locals = locals.flat_map(|part| part.trees.iter().flat_map(Tree::locals));
     let locals: Vec<&str> = locals.map(Tensor::label).collect();
-    let mut results = Vec::new();
+    let declared = |name: &str| {
+        let name = Name::new(name).ok()?;
+        variant.nests.iter().find_map(|nest| nest.is_output(&name))
+    };
+    let (mut results, mut unread) = (Vec::new(), Vec::new());
     for (k, statement) in statements.iter().enumerate() {
         let Some(name) = statement.tensor().map(|t| t.label()) else {
             continue;
@@ -42,9 +47,16 @@ pub fn results(variant: &Variant) -> Vec<String> {
             continue;
         }
         // A statement that updates the tensor reads it and assigns it anew.
-        if !statements[k + 1..].iter().any(|later| reads(later, name)) {
+        let is_read = statements[k + 1..].iter().any(|later| reads(later, name));
+        if declared(name).unwrap_or(!is_read) {
             results.push(name.to_owned());
         }
+        if !is_read {
+            unread.push(name.to_owned());
+        }
+    }
+    if results.is_empty() {
+        results = unread;
     }
     results.sort();
     results.dedup();

@@ -377,7 +377,8 @@ pub(super) static NESTS: Function = Function {
     returns: "list",
     doc: "\
 A loop nest for each assignment of a program, in order, as `build` makes them. All tensors are
-arguments of the kernel.
+arguments of the kernel. Nests keep what the program declares: its outputs are results, even if a
+later assignment reads them, and its temporaries are not.
 
 Of a tensor, `nests(Y)` gives the nests of all assignments that it needs, back to tensors that
 nothing assigns. Where several of these tensors have one name, as after a loop of the script, those
@@ -406,7 +407,7 @@ One loop nest for all assignments of a program, in order, whose temporaries are 
             return Err(call.fail(0, "assigns nothing"));
         }
         let locals = program::temporaries(&program);
-        let nest = verbs::joined(program.assignments(), &locals, call.site().as_ref());
+        let nest = verbs::joined(call.nests_of_program(&program)?, &locals);
         Ok(Dynamic::from(
             nest.map_err(Failure::operation)?.without_path(),
         ))
