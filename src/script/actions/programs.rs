@@ -4,7 +4,7 @@ use crate::analysis::program;
 use crate::analysis::work::flops;
 use crate::binding::call::{Call, Effect, Function, Parameter};
 use crate::ir::{Expr, Name, Nest, Program};
-use crate::lang::{self, Notation};
+use crate::lang::{self, Notation, Setting};
 use crate::legality::{Reductions, is_compatible};
 use crate::messages::fail::{Failure, Unread};
 use crate::transform::lift;
@@ -273,8 +273,7 @@ language. Paths are relative to the current directory.",
         let text = std::fs::read_to_string(&file);
         let text =
             text.map_err(|e| call.refuse(&format!("cannot read {file}: {e}")).argument(0))?;
-        let sizes = sizes(call)?;
-        let read = lang::read(notation, &text, &sizes);
+        let read = lang::read(notation, &text, &setting(call)?);
         let program =
             read.map_err(|problems| Failure::unread(Unread::new(&file, &text, problems)))?;
         Ok(Dynamic::from(program))
@@ -283,11 +282,18 @@ language. Paths are relative to the current directory.",
 
 fn of_text(call: &Call, notation: Notation) -> Result<Dynamic, Failure> {
     let text = call.text(0)?;
-    let read = lang::read(notation, &text, &sizes(call)?);
+    let read = lang::read(notation, &text, &setting(call)?);
     let program = read.map_err(|problems| {
         Failure::unread(Unread::new(notation.name(), &text, problems)).argument(0)
     })?;
     Ok(Dynamic::from(program))
+}
+
+/// What the script says of the text: sizes in the last argument, and `elem`.
+fn setting(call: &Call) -> Result<Setting, Failure> {
+    let elem = call.workbench().elem;
+    let sizes = sizes(call)?;
+    Ok(Setting { sizes, elem })
 }
 
 /// The numbers that the last argument gives to names.

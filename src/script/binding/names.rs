@@ -147,7 +147,8 @@ fn array_expression(
         let state = shared.lock();
         (state.places.span(position), state.site(position))
     };
-    let made = lang::array_expression(text, variables);
+    let elem = shared.bench().lock().elem;
+    let made = lang::array_expression(text, variables, elem);
     let made = made.map(|expr| operand_names::noted(expr, site, shared));
     made.map(Dynamic::from).map_err(|problems| {
         let mut unread = Unread::new("sac", text, problems);

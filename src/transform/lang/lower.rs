@@ -5,7 +5,7 @@
 
 use super::term::{Kind, Term};
 use super::typing::Context;
-use crate::ir::{Affine, Constant, Domain, Expr, Name, Node, Range, Reduction, Shape, Tensor};
+use crate::ir::{Affine, Domain, Expr, Name, Node, Range, Reduction, Shape, Tensor};
 use std::collections::BTreeMap;
 
 /// Generates names of iterators.
@@ -67,7 +67,10 @@ impl Lowering<'_> {
     /// The element of a term at `index`.
     fn at(&mut self, term: &Term, index: &[Affine]) -> Option<Expr> {
         match &term.kind {
-            Kind::Number(value) => Some(Expr::new(Node::Constant(Constant::F64(*value)))),
+            Kind::Number(value) => {
+                let constant = self.context.number(*value)?;
+                Some(Expr::new(Node::Constant(constant)))
+            }
             Kind::Variable(name) => Some(Expr::element(self.tensors.get(name)?, index.to_vec())),
             Kind::Elementwise(op, left, right) => {
                 let mut operand = |of: &Term| {

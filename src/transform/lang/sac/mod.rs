@@ -39,6 +39,7 @@ mod value;
 use self::eval::{Evaluator, shown};
 use self::syntax::Item;
 use self::value::{Array, Piece, Scalar};
+use super::Setting;
 use super::term::Extent;
 use crate::analysis::shape;
 use crate::ir::{self, Affine, Domain, Elem, Expr, Name, Node, Program, Range, Shape, Tensor};
@@ -48,9 +49,10 @@ use crate::tensor::with_shapes;
 use std::collections::BTreeMap;
 
 /// The program of a text of declarations and assignments.
-pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> Result<Program, Vec<Problem>> {
+pub(super) fn read(text: &str, setting: &Setting) -> Result<Program, Vec<Problem>> {
+    let sizes = &setting.sizes;
     let (items, mut problems) = parse::file(text);
-    let mut evaluator = Evaluator::default();
+    let mut evaluator = Evaluator::of(setting.elem);
     let mut variables: Vec<ir::Variable> = Vec::new();
     let mut assignments = Vec::new();
     let mut names: Vec<String> = Vec::new();
@@ -178,12 +180,13 @@ pub enum Variable {
 pub(super) fn expression(
     text: &str,
     variables: BTreeMap<String, Variable>,
+    elem: Elem,
 ) -> Result<Expr, Vec<Problem>> {
     let (node, problems) = parse::expression_alone(text);
     let Some(node) = node.filter(|_| problems.is_empty()) else {
         return Err(super::elaborate::sorted(problems));
     };
-    let mut evaluator = Evaluator::default();
+    let mut evaluator = Evaluator::of(elem);
     for (name, variable) in variables {
         let array = match variable {
             Variable::Integer(value) => Array::scalar(Scalar::integer(value)),
