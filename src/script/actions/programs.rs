@@ -58,8 +58,9 @@ Reads a program in TeIL (Rink and Castrillon 2019).
     `, #{l: 300, m: 400, n: 500})
 
 The operations are `add`, `sub`, `mul`, `div`, `prod`, `red+`, `red*`, `redmin`, `redmax`, `transp`,
-`diag`, `expa`, `proj` and `contr`. Dimensions and indices are counted from 1. Extents are numbers,
-or names, which get values from the map. Core-TeIL leaves out the first dimensions: `red+ e`,
+`diag`, `expa`, `proj` and `contr`, and beyond the paper, `shift`: element j of `shift i n e` is
+element j - n of `e` along dimension i, or 0 outside. Dimensions and indices are counted from 1.
+Extents are numbers, or names, which get values from the map. Core-TeIL leaves out the first dimensions: `red+ e`,
 `diag e`, `transp i e`, `expa n e`, `proj m e`.",
     call: |call| of_text(call, Notation::Teil),
 };

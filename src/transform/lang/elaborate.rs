@@ -2,6 +2,7 @@
 
 use super::Setting;
 use super::lower::{Iterators, Lowering};
+use super::stage::staged;
 use super::term::{Declaration, Extent, Statement, Unit};
 use super::typing::{Context, shown};
 use crate::ir::{Elem, Expr, Name, Program, Shape, Tensor, Variable};
@@ -25,12 +26,21 @@ pub(super) fn program(
         problems.extend(missing);
         return Err(sorted(problems));
     }
+    let statements = unit.statements.clone();
+    let sized = Unit {
+        declarations,
+        statements,
+    };
+    let Unit {
+        declarations,
+        statements,
+    } = staged(&sized, &Context::of(&sized.declarations, setting.elem));
     let context = Context::of(&declarations, setting.elem);
     let tensors = tensors(&declarations, setting.elem, &mut problems);
     let names = tensors.keys().map(String::as_str);
     let iterators = Iterators::beside(names);
     let mut assignments = Vec::with_capacity(unit.statements.len());
-    for statement in &unit.statements {
+    for statement in &statements {
         match assignment(statement, &context, &tensors, &iterators) {
             Ok(assignment) => assignments.extend(assignment),
             Err(problem) => problems.push(problem),

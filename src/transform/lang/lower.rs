@@ -50,17 +50,26 @@ pub(super) struct Lowering<'c> {
 impl Lowering<'_> {
     /// `target = term`, before shapes are inferred; `None` for a term without a type.
     pub fn assignment(&mut self, target: &Tensor, term: &Term) -> Option<Expr> {
-        let index = target.shape().extents().iter();
-        let index: Option<Vec<Affine>> = index
-            .map(|_| Some(Affine::iterator(self.iterators.fresh()?)))
-            .collect();
-        let index = index?;
-        let value = self.at(term, &index)?;
+        let extents = target.shape().extents();
+        let names = extents.iter().map(|_| self.iterators.fresh());
+        let names: Vec<Name> = names.collect::<Option<_>>()?;
+        let index: Vec<Affine> = names.iter().cloned().map(Affine::iterator).collect();
+        let (mut to, mut from) = (index.clone(), index);
+        let (mut within, mut elsewhere, mut value) = (Domain::default(), None, term);
+        if let Kind::Shift(dimension, (by, _), of) = &term.kind {
+            let place = zero_based(dimension)?;
+            to[place] = to.get(place)?.plus_constant((*by).max(0));
+            from[place] = from.get(place)?.plus_constant((*by).min(0).checked_neg()?);
+            let count = i64::try_from(*extents.get(place)?).ok()? - by.checked_abs()?;
+            within = Domain::new([(names.get(place)?.clone(), Range::constant(0, count))]);
+            elsewhere = self.context.number(0.0).filter(|_| *by != 0);
+            value = of;
+        }
         Some(Expr::new(Node::Assign {
-            target: Expr::element(target, index),
-            value,
-            within: Domain::default(),
-            elsewhere: None,
+            target: Expr::element(target, to),
+            value: self.at(value, &from)?,
+            within,
+            elsewhere,
         }))
     }
 
@@ -119,6 +128,8 @@ impl Lowering<'_> {
                 index.insert(zero_based(dimension)?, Affine::constant(at));
                 self.at(of, &index)
             }
+            // It is a statement of its own.
+            Kind::Shift(..) => None,
             Kind::Contract(pairs, of) => {
                 let extents = self.context.type_of(of).ok()?;
                 let pairs = pairs

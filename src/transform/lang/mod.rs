@@ -11,6 +11,7 @@ mod model;
 mod notation;
 mod operators;
 mod sac;
+mod stage;
 mod teil;
 mod term;
 mod text;

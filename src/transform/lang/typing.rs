@@ -163,6 +163,18 @@ impl Context {
                 .rule("t-proj"))
                 }
             }
+            Kind::Shift(dimension, (by, span), of) => {
+                let extents = self.type_of(of)?;
+                let extent = extents[place(dimension, &extents, of, "t-shift")?];
+                if by.unsigned_abs() < extent {
+                    return Ok(extents);
+                }
+                let text = format!(
+                    "a shift by {by} moves all {extent} elements out of dimension {}",
+                    dimension.0
+                );
+                Err(Problem::new(span, text).rule("t-shift"))
+            }
             Kind::Contract(pairs, of) => {
                 let extents = self.type_of(of)?;
                 let mut gone: Vec<(usize, &Span)> = Vec::new();
