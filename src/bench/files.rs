@@ -1,6 +1,6 @@
 //! Writes results to files.
 
-use super::palette::Palette;
+use super::page::palette;
 use super::{Against, Results, chart, curve_chart, figure, page};
 use std::io;
 use std::path::Path;
@@ -32,7 +32,7 @@ pub fn write(
     for group in results.groups.iter().filter(|g| g.why.is_none()) {
         write(&format!("{}.svg", group.kernel), chart(group))?;
     }
-    let palette = Palette::of(results);
+    let palette = palette(results);
     for curve in &results.curves {
         let chart = curve_chart(curve, &palette);
         write(&format!("{}_sizes.svg", curve.kernel), chart)?;

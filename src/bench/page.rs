@@ -26,7 +26,7 @@ pub fn page(results: &Results, against: Option<&Against>) -> String {
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>teml bench</h1>\n{}",
         facts(results)
     );
-    let palette = Palette::of(results);
+    let palette = palette(results);
     if results.groups.len() > 1 {
         html.push_str("<h2>Share of the limit</h2>\n");
         html.push_str(&wide(&overview(&results.groups, &palette)));
@@ -154,6 +154,15 @@ fn source(line: &Line) -> String {
     }
     let _ = write!(html, "<pre>{}</pre>\n</details>\n", highlighted(rest));
     html
+}
+
+/// The colors of all series in the charts of a run.
+pub(super) fn palette(results: &Results) -> Palette {
+    let kernels = names(&results.groups);
+    let kernels = kernels.iter().map(String::as_str).collect();
+    let curves = results.curves.iter().map(Curve::names);
+    let charts: Vec<Vec<&str>> = curves.chain([kernels]).collect();
+    Palette::of(&charts)
 }
 
 fn curve(curve: &Curve, palette: &Palette) -> String {

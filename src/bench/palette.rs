@@ -1,7 +1,5 @@
 //! The colors of series: one series has one color in all charts of a run.
 
-use super::results::Results;
-use super::table::names;
 use std::collections::BTreeMap;
 
 /// The number of colors, which [`STYLE`] lists.
@@ -25,18 +23,9 @@ pub(super) const STYLE: &str = "\
 pub struct Palette(BTreeMap<String, usize>);
 
 impl Palette {
-    /// The colors of all series in the charts of a run.
-    pub fn of(results: &Results) -> Palette {
-        let kernels = names(&results.groups);
-        let curves = results.curves.iter().map(|curve| curve.names());
-        let kernels: Vec<&str> = kernels.iter().map(String::as_str).collect();
-        let charts: Vec<Vec<&str>> = curves.chain([kernels]).collect();
-        Palette::of_charts(&charts)
-    }
-
-    /// Colors for the labels of charts. As long as there are enough, all differ, and then at least
-    /// those in one chart.
-    fn of_charts(charts: &[Vec<&str>]) -> Palette {
+    /// Colors for the labels of all charts of a run. As long as there are enough, all differ, and
+    /// then at least those in one chart.
+    pub(super) fn of(charts: &[Vec<&str>]) -> Palette {
         let mut found: BTreeMap<String, usize> = BTreeMap::new();
         for name in charts.iter().flatten() {
             if found.contains_key(*name) {
@@ -81,7 +70,7 @@ mod tests {
             vec!["cc", "polly"],
         ];
         let all = panels.concat();
-        let colors = Palette::of_charts(&panels);
+        let colors = Palette::of(&panels);
         // Labels of different panels also differ.
         assert_eq!(own(&all, &colors), 8, "{colors:?}");
         let many = [
@@ -90,7 +79,7 @@ mod tests {
             vec!["rows", "cc", "polly", "plan"],
             vec!["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"],
         ];
-        let colors = Palette::of_charts(&many);
+        let colors = Palette::of(&many);
         for names in &many {
             let count = own(names, &colors);
             assert_eq!(count, names.len().min(COLORS), "{names:?}: {colors:?}");

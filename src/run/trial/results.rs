@@ -19,9 +19,9 @@ pub(super) fn compared(variant: &Variant) -> Vec<String> {
     names
 }
 
-/// The results of a variant. What a program declares decides: its outputs are results, and its
-/// temporaries are not. Any other tensor is a result if nothing reads it afterwards. If that leaves
-/// nothing to compare, declarations do not count.
+/// The results of a variant. The outputs of a program are results, and its temporaries are not. Any
+/// other tensor is a result if nothing reads it afterwards. If nothing is a result by these rules,
+/// temporaries are treated like other tensors.
 pub fn results(variant: &Variant) -> Vec<String> {
     let statements: Vec<&Expr> = definition(variant).collect();
     let reads = |statement: &Expr, name: &str| {

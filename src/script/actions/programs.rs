@@ -290,7 +290,7 @@ fn of_text(call: &Call, notation: Notation) -> Result<Dynamic, Failure> {
     Ok(Dynamic::from(program))
 }
 
-/// What the script says of the text: sizes in the last argument, and `elem`.
+/// The sizes in the last argument, and the type that `elem` set.
 fn setting(call: &Call) -> Result<Setting, Failure> {
     let elem = call.workbench().elem;
     let sizes = sizes(call)?;

@@ -197,7 +197,7 @@ fn captured_by(
         .collect())
 }
 
-/// A read of the tensor that an expression stands for.
+/// A read of the tensor of an expression.
 fn read(expr: &ir::Expr) -> Option<ir::Expr> {
     expr.tensor().cloned().map(ir::Expr::of_tensor)
 }

@@ -1,7 +1,7 @@
 //! Makes a program of declarations and statements, and reports every problem in them.
 
-use super::Setting;
 use super::lower::{Iterators, Lowering};
+use super::setting::Setting;
 use super::stage::staged;
 use super::term::{Declaration, Extent, Statement, Unit};
 use super::typing::{Context, shown};

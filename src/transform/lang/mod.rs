@@ -11,6 +11,7 @@ mod model;
 mod notation;
 mod operators;
 mod sac;
+mod setting;
 mod stage;
 mod teil;
 mod term;
@@ -22,19 +23,11 @@ mod write;
 pub use crate::problem::{Problem, Span};
 pub use notation::Notation;
 pub use sac::Variable;
+pub use setting::Setting;
 pub use write::{NotSaid, written};
 
 use crate::ir::{Elem, Expr, Program};
 use std::collections::BTreeMap;
-
-/// What the text of a program leaves open.
-#[derive(Clone, Debug, Default)]
-pub struct Setting {
-    /// Values for the names of extents.
-    pub sizes: BTreeMap<String, u64>,
-    /// The type of numbers and of elements whose type the text does not name.
-    pub elem: Elem,
-}
 
 /// The assignment of an array expression of SaC to a tensor named □. The expression may use
 /// `variables`. Its numbers with decimals are of type `elem`, if that holds them.

@@ -39,7 +39,7 @@ mod value;
 use self::eval::{Evaluator, shown};
 use self::syntax::Item;
 use self::value::{Array, Piece, Scalar};
-use super::Setting;
+use super::setting::Setting;
 use super::term::Extent;
 use crate::analysis::shape;
 use crate::ir::{self, Affine, Domain, Elem, Expr, Name, Node, Program, Range, Shape, Tensor};
