@@ -3,9 +3,9 @@
 //! first.
 
 use super::cells::{aligned, new_table, seconds};
+use super::palette::{self, Palette};
 use super::results::{Curve, Height, Line, Point, Times};
 use crate::report::svg::{self, tenths};
-use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -58,7 +58,7 @@ impl Sizes {
 
 impl Curve {
     /// The labels of all variants and peers, in order.
-    fn names(&self) -> Vec<&str> {
+    pub(super) fn names(&self) -> Vec<&str> {
         let mut names = Vec::new();
         for line in self.points.iter().flat_map(|point| &point.group.lines) {
             if line.times.is_some() && !names.contains(&line.name.as_str()) {
@@ -196,51 +196,20 @@ const BOTTOM: f64 = 50.0;
 /// The size of a chart.
 pub(super) const SIZE: (f64, f64) = (LEFT + WIDTH + RIGHT, TOP + HEIGHT + BOTTOM);
 
-/// Number of colors for curves.
-const COLORS: usize = 6;
-
 /// Colors for light and dark backgrounds.
 const STYLE: &str = "\
 text { font: 13px system-ui, sans-serif; fill: #1f2933; } .back { fill: #ffffff; }
 .strong { font-weight: 600; } .grid { stroke: #dddddd; }
 .curve { fill: none; stroke-width: 2; }
-.c0 { stroke: #2f6fb3; fill: #2f6fb3; } .c1 { stroke: #d98a29; fill: #d98a29; }
-.c2 { stroke: #3c8d5a; fill: #3c8d5a; } .c3 { stroke: #8a4fa0; fill: #8a4fa0; }
-.c4 { stroke: #c0574f; fill: #c0574f; } .c5 { stroke: #1f8a99; fill: #1f8a99; }
 polyline.curve { fill: none; } text.name { stroke: none; }
 @media (prefers-color-scheme: dark) {
   text { fill: #e4e8ee; } .back { fill: #14181d; } .grid { stroke: #303943; }
-  .c0 { stroke: #5b9bdc; fill: #5b9bdc; } .c2 { stroke: #5fb77f; fill: #5fb77f; }
-  .c3 { stroke: #b583cc; fill: #b583cc; }
 }
 ";
 
-/// Assigns each label the same color in all charts.
-pub(super) fn colors(curves: &[Curve]) -> BTreeMap<&str, usize> {
-    let charts: Vec<Vec<&str>> = curves.iter().map(Curve::names).collect();
-    shared(&charts)
-}
-
-/// Assigns each label one color in all charts. Labels of one chart have different colors, as long
-/// as there are enough.
-fn shared<'a>(charts: &[Vec<&'a str>]) -> BTreeMap<&'a str, usize> {
-    let mut found: BTreeMap<&str, usize> = BTreeMap::new();
-    for name in charts.iter().flatten() {
-        if found.contains_key(name) {
-            continue;
-        }
-        let beside = charts.iter().filter(|names| names.contains(name)).flatten();
-        let taken: Vec<usize> = beside.filter_map(|n| found.get(n).copied()).collect();
-        let times = |color: &usize| taken.iter().filter(|t| *t == color).count();
-        let color = (0..COLORS).min_by_key(times).unwrap_or(0);
-        found.insert(name, color);
-    }
-    found
-}
-
 /// The chart of a curve, as a self-contained SVG: the share of the machine's limit, or the
-/// speed-up, over the size on a logarithmic axis. `colors` are those of all charts.
-pub fn curve_chart(curve: &Curve, colors: &BTreeMap<&str, usize>) -> String {
+/// speed-up, over the size on a logarithmic axis. `palette` is that of all charts.
+pub fn curve_chart(curve: &Curve, palette: &Palette) -> String {
     let sizes = curve.points.iter().map(|point| f64::from(point.at).log2());
     let (low, high) = sizes.fold((f64::MAX, f64::MIN), |(a, b), s| (a.min(s), b.max(s)));
     let across = |at: u32| {
@@ -302,7 +271,7 @@ pub fn curve_chart(curve: &Curve, colors: &BTreeMap<&str, usize>) -> String {
         &curve.axis,
     ));
     for (k, name) in curve.names().into_iter().enumerate() {
-        let class = format!("c{}", colors.get(name).copied().unwrap_or(k % COLORS));
+        let class = palette.class(name);
         let place = |point: &Point| {
             let height = curve.height_of(point, name)?;
             Some((across(point.at), up(height)))
@@ -341,30 +310,12 @@ pub fn curve_chart(curve: &Curve, colors: &BTreeMap<&str, usize>) -> String {
             ));
         }
     }
-    svg::styled(SIZE, STYLE, &body)
+    svg::styled(SIZE, &format!("{STYLE}{}", palette::STYLE), &body)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_has_one_color_in_all_charts() {
-        let charts = [
-            vec!["packed", "openblas", "cc"],
-            vec!["plan", "openblas"],
-            vec!["rows", "cc", "polly", "plan"],
-            vec!["a", "b", "c", "d", "e", "f", "g"],
-        ];
-        let colors = shared(&charts);
-        for names in &charts {
-            let mut own: Vec<usize> = names.iter().map(|name| colors[name]).collect();
-            own.sort_unstable();
-            own.dedup();
-            assert_eq!(own.len(), names.len().min(COLORS), "{names:?}: {colors:?}");
-        }
-        assert!(colors.values().all(|color| *color < COLORS));
-    }
 
     #[test]
     fn sizes_are_read() {

@@ -1,6 +1,6 @@
 //! Writes results to files.
 
-use super::curve::colors;
+use super::page::palette;
 use super::{Against, Results, chart, curve_chart, figure, page};
 use std::io;
 use std::path::Path;
@@ -32,13 +32,13 @@ pub fn write(
     for group in results.groups.iter().filter(|g| g.why.is_none()) {
         write(&format!("{}.svg", group.kernel), chart(group))?;
     }
-    let colors = colors(&results.curves);
+    let palette = palette(results);
     for curve in &results.curves {
-        let chart = curve_chart(curve, &colors);
+        let chart = curve_chart(curve, &palette);
         write(&format!("{}_sizes.svg", curve.kernel), chart)?;
     }
     if results.curves.len() > 1 {
-        write("figure.svg", figure(&results.curves))?;
+        write("figure.svg", figure(&results.curves, &palette))?;
     }
     Ok(())
 }

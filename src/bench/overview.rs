@@ -1,5 +1,6 @@
 //! All kernels in one chart: the share of the limit that each variant reaches.
 
+use super::palette::{self, Palette};
 use super::results::{Group, Line};
 use super::table::{best, names};
 use crate::report::svg::{self, tenths};
@@ -10,17 +11,9 @@ const RIGHT: f64 = 70.0;
 const ROW: f64 = 30.0;
 const TOP: f64 = 58.0;
 
-/// The number of colors for variants, which `STYLE` lists.
-const COLORS: usize = 10;
-
 const STYLE: &str = "\
 text { font: 13px system-ui, sans-serif; fill: #1f2933; } .back { fill: #ffffff; } .axis { stroke: #d4dbe3; }
 .limit { stroke: #b3261e; stroke-dasharray: 4 3; } .mark { stroke: none; } .ring { fill: none; stroke-width: 2; }
-.v0 { fill: #9aa0a6; stroke: #9aa0a6; } .v1 { fill: #d98a29; stroke: #d98a29; }
-.v2 { fill: #c0574f; stroke: #c0574f; } .v3 { fill: #6a51a3; stroke: #6a51a3; }
-.v4 { fill: #2f6fb3; stroke: #2f6fb3; } .v5 { fill: #3a8f5c; stroke: #3a8f5c; }
-.v6 { fill: #c2508f; stroke: #c2508f; } .v7 { fill: #2a9aa4; stroke: #2a9aa4; }
-.v8 { fill: #8a6d5a; stroke: #8a6d5a; } .v9 { fill: #8f8a2e; stroke: #8f8a2e; }
 .other { fill: #1f2933; stroke: #1f2933; }
 @media (prefers-color-scheme: dark) {
   text { fill: #e4e8ee; } .back { fill: #14181d; } .axis { stroke: #39424d; }
@@ -33,7 +26,7 @@ const OTHER: &str = "another variant";
 
 /// The chart: a row for each kernel, with a mark for each variant whose name several kernels have.
 /// The best variant has a ring. Lines show the spreads.
-pub fn overview(groups: &[Group]) -> String {
+pub fn overview(groups: &[Group], palette: &Palette) -> String {
     let names = names(groups);
     let shared = |group: &&Group| group.lines.iter().any(|line| share(line).is_some());
     let groups: Vec<&Group> = groups.iter().filter(shared).collect();
@@ -49,8 +42,8 @@ pub fn overview(groups: &[Group]) -> String {
     let mut x = LEFT;
     let mut winners = groups.iter().filter_map(|group| best(group));
     let has_others = winners.any(|(line, _)| !names.contains(&line.name));
-    let shown = names.iter().enumerate();
-    let shown = shown.map(|(k, name)| (color(k), name.as_str()));
+    let shown = names.iter();
+    let shown = shown.map(|name| (palette.class(name), name.as_str()));
     for (class, name) in shown.chain(has_others.then(|| ("other".to_owned(), OTHER))) {
         body.push_str(&svg::element(
             "circle",
@@ -108,8 +101,8 @@ pub fn overview(groups: &[Group]) -> String {
         ));
         let winner = best(group).map(|(line, _)| line);
         let of_name = |name: &String| group.lines.iter().find(|line| line.name == *name);
-        let named = names.iter().enumerate();
-        let named = named.filter_map(|(k, name)| Some((color(k), of_name(name)?)));
+        let named = names.iter();
+        let named = named.filter_map(|name| Some((palette.class(name), of_name(name)?)));
         let other = winner.filter(|line| !names.contains(&line.name));
         for (class, line) in named.chain(other.map(|line| ("other".to_owned(), line))) {
             let Some(share) = share(line) else { continue };
@@ -149,12 +142,11 @@ pub fn overview(groups: &[Group]) -> String {
             }
         }
     }
-    svg::styled((width, height), STYLE, &body)
-}
-
-/// The color class of a label.
-fn color(number: usize) -> String {
-    format!("v{}", number % COLORS)
+    svg::styled(
+        (width, height),
+        &format!("{STYLE}{}", palette::STYLE),
+        &body,
+    )
 }
 
 /// The share of the limit that a variant reaches.
@@ -212,11 +204,11 @@ pub(super) mod tests {
         let tmm = group("tmm", &[("naive", 1.0), ("plan", 90.0)]);
         let rings = |svg: &str| svg.matches("r=\"9\"").count();
         let mm = group("mm", &[("naive", 1.0), ("plan", 50.0), ("packed", 80.0)]);
-        let svg = overview(&[mm, tmm.clone()]);
+        let svg = overview(&[mm, tmm.clone()], &Palette::default());
         assert!(svg.contains(OTHER), "{svg}");
         assert_eq!(rings(&svg), 2, "{svg}");
         let mm = group("mm", &[("naive", 1.0), ("plan", 80.0), ("packed", 50.0)]);
-        let svg = overview(&[mm, tmm]);
+        let svg = overview(&[mm, tmm], &Palette::default());
         assert!(!svg.contains(OTHER), "{svg}");
         assert_eq!(rings(&svg), 2, "{svg}");
     }

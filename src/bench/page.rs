@@ -5,13 +5,13 @@ use super::baselines::{NAMES, NOTE};
 use super::cells::seconds;
 use super::chart::chart;
 use super::code::highlighted;
-use super::curve::{colors, curve_chart};
+use super::curve::curve_chart;
 use super::overview::overview;
+use super::palette::Palette;
 use super::results::{Curve, Group, Line, Results};
 use super::table::{COLUMNS, absent, best, cells, names, notes, rows};
 use crate::machine::Speed;
 use crate::report::{self, escaped};
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("page.css");
@@ -26,9 +26,10 @@ pub fn page(results: &Results, against: Option<&Against>) -> String {
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>teml bench</h1>\n{}",
         facts(results)
     );
+    let palette = palette(results);
     if results.groups.len() > 1 {
         html.push_str("<h2>Share of the limit</h2>\n");
-        html.push_str(&wide(&overview(&results.groups)));
+        html.push_str(&wide(&overview(&results.groups, &palette)));
     }
     let names = names(&results.groups);
     let heads = ["kernel"]
@@ -44,8 +45,7 @@ pub fn page(results: &Results, against: Option<&Against>) -> String {
     }
     html.push_str(&list(absent(&results.absent)));
     html.push_str(&contents(results));
-    let colors = colors(&results.curves);
-    html.extend(results.curves.iter().map(|one| curve(one, &colors)));
+    html.extend(results.curves.iter().map(|one| curve(one, &palette)));
     for group in &results.groups {
         html.push_str(&section(group, against));
     }
@@ -156,13 +156,22 @@ fn source(line: &Line) -> String {
     html
 }
 
-fn curve(curve: &Curve, colors: &BTreeMap<&str, usize>) -> String {
+/// The colors of all series in the charts of a run.
+pub(super) fn palette(results: &Results) -> Palette {
+    let kernels = names(&results.groups);
+    let kernels = kernels.iter().map(String::as_str).collect();
+    let curves = results.curves.iter().map(Curve::names);
+    let charts: Vec<Vec<&str>> = curves.chain([kernels]).collect();
+    Palette::of(&charts)
+}
+
+fn curve(curve: &Curve, palette: &Palette) -> String {
     let heads = curve.heads();
     let heads = heads.iter().map(String::as_str);
     let kernel = escaped(&curve.kernel);
     format!(
         "<section id=\"{kernel}_curve\"><h2>{kernel}</h2>\n{}{}{}</section>\n",
-        wide(&curve_chart(curve, colors)),
+        wide(&curve_chart(curve, palette)),
         table(heads, curve.rows(), None),
         list(curve.notes())
     )

@@ -2,12 +2,27 @@
 
 use super::failure::{Error, Parameter, limitation, mistake, refusal};
 use crate::analysis::project::Division;
-use crate::ir::{Hints, Loop, MAX_DEPTH, MAX_SIZE, Name, Nest};
+use crate::ir::{Hints, Loop, MAX_DEPTH, MAX_SIZE, Name, Nest, Tensor};
 
 /// A tensor is used before anything named it.
 pub fn unnamed() -> Error {
     mistake("this tensor has no name yet")
         .help("bind it to a variable first: `let A = tensor([2, 3])`")
+}
+
+/// Whether a program declares a tensor that the nest assigns as an output.
+pub fn is_output(nest: &Nest, tensor: &Tensor) -> bool {
+    let declared = tensor.name().and_then(|name| nest.is_output(name));
+    declared == Some(true)
+}
+
+/// A result is to be memory of the nest.
+pub fn output(tensor: &Tensor) -> Error {
+    let text = format!(
+        "{} is an output of the program, not a temporary",
+        tensor.label()
+    );
+    refusal(text).help("only a tensor that the program does not declare as `output` can be local")
 }
 
 /// A word that a parameter does not take.

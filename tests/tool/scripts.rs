@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
 use teml::codegen::Kernel;
-use teml::ir::Nest;
+use teml::ir::{Elem, Nest};
 use teml::legality::{self, Reductions, Verdict};
 use teml::script::Session;
 use teml::script::trees::{Closed, closed, of_expr, of_nest};
@@ -294,7 +294,7 @@ fn every_tree_of_every_script_is_read_back() {
         let variants = comparisons.into_iter().flat_map(|c| c.variants);
         for nest in variants.flat_map(|variant| variant.nests) {
             nests += 1;
-            match closed(&of_nest(&nest)) {
+            match closed(&of_nest(&nest), Elem::default()) {
                 Ok(Closed::Nest(same)) => assert!(same.is(&nest)),
                 other => panic!("{}: {other:?}\n{nest}", script.display()),
             }
@@ -302,7 +302,7 @@ fn every_tree_of_every_script_is_read_back() {
             // An assignment of a text is a statement and its loops, which `eq` does not make.
             for expr in nest.definition().iter().filter(|_| !texts) {
                 expressions += 1;
-                match closed(&of_expr(expr)) {
+                match closed(&of_expr(expr), Elem::default()) {
                     Ok(Closed::Expr(same)) => assert_eq!(&same, expr, "{}", script.display()),
                     other => panic!("{}: {other:?}\n{expr}", script.display()),
                 }

@@ -50,6 +50,7 @@ struct Query {
     definition: Vec<Part>,
     meant: Vec<Option<Origin>>,
     donated: Vec<Name>,
+    outputs: Vec<Name>,
     context: Vec<Loop>,
 }
 
@@ -109,6 +110,7 @@ impl Query {
             definition: parts.to_vec(),
             meant: parts.iter().flat_map(|part| origins(&part.trees)).collect(),
             donated: nest.donated().to_vec(),
+            outputs: nest.outputs().cloned().collect(),
             context: nest.context().to_vec(),
         }
     }

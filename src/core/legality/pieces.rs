@@ -41,6 +41,7 @@ pub(super) fn pieces<'a>(program: &Program<'a>, nests: &'a [Nest]) -> Vec<Progra
             definition: own.to_vec(),
             leaves,
             donated: nest.iter().flat_map(|nest| nest.donated()).collect(),
+            outputs: program.outputs.clone(),
         });
         (first, definition) = (end, others);
     }

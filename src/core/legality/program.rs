@@ -17,6 +17,8 @@ pub(super) struct Program<'a> {
     pub(super) leaves: Vec<Leaf<'a>>,
     /// The tensors whose final contents are dead.
     pub(super) donated: Vec<&'a Name>,
+    /// The tensors that are results even if a later assignment reads them.
+    pub(super) outputs: Vec<&'a Name>,
 }
 
 /// An assignment as `build` makes it.
@@ -73,6 +75,7 @@ impl<'a> Program<'a> {
             definition,
             leaves,
             donated: nests.iter().flat_map(Nest::donated).collect(),
+            outputs: nests.iter().flat_map(Nest::outputs).collect(),
         }
     }
 
@@ -85,6 +88,7 @@ impl<'a> Program<'a> {
             definition: Vec::new(),
             leaves: leaves.cloned().collect(),
             donated: Vec::new(),
+            outputs: Vec::new(),
         }
     }
 
@@ -399,7 +403,7 @@ impl Definition<'_, '_> {
 }
 
 /// The live-out tensors. These are the tensors that the nests write, except local and dead ones.
-/// Tensors that the definition computes and does not read later also count.
+/// Tensors that the definition computes and does not read later also count, and so do outputs.
 pub(super) fn results<'a>(program: &Program<'a>) -> Vec<&'a Tensor> {
     let mut found: Vec<&Tensor> = Vec::new();
     let mut add = |tensor: &'a Tensor| {
@@ -426,7 +430,13 @@ pub(super) fn results<'a>(program: &Program<'a>) -> Vec<&'a Tensor> {
         }
         let later = program.originals[a + 1..program.assignments.end].iter();
         let read = later.flat_map(|o| accesses(o.stmt));
-        if !read.into_iter().any(|r| r.tensor.name() == target.name()) {
+        let is_read = read.into_iter().any(|r| r.tensor.name() == target.name());
+        if !is_read
+            || program
+                .outputs
+                .iter()
+                .any(|name| target.name() == Some(*name))
+        {
             add(target);
         }
     }

@@ -107,6 +107,7 @@ impl Unstaged {
             definition: of.definition.clone(),
             leaves: leaves.collect(),
             donated: of.donated.clone(),
+            outputs: of.outputs.clone(),
         }
     }
 }

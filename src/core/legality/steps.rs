@@ -152,6 +152,7 @@ impl<'a> Steps<'a> {
             definition: self.before(&change),
             leaves: all.iter().filter(own).cloned().collect(),
             donated: Vec::new(),
+            outputs: Vec::new(),
         };
         if !in_order {
             match self.order(&program, &change, &all) {

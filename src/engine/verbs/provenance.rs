@@ -90,26 +90,18 @@ pub fn built_with_operands(
         .iter()
         .filter_map(|operand| operand.tensor()?.name());
     let names: Vec<Name> = names.cloned().collect();
-    joined(operands.iter().chain([assignment]), &names, site)
+    let all = operands.iter().chain([assignment]);
+    let nests: Result<Vec<Nest>, Error> = all.map(|one| built(one, site)).collect();
+    joined(nests?, &names)
 }
 
-/// One nest for assignments, in order. The tensors of these names are local to it.
+/// One nest for nests that run in order. The tensors of these names are local to it.
 ///
 /// # Errors
-/// As `build`. A local tensor has elements that nothing sets.
-pub fn joined<'a>(
-    assignments: impl IntoIterator<Item = &'a Expr>,
-    locals: &[Name],
-    site: Option<&Site>,
-) -> Result<Nest, Error> {
-    let mut whole: Option<Nest> = None;
-    for assignment in assignments {
-        let next = built(assignment, site)?;
-        whole = Some(match whole {
-            Some(before) => before.followed_by(&next).without_path(),
-            None => next,
-        });
-    }
+/// There is no nest. A local tensor has elements that nothing sets.
+pub fn joined(nests: Vec<Nest>, locals: &[Name]) -> Result<Nest, Error> {
+    let both = |before: Nest, next: Nest| before.followed_by(&next).without_path();
+    let whole = nests.into_iter().reduce(both);
     let mut whole = whole.ok_or_else(|| mistake("no assignment is given"))?;
     for name in locals {
         whole = localize(&whole, name.as_str())?.without_path();

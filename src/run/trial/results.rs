@@ -3,7 +3,7 @@
 use super::variant::definition;
 use super::{TrialError, Variant};
 use crate::codegen::{Param, Role};
-use crate::ir::{Expr, Nest, Node, Part, Tensor, Tree};
+use crate::ir::{Expr, Name, Nest, Node, Part, Tensor, Tree};
 use crate::legality;
 use crate::runtime::{self, Agreement, Outputs, RuntimeError};
 
@@ -21,8 +21,9 @@ pub(super) fn compared(variant: &Variant) -> Vec<String> {
     names
 }
 
-/// The tensors that a variant assigns and nothing reads afterwards. The last statement's target is
-/// always among them, so that there is always something to compare.
+/// The results of a variant. The outputs of a program are results, and its temporaries are not. Any
+/// other tensor is a result if nothing reads it afterwards. If nothing is a result by these rules,
+/// temporaries are treated like other tensors.
 pub fn results(variant: &Variant) -> Vec<String> {
     let statements: Vec<&Expr> = definition(variant).collect();
     let reads = |statement: &Expr, name: &str| {
@@ -35,7 +36,11 @@ pub fn results(variant: &Variant) -> Vec<String> {
     let locals = variant.nests.iter().flat_map(Nest::originals);
     let locals = locals.flat_map(|part| part.trees.iter().flat_map(Tree::locals));
     let locals: Vec<&str> = locals.map(Tensor::label).collect();
-    let mut results = Vec::new();
+    let declared = |name: &str| {
+        let name = Name::new(name).ok()?;
+        variant.nests.iter().find_map(|nest| nest.is_output(&name))
+    };
+    let (mut results, mut unread) = (Vec::new(), Vec::new());
     for (k, statement) in statements.iter().enumerate() {
         let Some(name) = statement.tensor().map(|t| t.label()) else {
             continue;
@@ -44,9 +49,16 @@ pub fn results(variant: &Variant) -> Vec<String> {
             continue;
         }
         // A statement that updates the tensor reads it and assigns it anew.
-        if !statements[k + 1..].iter().any(|later| reads(later, name)) {
+        let is_read = statements[k + 1..].iter().any(|later| reads(later, name));
+        if declared(name).unwrap_or(!is_read) {
             results.push(name.to_owned());
         }
+        if !is_read {
+            unread.push(name.to_owned());
+        }
+    }
+    if results.is_empty() {
+        results = unread;
     }
     results.sort();
     results.dedup();

@@ -37,6 +37,8 @@ pub(super) static ELEM: Function = Function {
     returns: "",
     doc: "\
 Sets the type of the elements of tensors and scalars that are declared from here on without one.
+It also holds for texts of `model`, `teil` and `operators`, which name no types, and for numbers
+that have no tensor beside them: `eq(2.5, [i], [4])`, and decimals in SaC.
 
 ```rhai
 elem(\"f32\");

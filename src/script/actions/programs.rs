@@ -4,7 +4,7 @@ use crate::analysis::program;
 use crate::analysis::work::flops;
 use crate::binding::call::{Call, Effect, Function, Parameter};
 use crate::ir::{Expr, Name, Nest, Program};
-use crate::lang::{self, Notation};
+use crate::lang::{self, Notation, Setting};
 use crate::legality::{Reductions, is_compatible};
 use crate::messages::fail::{Failure, Unread};
 use crate::transform::lift;
@@ -59,8 +59,9 @@ Reads a program in TeIL (Rink and Castrillon 2019).
     `, #{l: 300, m: 400, n: 500})
 
 The operations are `add`, `sub`, `mul`, `div`, `prod`, `red+`, `red*`, `redmin`, `redmax`, `transp`,
-`diag`, `expa`, `proj` and `contr`. Dimensions and indices are counted from 1. Extents are numbers,
-or names, which get values from the map. Core-TeIL leaves out the first dimensions: `red+ e`,
+`diag`, `expa`, `proj` and `contr`, and beyond the paper, `shift`: element j of `shift i n e` is
+element j - n of `e` along dimension i, or 0 outside. Dimensions and indices are counted from 1.
+Extents are numbers, or names, which get values from the map. Core-TeIL leaves out the first dimensions: `red+ e`,
 `diag e`, `transp i e`, `expa n e`, `proj m e`.",
     call: |call| of_text(call, Notation::Teil),
 };
@@ -274,8 +275,7 @@ language. Paths are relative to the current directory.",
         let text = std::fs::read_to_string(&file);
         let text =
             text.map_err(|e| call.refuse(&format!("cannot read {file}: {e}")).argument(0))?;
-        let sizes = sizes(call)?;
-        let read = lang::read(notation, &text, &sizes);
+        let read = lang::read(notation, &text, &setting(call)?);
         let program =
             read.map_err(|problems| Failure::unread(Unread::new(&file, &text, problems)))?;
         Ok(Dynamic::from(program))
@@ -284,11 +284,18 @@ language. Paths are relative to the current directory.",
 
 fn of_text(call: &Call, notation: Notation) -> Result<Dynamic, Failure> {
     let text = call.text(0)?;
-    let read = lang::read(notation, &text, &sizes(call)?);
+    let read = lang::read(notation, &text, &setting(call)?);
     let program = read.map_err(|problems| {
         Failure::unread(Unread::new(notation.name(), &text, problems)).argument(0)
     })?;
     Ok(Dynamic::from(program))
+}
+
+/// The sizes in the last argument, and the type that `elem` set.
+fn setting(call: &Call) -> Result<Setting, Failure> {
+    let elem = call.workbench().elem;
+    let sizes = sizes(call)?;
+    Ok(Setting { sizes, elem })
 }
 
 /// The numbers that the last argument gives to names.
@@ -378,7 +385,8 @@ pub(super) static NESTS: Function = Function {
     returns: "list",
     doc: "\
 A loop nest for each assignment of a program, in order, as `build` makes them. All tensors are
-arguments of the kernel.
+arguments of the kernel. Nests keep what the program declares: its outputs are results, even if a
+later assignment reads them, and its temporaries are not.
 
 Of a tensor, `nests(Y)` gives the nests of all assignments that it needs, back to tensors that
 nothing assigns. Where several of these tensors have one name, as after a loop of the script, those
@@ -407,7 +415,7 @@ One loop nest for all assignments of a program, in order, whose temporaries are 
             return Err(call.fail(0, "assigns nothing"));
         }
         let locals = program::temporaries(&program);
-        let nest = verbs::joined(program.assignments(), &locals, call.site().as_ref());
+        let nest = verbs::joined(call.nests_of_program(&program)?, &locals);
         Ok(Dynamic::from(
             nest.map_err(Failure::operation)?.without_path(),
         ))

@@ -195,7 +195,8 @@ fn opened(value: &Dynamic) -> Dynamic {
 
 /// The expression or the nest of a tree.
 fn closed(call: &Call, tree: &Dynamic) -> Result<Dynamic, Failure> {
-    let closed = trees::closed(tree).map_err(|wrong| {
+    let elem = call.workbench().elem;
+    let closed = trees::closed(tree, elem).map_err(|wrong| {
         let failure = call.fail(0, &wrong.what);
         wrong.help.into_iter().fold(failure, Failure::help)
     })?;

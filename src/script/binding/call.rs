@@ -4,6 +4,7 @@
 //! argument is reported as such, with the function's signature, and never as "function not
 //! found".
 
+use crate::analysis::program;
 use crate::binding::operand_names;
 use crate::binding::state::{Shared, State};
 use crate::ir::{Expr, Nest, Program, Site};
@@ -329,14 +330,21 @@ impl Call<'_> {
         nests.map_err(Failure::operation)
     }
 
-    /// A nest for each assignment of a program, in order.
+    /// A nest for each assignment of a program, in order, with what the program declares of its
+    /// target.
     ///
     /// # Errors
     /// As `build`.
     pub fn nests_of_program(&self, program: &Program) -> Result<Vec<Nest>, Failure> {
-        let site = self.site();
-        let assignments = program.assignments().iter();
-        let nests = assignments.map(|assignment| verbs::built(assignment, site.as_ref()));
+        let (site, outputs) = (self.site(), program::outputs(program));
+        let nest = |assignment: &Expr| {
+            let nest = verbs::built(assignment, site.as_ref())?;
+            Ok(match program::target(assignment) {
+                Some(name) => nest.declaring(name.clone(), outputs.contains(name)),
+                None => nest,
+            })
+        };
+        let nests = program.assignments().iter().map(nest);
         nests.collect::<Result<_, _>>().map_err(Failure::operation)
     }
 

@@ -17,6 +17,7 @@ use crate::reader::rewrite::{BIND, IS_METHOD, SAC, SET};
 use crate::transform::tensor::partition::{check_complete, retarget};
 use crate::values::{self, Index};
 use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expr, Expression, ParseError, Position};
+use std::collections::{BTreeMap, HashSet};
 
 type Result<T> = std::result::Result<T, Box<EvalAltResult>>;
 
@@ -141,26 +142,64 @@ fn array_expression(
 ) -> Result<Dynamic> {
     let text = inputs[0].get_string_value().unwrap_or("");
     let position = inputs[0].position();
-    let variables = context.scope().iter().map(|(name, _, value)| {
-        let expr = value.read_lock::<ir::Expr>();
-        let tensor = expr.as_ref().and_then(|expr| expr.tensor());
-        let named = tensor.filter(|t| t.name().is_some()).cloned();
-        let variable = match (named, tensor, expr.is_some(), value.as_int()) {
-            (Some(tensor), ..) => Variable::Tensor(tensor),
-            (.., Ok(number)) => Variable::Integer(number),
-            (None, Some(_), ..) => Variable::Other("an assignment without a variable".to_owned()),
-            (None, None, true, _) => Variable::Other("an expression without memory".to_owned()),
-            _ => Variable::Other(values::describe(&value)),
-        };
-        (name.to_owned(), variable)
-    });
-    let made = lang::array_expression(text, variables.collect());
+    let variables = captured_by(text, context, shared).map_err(|f| f.raise(position))?;
+    let (place, site) = {
+        let state = shared.lock();
+        (state.places.span(position), state.site(position))
+    };
+    let elem = shared.bench().lock().elem;
+    let made = lang::array_expression(text, variables, elem);
+    let made = made.map(|expr| operand_names::noted(expr, site, shared));
     made.map(Dynamic::from).map_err(|problems| {
-        let place = shared.lock().places.span(position);
         let mut unread = Unread::new("sac", text, problems);
         unread.place = place.map(|span| (span.source, span.range.start));
         Failure::unread(unread).raise(position)
     })
+}
+
+/// The variables of the script, the innermost of each name. Those that an array expression mentions
+/// hold operands, with names as the operands of operations have them.
+fn captured_by(
+    text: &str,
+    context: &EvalContext,
+    shared: &Shared,
+) -> std::result::Result<BTreeMap<String, Variable>, Failure> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let words: HashSet<&str> = text.split(|c| !is_part(c)).collect();
+    let innermost: BTreeMap<&str, Dynamic> = (context.scope().iter())
+        .map(|(name, _, value)| (name, value))
+        .collect();
+    let mut operands: BTreeMap<&str, ir::Expr> = BTreeMap::new();
+    for (name, value) in &innermost {
+        if let Some(expr) = value
+            .read_lock::<ir::Expr>()
+            .filter(|_| words.contains(name))
+        {
+            operands.insert(*name, operand_names::operand(expr.clone(), shared)?);
+        }
+    }
+    let used: Vec<ir::Expr> = operands.values().filter_map(read).collect();
+    operand_names::tell_apart(&used, shared);
+    let bench = shared.bench().lock();
+    let variable = |name: &str, value: &Dynamic| match (operands.get(name), value.as_int()) {
+        (Some(expr), _) => match bench.definitions.current(expr).tensor() {
+            Some(tensor) if expr.is_assignment() || is_declaration(expr) => {
+                Variable::Tensor(tensor.clone())
+            }
+            _ => Variable::Other("an expression without memory".to_owned()),
+        },
+        (None, Ok(number)) => Variable::Integer(number),
+        (None, Err(_)) => Variable::Other(values::describe(value)),
+    };
+    let all = innermost.iter();
+    Ok(all
+        .map(|(name, value)| ((*name).to_owned(), variable(name, value)))
+        .collect())
+}
+
+/// A read of the tensor of an expression.
+fn read(expr: &ir::Expr) -> Option<ir::Expr> {
+    expr.tensor().cloned().map(ir::Expr::of_tensor)
 }
 
 /// The value that a variable is bound to.

@@ -5,7 +5,7 @@ use crate::binding::conversion::{as_loop, convert};
 use crate::binding::operand_names;
 use crate::binding::ranges;
 use crate::binding::state::Shared;
-use crate::ir::{Affine, Name, Nest};
+use crate::ir::{Affine, Constant, Elem, Expr, Name, Nest, Node};
 use crate::messages::fail::{Failure, Unread};
 use crate::transform::nest::build::BUILD;
 use crate::transform::nest::fuse::FUSE;
@@ -13,8 +13,9 @@ use crate::transform::nest::fuse_outer::FUSE_OUTER;
 use crate::transform::nest::interchange::INTERCHANGE;
 use crate::transform::nest::pad::PAD;
 use crate::transform::tensor::declare::{SCALAR, TENSOR};
+use crate::transform::tensor::eq::EQ;
 use crate::transform::tensor::pad::PAD_TENSOR;
-use crate::transform::{self, Arg, Kind, LoopRef, Op, Value};
+use crate::transform::{self, Arg, Kind, LoopRef, Number, Op, Value};
 use crate::values;
 use crate::verbs;
 use rhai::{Array, Dynamic, Engine};
@@ -157,11 +158,24 @@ fn args(op: &'static Op, call: &Call) -> Result<Vec<Arg>, Failure> {
     if declares {
         args.push(Arg::Elem(call.workbench().elem));
     }
+    if let (true, Some(Arg::Number(number))) = (op.name == EQ.name, args.first())
+        && let Some(constant) = constant(*number, call.workbench().elem)
+    {
+        args[0] = Arg::Expr(Expr::new(Node::Constant(constant)));
+    }
     if ranged {
         let domain = ranges::ranges(call, last, &in_play(&args))?;
         args.push(Arg::Ranges(domain));
     }
     Ok(args)
+}
+
+/// A number that no tensor gives a type, as a value of the script's element type.
+fn constant(number: Number, elem: Elem) -> Option<Constant> {
+    match number {
+        Number::Int(value) => Constant::of_integer(elem, value),
+        Number::Float(value) => Constant::of_float(elem, value),
+    }
 }
 
 /// The iterators that arguments mention.

@@ -34,13 +34,16 @@ pub enum Closed {
     },
 }
 
-/// Reads a tree.
+/// Reads a tree. Tensors and numbers without a type have elements of type `elem`.
 ///
 /// # Errors
 /// The first part that does not fit.
-pub fn closed(value: &Dynamic) -> Result<Closed, Wrong> {
+pub fn closed(value: &Dynamic, elem: Elem) -> Result<Closed, Wrong> {
     let root = Place::Root;
-    let mut reader = Reader::default();
+    let mut reader = Reader {
+        elem,
+        ..Reader::default()
+    };
     let is_nest = value.read_lock::<Map>().is_some_and(|map| {
         let kind = map.get("kind").and_then(text_of);
         kind.is_some_and(|kind| kind == kinds::NEST)
@@ -48,7 +51,7 @@ pub fn closed(value: &Dynamic) -> Result<Closed, Wrong> {
     if !is_nest {
         return match reader.part(value, &root)? {
             Part::Expr(expr) => Ok(Closed::Expr(expr)),
-            Part::Number(number) => typed(number, Elem::default(), &root)
+            Part::Number(number) => typed(number, elem, &root)
                 .map(|constant| Closed::Expr(Expr::new(Node::Constant(constant)))),
         };
     }
@@ -88,6 +91,8 @@ enum Part {
 struct Reader {
     /// Whether values are those of statements, which have no reductions and no shapes.
     is_nest: bool,
+    /// The type of elements where nothing names one.
+    elem: Elem,
     /// The tensors so far.
     known: Vec<Tensor>,
     /// The places of loops, statements, fills and local tensors so far.
@@ -164,7 +169,7 @@ impl Reader {
         match list.as_slice() {
             [operand] => {
                 let place = fields.at("operands");
-                self.value(operand, Elem::default(), &Place::Item(&place, 0))
+                self.value(operand, self.elem, &Place::Item(&place, 0))
             }
             other => {
                 let what = format!("must have one operand, not {}", other.len());
@@ -469,7 +474,7 @@ impl Reader {
             return Err(fields.missing("name", NAME));
         }
         let elem = fields.elem()?.or(origin.as_ref().map(Tensor::elem));
-        let elem = elem.unwrap_or_default();
+        let elem = elem.unwrap_or(self.elem);
         let extents = fields.optional("shape", EXTENTS, |value| {
             let list = value.read_lock::<Array>()?;
             list.iter().map(int_of).collect::<Option<Vec<i64>>>()

@@ -5,7 +5,7 @@ use super::shown::Shown;
 use crate::ir::Elem;
 use crate::messages::fail::Failure;
 use crate::runtime::{Array, Random, Scalar, Values};
-use rhai::{Dynamic, Engine, EvalAltResult, NativeCallContext};
+use rhai::{Dynamic, Engine, EvalAltResult, NativeCallContext, Variant};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -216,7 +216,27 @@ impl Shown for Numbers {
                     found.map_err(|failure| failure.raise(context.call_position()))
                 },
             );
+        for symbol in ["==", "!="] {
+            // Rhai takes values of different types as unequal without asking anyone.
+            refused::<Numbers, Numbers>(engine, symbol);
+            refused::<Numbers, Dynamic>(engine, symbol);
+            refused::<Dynamic, Numbers>(engine, symbol);
+        }
     }
+}
+
+/// Refuses a comparison for equality: rounding makes equal computations differ.
+fn refused<A: Variant + Clone, B: Variant + Clone>(engine: &mut Engine, symbol: &'static str) {
+    engine.register_fn(symbol, move |context: NativeCallContext, _: A, _: B| {
+        let failure = Failure::new(format!("`{symbol}` does not compare arrays of numbers"))
+            .note("the elements of equal computations may be rounded differently");
+        let not = if symbol == "==" { "" } else { "!" };
+        let failure = failure.help(format!(
+            "`{not}close(a, b)` asks whether they agree up to rounding, and `difference(a, b)` is \
+             how far they are apart"
+        ));
+        Err::<bool, Box<EvalAltResult>>(failure.raise(context.call_position()))
+    });
 }
 
 impl Shown for Random {

@@ -1,6 +1,8 @@
 //! Makes a program of declarations and statements, and reports every problem in them.
 
 use super::lower::{Iterators, Lowering};
+use super::setting::Setting;
+use super::stage::staged;
 use super::term::{Declaration, Extent, Statement, Unit};
 use super::typing::{Context, shown};
 use crate::ir::{Elem, Expr, Name, Program, Shape, Tensor, Variable};
@@ -14,22 +16,31 @@ use std::collections::BTreeMap;
 /// All problems of the unit.
 pub(super) fn program(
     unit: &Unit,
-    sizes: &BTreeMap<String, u64>,
+    setting: &Setting,
     mut problems: Vec<Problem>,
 ) -> Result<Program, Vec<Problem>> {
     let mut missing = Vec::new();
-    let declarations = with_sizes(&unit.declarations, sizes, &mut missing);
+    let declarations = with_sizes(&unit.declarations, &setting.sizes, &mut missing);
     if !missing.is_empty() {
         // Without their extents, nothing else has a type.
         problems.extend(missing);
         return Err(sorted(problems));
     }
-    let context = Context::of(&declarations);
-    let tensors = tensors(&declarations, &mut problems);
+    let statements = unit.statements.clone();
+    let sized = Unit {
+        declarations,
+        statements,
+    };
+    let Unit {
+        declarations,
+        statements,
+    } = staged(&sized, &Context::of(&sized.declarations, setting.elem));
+    let context = Context::of(&declarations, setting.elem);
+    let tensors = tensors(&declarations, setting.elem, &mut problems);
     let names = tensors.keys().map(String::as_str);
     let iterators = Iterators::beside(names);
     let mut assignments = Vec::with_capacity(unit.statements.len());
-    for statement in &unit.statements {
+    for statement in &statements {
         match assignment(statement, &context, &tensors, &iterators) {
             Ok(assignment) => assignments.extend(assignment),
             Err(problem) => problems.push(problem),
@@ -101,8 +112,12 @@ fn with_sizes(
     found
 }
 
-/// The tensors of the declarations.
-fn tensors(declarations: &[Declaration], problems: &mut Vec<Problem>) -> BTreeMap<String, Tensor> {
+/// The tensors of the declarations, whose elements are of type `elem`.
+fn tensors(
+    declarations: &[Declaration],
+    elem: Elem,
+    problems: &mut Vec<Problem>,
+) -> BTreeMap<String, Tensor> {
     let mut found: BTreeMap<String, Tensor> = BTreeMap::new();
     for (k, declaration) in declarations.iter().enumerate() {
         let (text, span) = &declaration.name;
@@ -135,15 +150,15 @@ fn tensors(declarations: &[Declaration], problems: &mut Vec<Problem>) -> BTreeMa
                 Extent::Name(_) => Err(None),
             });
         let shape = match extents.collect::<Result<Vec<i64>, _>>() {
-            Ok(extents) => Shape::new(&extents, Elem::F64),
+            Ok(extents) => Shape::new(&extents, elem),
             Err(problem) => {
                 problems.extend(problem);
                 continue;
             }
         };
         let tensor = match shape {
-            Ok(shape) if shape.rank() == 0 => Tensor::scalar(Elem::F64),
-            Ok(shape) => Tensor::new(shape, Elem::F64),
+            Ok(shape) if shape.rank() == 0 => Tensor::scalar(elem),
+            Ok(shape) => Tensor::new(shape, elem),
             Err(error) => {
                 problems.push(Problem::new(span, error.to_string()));
                 continue;

@@ -5,7 +5,7 @@
 
 use super::term::{Kind, Term};
 use super::typing::Context;
-use crate::ir::{Affine, Constant, Domain, Expr, Name, Node, Range, Reduction, Shape, Tensor};
+use crate::ir::{Affine, Domain, Expr, Name, Node, Range, Reduction, Shape, Tensor};
 use std::collections::BTreeMap;
 
 /// Generates names of iterators.
@@ -50,24 +50,36 @@ pub(super) struct Lowering<'c> {
 impl Lowering<'_> {
     /// `target = term`, before shapes are inferred; `None` for a term without a type.
     pub fn assignment(&mut self, target: &Tensor, term: &Term) -> Option<Expr> {
-        let index = target.shape().extents().iter();
-        let index: Option<Vec<Affine>> = index
-            .map(|_| Some(Affine::iterator(self.iterators.fresh()?)))
-            .collect();
-        let index = index?;
-        let value = self.at(term, &index)?;
+        let extents = target.shape().extents();
+        let names = extents.iter().map(|_| self.iterators.fresh());
+        let names: Vec<Name> = names.collect::<Option<_>>()?;
+        let index: Vec<Affine> = names.iter().cloned().map(Affine::iterator).collect();
+        let (mut to, mut from) = (index.clone(), index);
+        let (mut within, mut elsewhere, mut value) = (Domain::default(), None, term);
+        if let Kind::Shift(dimension, (by, _), of) = &term.kind {
+            let place = zero_based(dimension)?;
+            to[place] = to.get(place)?.plus_constant((*by).max(0));
+            from[place] = from.get(place)?.plus_constant((*by).min(0).checked_neg()?);
+            let count = i64::try_from(*extents.get(place)?).ok()? - by.checked_abs()?;
+            within = Domain::new([(names.get(place)?.clone(), Range::constant(0, count))]);
+            elsewhere = self.context.number(0.0).filter(|_| *by != 0);
+            value = of;
+        }
         Some(Expr::new(Node::Assign {
-            target: Expr::element(target, index),
-            value,
-            within: Domain::default(),
-            elsewhere: None,
+            target: Expr::element(target, to),
+            value: self.at(value, &from)?,
+            within,
+            elsewhere,
         }))
     }
 
     /// The element of a term at `index`.
     fn at(&mut self, term: &Term, index: &[Affine]) -> Option<Expr> {
         match &term.kind {
-            Kind::Number(value) => Some(Expr::new(Node::Constant(Constant::F64(*value)))),
+            Kind::Number(value) => {
+                let constant = self.context.number(*value)?;
+                Some(Expr::new(Node::Constant(constant)))
+            }
             Kind::Variable(name) => Some(Expr::element(self.tensors.get(name)?, index.to_vec())),
             Kind::Elementwise(op, left, right) => {
                 let mut operand = |of: &Term| {
@@ -116,6 +128,8 @@ impl Lowering<'_> {
                 index.insert(zero_based(dimension)?, Affine::constant(at));
                 self.at(of, &index)
             }
+            // It is a statement of its own.
+            Kind::Shift(..) => None,
             Kind::Contract(pairs, of) => {
                 let extents = self.context.type_of(of).ok()?;
                 let pairs = pairs

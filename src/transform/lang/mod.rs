@@ -11,6 +11,8 @@ mod model;
 mod notation;
 mod operators;
 mod sac;
+mod setting;
+mod stage;
 mod teil;
 mod term;
 mod text;
@@ -21,41 +23,39 @@ mod write;
 pub use crate::problem::{Problem, Span};
 pub use notation::Notation;
 pub use sac::Variable;
+pub use setting::Setting;
 pub use write::{NotSaid, written};
 
-use crate::ir::{Expr, Program};
+use crate::ir::{Elem, Expr, Program};
 use std::collections::BTreeMap;
 
 /// The assignment of an array expression of SaC to a tensor named □. The expression may use
-/// `variables`, the innermost last.
+/// `variables`. Its numbers with decimals are of type `elem`, if that holds them.
 ///
 /// # Errors
 /// All mistakes in the text.
 pub fn array_expression(
     text: &str,
-    variables: Vec<(String, Variable)>,
+    variables: BTreeMap<String, Variable>,
+    elem: Elem,
 ) -> Result<Expr, Vec<Problem>> {
-    sac::expression(text, variables)
+    sac::expression(text, variables, elem)
 }
 
-/// Reads the program of a text; `sizes` are values for the names of extents.
+/// Reads the program of a text.
 ///
 /// # Errors
 /// All mistakes in the text.
-pub fn read(
-    notation: Notation,
-    text: &str,
-    sizes: &BTreeMap<String, u64>,
-) -> Result<Program, Vec<Problem>> {
+pub fn read(notation: Notation, text: &str, setting: &Setting) -> Result<Program, Vec<Problem>> {
     let (unit, problems) = match notation {
         Notation::Model => model::read(text),
-        Notation::Teil => teil::read(text, sizes),
+        Notation::Teil => teil::read(text, &setting.sizes),
         Notation::Operators => operators::read(text),
-        Notation::Sac => return sac::read(text, sizes),
+        Notation::Sac => return sac::read(text, setting),
         Notation::Teml => {
             let problem = Problem::new(&(0..0), "TeML's programs are scripts");
             return Err(vec![problem.help("`teml run` runs them as such")]);
         }
     };
-    elaborate::program(&unit, sizes, problems)
+    elaborate::program(&unit, setting, problems)
 }

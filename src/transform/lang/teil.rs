@@ -14,11 +14,14 @@
 //!   multiplies. `redmin` and `redmax` take the least and the greatest element
 //! - `transp i j e`, `diag i j e`, `expa i n e` and `proj i m e` are as in the paper. `contr i j e`
 //!   is `red+ i (diag i j e)` (eq. 6). Dimensions and indices are counted from 1
+//! - `shift i n e` moves the elements of e by n along dimension i: element j is element j - n of e,
+//!   or 0 outside of e. n may be negative
 //! - The forms of Core-TeIL leave out a dimension: `red+ e`, `expa n e` and `proj m e` are those of
 //!   dimension 1, `diag e` is of dimensions 1 and 2, and `transp i e` of i and i + 1
 //!
 //! Source: Rink and Castrillon, TeIL, 2019: Figs. 5, 6, 8, 12. §3.3 says that `sub`, `div` and the
-//! other reductions are alike.
+//! other reductions are alike. §7 leaves operations for stencils open: `shift` has the direction of
+//! SaC's function of that name, and the zeros of the model language's padding.
 
 use super::items::{Item, apart, extents, items};
 use super::term::{Dimension, Kind, Statement, Term, Unit};
@@ -31,7 +34,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const WORDS: &[&str] = &[
     "alloc", "input", "output", "add", "sub", "mul", "div", "prod", "red", "red_", "redmin",
-    "redmax", "transp", "diag", "expa", "proj", "contr",
+    "redmax", "transp", "diag", "expa", "proj", "contr", "shift",
 ];
 
 /// The unit of a text in TeIL, and the mistakes in it.
@@ -182,6 +185,17 @@ fn expression<'t, I: Input<'t> + 't>(known: &'t Known<'t>) -> Rule<'t, I, Term> 
                 .map(move |(word, (i, n, of))| kind(i.unwrap_or((1, word)), n, Box::new(of)))
                 .boxed()
         };
+        let minus = sign("-").or_not();
+        let by = minus.then(integer()).map_with(move |(minus, (by, _)), e| {
+            let by = i64::try_from(by).unwrap_or(i64::MAX);
+            (if minus.is_some() { -by } else { by }, at(e))
+        });
+        let shift = word("shift")
+            .ignore_then(dimension())
+            .then(by)
+            .then(term.clone())
+            .map(|((i, by), of)| Kind::Shift(i, by, Box::new(of)))
+            .boxed();
         let operation = choice((
             elementwise,
             product,
@@ -189,6 +203,7 @@ fn expression<'t, I: Input<'t> + 't>(known: &'t Known<'t>) -> Rule<'t, I, Term> 
             transpose,
             diagonal,
             contraction,
+            shift,
             of_two("expa", Kind::Expand),
             of_two("proj", Kind::Project),
         ))

@@ -32,6 +32,9 @@ pub enum Kind {
     Expand(Dimension, (u64, Span), Box<Term>),
     /// The slice at an index, counted from 1, of a dimension.
     Project(Dimension, (u64, Span), Box<Term>),
+    /// Moves elements along a dimension, toward greater indices if the number is positive. Elements
+    /// that leave the dimension are lost, and 0 comes in.
+    Shift(Dimension, (i64, Span), Box<Term>),
     /// Sums over the diagonals of pairs of dimensions, all counted in the operand.
     Contract(Vec<[Dimension; 2]>, Box<Term>),
 }
@@ -40,6 +43,25 @@ pub enum Kind {
 pub type Dimension = (u64, Span);
 
 impl Term {
+    /// The term with other operands, in the order of [`Term::operands`].
+    #[must_use]
+    pub fn map_operands(&self, map: &mut dyn FnMut(&Term) -> Term) -> Term {
+        let mut one = |of: &Term| Box::new(map(of));
+        let kind = match &self.kind {
+            Kind::Variable(_) | Kind::Number(_) => self.kind.clone(),
+            Kind::Elementwise(op, left, right) => Kind::Elementwise(*op, one(left), one(right)),
+            Kind::Product(left, right) => Kind::Product(one(left), one(right)),
+            Kind::Reduce(reduction, i, of) => Kind::Reduce(*reduction, i.clone(), one(of)),
+            Kind::Transpose(pair, of) => Kind::Transpose(pair.clone(), one(of)),
+            Kind::Diagonal(pair, of) => Kind::Diagonal(pair.clone(), one(of)),
+            Kind::Expand(i, n, of) => Kind::Expand(i.clone(), n.clone(), one(of)),
+            Kind::Project(i, m, of) => Kind::Project(i.clone(), m.clone(), one(of)),
+            Kind::Shift(i, n, of) => Kind::Shift(i.clone(), n.clone(), one(of)),
+            Kind::Contract(pairs, of) => Kind::Contract(pairs.clone(), one(of)),
+        };
+        Term::new(kind, self.span.clone())
+    }
+
     /// A term at a place.
     pub fn new(kind: Kind, span: Span) -> Term {
         Term { kind, span }
@@ -54,6 +76,7 @@ impl Term {
             | Kind::Diagonal(_, of)
             | Kind::Expand(_, _, of)
             | Kind::Project(_, _, of)
+            | Kind::Shift(_, _, of)
             | Kind::Contract(_, of) => vec![of],
         }
     }

@@ -24,7 +24,11 @@ pub(super) fn model(term: &Term) -> String {
             }
         },
         Kind::Transpose(dimensions, of) => format!("{}^{}", operand(of), pair(dimensions)),
-        Kind::Reduce(..) | Kind::Diagonal(..) | Kind::Expand(..) | Kind::Project(..) => teil(term),
+        Kind::Reduce(..)
+        | Kind::Diagonal(..)
+        | Kind::Expand(..)
+        | Kind::Project(..)
+        | Kind::Shift(..) => teil(term),
     }
 }
 
@@ -60,6 +64,7 @@ pub(super) fn teil(term: &Term) -> String {
         Kind::Diagonal([m, n], of) => format!("diag {} {} {}", m.0, n.0, operand(of)),
         Kind::Expand(i, n, of) => format!("expa {} {} {}", i.0, n.0, operand(of)),
         Kind::Project(i, m, of) => format!("proj {} {} {}", i.0, m.0, operand(of)),
+        Kind::Shift(i, n, of) => format!("shift {} {} {}", i.0, n.0, operand(of)),
         Kind::Contract(pairs, of) => {
             let mut text = operand(of);
             let mut gone: Vec<u64> = Vec::new();
@@ -88,6 +93,7 @@ pub(super) fn lacks(term: &Term) -> Option<String> {
         Kind::Diagonal(..) => Some("diagonal, only contractions"),
         Kind::Expand(..) => Some("expansion of a tensor along a new dimension"),
         Kind::Project(..) => Some("projection to an index"),
+        Kind::Shift(..) => Some("shift along a dimension"),
         _ => None,
     };
     let own = own.map(str::to_owned);

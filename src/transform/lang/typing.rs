@@ -5,7 +5,7 @@
 
 use super::term::{Declaration, Dimension, Extent, Kind, Term};
 use crate::closest;
-use crate::ir::BinaryOp;
+use crate::ir::{BinaryOp, Constant, Elem};
 use crate::problem::{Problem, Span};
 use std::collections::BTreeMap;
 
@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Context {
     variables: BTreeMap<String, (Vec<u64>, Span)>,
+    elem: Elem,
 }
 
 /// The greatest rank of a term.
@@ -20,8 +21,8 @@ const MAX_RANK: usize = 64;
 
 impl Context {
     /// The context of declarations with numbers as extents. Among several of one name, the first
-    /// applies.
-    pub fn of(declarations: &[Declaration]) -> Context {
+    /// applies. Elements and numbers are of type `elem`.
+    pub fn of(declarations: &[Declaration], elem: Elem) -> Context {
         let mut variables = BTreeMap::new();
         for declaration in declarations {
             let (name, span) = &declaration.name;
@@ -34,12 +35,17 @@ impl Context {
                 variables.entry(name.clone()).or_insert(entry);
             }
         }
-        Context { variables }
+        Context { variables, elem }
     }
 
     /// The extents of a variable and the place of its declaration.
     pub fn get(&self, name: &str) -> Option<&(Vec<u64>, Span)> {
         self.variables.get(name)
+    }
+
+    /// The number as a constant, if its type has such a value.
+    pub fn number(&self, value: f64) -> Option<Constant> {
+        Constant::of_float(self.elem, value)
     }
 
     /// The names of the variables.
@@ -65,7 +71,13 @@ impl Context {
 
     fn of_kind(&self, term: &Term) -> Result<Vec<u64>, Problem> {
         match &term.kind {
-            Kind::Number(_) => Ok(Vec::new()),
+            Kind::Number(value) => match self.number(*value) {
+                Some(_) => Ok(Vec::new()),
+                None => {
+                    let text = format!("{value} is not a value of type {}", self.elem);
+                    Err(Problem::new(&term.span, text))
+                }
+            },
             Kind::Variable(name) => match self.get(name) {
                 Some((extents, _)) => Ok(extents.clone()),
                 None => Err(self.undeclared(name, &term.span).rule("t-var")),
@@ -150,6 +162,18 @@ impl Context {
                 )
                 .rule("t-proj"))
                 }
+            }
+            Kind::Shift(dimension, (by, span), of) => {
+                let extents = self.type_of(of)?;
+                let extent = extents[place(dimension, &extents, of, "t-shift")?];
+                if by.unsigned_abs() < extent {
+                    return Ok(extents);
+                }
+                let text = format!(
+                    "a shift by {by} moves all {extent} elements out of dimension {}",
+                    dimension.0
+                );
+                Err(Problem::new(span, text).rule("t-shift"))
             }
             Kind::Contract(pairs, of) => {
                 let extents = self.type_of(of)?;

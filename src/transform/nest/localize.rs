@@ -37,7 +37,7 @@ use crate::analysis::footprint::footprint;
 use crate::args::{NEST, TENSOR};
 use crate::failure::Parameter;
 use crate::ir::Nest;
-use crate::refusals::unnamed;
+use crate::refusals::{is_output, output, unnamed};
 use crate::{Error, LoopRef, Op, Returns, Value, refusal};
 
 /// `localize(nest, tensor)`.
@@ -57,6 +57,9 @@ pub fn localize(nest: &Nest, tensor: &str) -> Result<Nest, Error> {
     let whole = (&LoopRef::Level(0), &NEST as &dyn Parameter);
     let whole = Scope::find(nest, whole, (tensor, &TENSOR))?;
     let (tensor, uses) = (whole.tensor, whole.uses);
+    if is_output(nest, tensor) {
+        return Err(output(tensor).at(&TENSOR).on(nest, []));
+    }
     if !nest.is_passed_on(tensor) {
         let text = format!(
             "{} is not computed for a later assignment of the nest alone",

@@ -9,6 +9,7 @@ use crate::analysis::position::{self, Position};
 use crate::analysis::verify::verify;
 use crate::failure::Parameter;
 use crate::ir::{Index, Loop, Name, Nest, Node, Stmt, Tensor, Tree};
+use crate::refusals::{is_output, output};
 use crate::{Error, refusal};
 
 /// A tensor that a nest computes for its own use, between the first and the last tree of a sequence
@@ -46,6 +47,9 @@ impl<'a> Temporary<'a> {
             refusal(text).help(help).at(parameter).on(nest, [])
         };
         let tensor = uses.first().ok_or_else(refuse)?.tensor;
+        if is_output(nest, tensor) {
+            return Err(output(tensor).at(parameter).on(nest, []));
+        }
         if !nest.is_passed_on(tensor) && !nest.locals().contains(&tensor) {
             return Err(refuse());
         }

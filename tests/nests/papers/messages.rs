@@ -69,6 +69,9 @@ fn wrong_texts_of_teil() {
             "alloc s : []\ns = diag s",
             "alloc A : [m]\nA = transp 1 A",
             "alloc A : [m, m]\nalloc B : [m]\nA = expa q B\nA = expa 1 q B",
+            "alloc A : [m]\nA = shift 1 -3 A",
+            "alloc A : [m]\nA = shift 2 1 A",
+            "alloc A : [m]\nA = add A (shift 1 A)",
         ],
     );
 }

@@ -13,17 +13,19 @@ mod printed;
 mod simplify;
 mod terms;
 
-use std::collections::BTreeMap;
 use teml::interp::execute;
 use teml::interp::store::{Data, Store};
 use teml::ir::{Program, Tensor};
+use teml::lang::Setting;
 use teml::lower::build::build;
 
 /// Sizes by name.
-fn sizes(of: &[(&str, u64)]) -> BTreeMap<String, u64> {
-    of.iter()
-        .map(|(name, size)| ((*name).to_owned(), *size))
-        .collect()
+fn sizes(of: &[(&str, u64)]) -> Setting {
+    let sizes = of.iter().map(|(name, size)| ((*name).to_owned(), *size));
+    Setting {
+        sizes: sizes.collect(),
+        ..Setting::default()
+    }
 }
 
 /// Small integers, which sums and products hold exactly.

@@ -2,7 +2,8 @@
 //! papers' definitions (progress and safety: Theorem 1 of the model language, Theorem 4.6 of TeIL).
 //! A program without one is rejected with the rule.
 //!
-//! The evaluator is Fig. 6 of TeIL, element by element; it shares nothing with the tool.
+//! The evaluator is Fig. 6 of TeIL, element by element; it shares nothing with the tool. Shifts are
+//! beyond the paper.
 
 use crate::config::config;
 use crate::papers::{Choices, computed, element, elements, sizes};
@@ -24,6 +25,7 @@ pub(crate) enum Term {
     Expand(usize, u64, Box<Term>),
     Project(usize, u64, Box<Term>),
     Contract(usize, usize, Box<Term>),
+    Shift(usize, i64, Box<Term>),
 }
 
 pub(crate) const NAMES: [&str; 4] = ["A", "B", "C", "D"];
@@ -53,7 +55,7 @@ pub(crate) fn typed(
         let kept = shape.iter().enumerate().filter(|(k, _)| !gone.contains(k));
         kept.map(|(_, extent)| *extent).collect()
     };
-    match choices.below(if is_model { 5 } else { 10 }) {
+    match choices.below(if is_model { 5 } else { 11 }) {
         0 => {
             let twin = of.clone();
             let op = match choices.below(3) {
@@ -104,6 +106,12 @@ pub(crate) fn typed(
             let at = choices.below(shape[k] as usize) as u64;
             (Term::Project(k, at, of), without(&[k]))
         }
+        10 if rank > 0 => {
+            let k = choices.below(rank);
+            let most = shape[k] as i64 - 1;
+            let by = choices.below(2 * most as usize + 1) as i64 - most;
+            (Term::Shift(k, by, of), shape)
+        }
         _ => (*of, shape),
     }
 }
@@ -124,6 +132,7 @@ impl Term {
             Term::Expand(k, n, of) => format!("(expa {} {n} {})", k + 1, of.teil()),
             Term::Project(k, at, of) => format!("(proj {} {} {})", k + 1, at + 1, of.teil()),
             Term::Contract(m, n, of) => format!("(contr {} {} {})", m + 1, n + 1, of.teil()),
+            Term::Shift(k, by, of) => format!("(shift {} {by} {})", k + 1, of.teil()),
         }
     }
 
@@ -165,6 +174,7 @@ impl Term {
                 shape.remove(*n);
                 shape
             }
+            Term::Shift(_, _, of) => of.shape(shapes),
             Term::Expand(k, extent, of) => {
                 let mut shape = of.shape(shapes);
                 shape.insert(*k, *extent);
@@ -224,6 +234,15 @@ impl Term {
                 of.at(shapes, &index)
             }
             Term::Project(k, at, of) => of.at(shapes, &with(&[(*k, *at)])),
+            Term::Shift(k, by, of) => {
+                let (extent, from) = (of.shape(shapes)[*k], index[*k] as i64 - by);
+                let mut index = index.to_vec();
+                index[*k] = match u64::try_from(from) {
+                    Ok(from) if from < extent => from,
+                    _ => return 0.0,
+                };
+                of.at(shapes, &index)
+            }
             Term::Contract(m, n, of) => {
                 let extent = of.shape(shapes)[*m];
                 (0..extent)
@@ -336,7 +355,7 @@ proptest! {
     #[test]
     fn programs_without_a_type_are_rejected_with_the_rule(
         numbers in prop::collection::vec(any::<u32>(), 0..60),
-        fault in 0usize..8,
+        fault in 0usize..10,
     ) {
         let mut choices = Choices(numbers.iter());
         let shapes = shapes(&mut choices);
@@ -352,6 +371,8 @@ proptest! {
             (3, _) => (format!("transp 1 {} {of}", rank + 1), "t-trans"),
             (4, _) if rank > 0 => (format!("proj {rank} {} {of}", shape[rank - 1] + 1), "t-proj"),
             (5, _) => (format!("expa {} 2 {of}", rank + 2), "t-expa"),
+            (7, _) if rank > 0 => (format!("shift 1 -{} {of}", shape[0]), "t-shift"),
+            (8, _) => (format!("shift {} 0 {of}", rank + 1), "t-shift"),
             (6, _) if rank > 0 => (format!("add {of} (proj 1 1 {of})"), "t-elem"),
             _ => (format!("add {of} Y"), "t-var"),
         };

@@ -43,7 +43,7 @@ use teml::analysis::verify::verify;
 use teml::codegen::{self, NoCode};
 use teml::interp::store::Data;
 use teml::interp::{definition, execute};
-use teml::ir::{Expr, Name, Nest, Tensor, parse_expr, parse_nest};
+use teml::ir::{Elem, Expr, Name, Nest, Tensor, parse_expr, parse_nest};
 use teml::legality::{Reductions, Violation};
 use teml::script::trees::{Closed, closed, of_expr, of_nest};
 use teml::transform::tensor::with_shapes;
@@ -160,11 +160,11 @@ fn check_expression_text(expr: &Expr) -> Result<(), TestCaseError> {
 
 /// Trees are values both ways.
 fn check_tree(expr: &Expr, nest: &Nest) -> Result<(), TestCaseError> {
-    match closed(&of_expr(expr)) {
+    match closed(&of_expr(expr), Elem::default()) {
         Ok(Closed::Expr(same)) => prop_assert_eq!(&same, expr),
         other => prop_assert!(false, "{:?}\n{}", other, expr),
     }
-    match closed(&of_nest(nest)) {
+    match closed(&of_nest(nest), Elem::default()) {
         Ok(Closed::Nest(same)) => prop_assert!(same.is(nest)),
         other => prop_assert!(false, "{:?}\n{}", other, nest),
     }

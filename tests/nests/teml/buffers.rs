@@ -630,6 +630,12 @@ fn temporaries(copy: &Nest, local: &dyn Fn(&Nest, &str, String) -> Case) -> Vec<
             .to_owned();
     vec![
         local(copy, "A", not_temporary("A")).at(1),
+        local(
+            &squares(1).declaring(name("D"), true),
+            "D",
+            "D is an output of the program, not a temporary".to_owned(),
+        )
+        .at(1),
         local(&squares(1), "E", not_temporary("E")).at(1),
         local(&squares(1), "A", not_temporary("A")).at(1),
         local(

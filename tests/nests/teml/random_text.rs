@@ -396,7 +396,7 @@ proptest! {
     #[test]
     fn random_nests_are_their_trees(nest in nests()) {
         // It is the same nest only if all of the tree was read back.
-        match closed(&of_nest(&nest)) {
+        match closed(&of_nest(&nest), Elem::default()) {
             Ok(Closed::Nest(same)) => prop_assert!(same.is(&nest)),
             other => prop_assert!(false, "{:?}\n{}", other, nest),
         }

@@ -1,7 +1,7 @@
 //! Values that are not kept in the place of others.
 
 use crate::teml::refusals::Case;
-use crate::teml::trees::{eq, it, nest, tensor, vop, word};
+use crate::teml::trees::{eq, it, name, nest, tensor, vop, word};
 use teml::ir::BinaryOp::Add;
 use teml::ir::{Elem, Nest};
 use teml::lower::build::build;
@@ -88,6 +88,13 @@ pub fn reuses() -> Vec<Case> {
         case(&AVOID_COPY, &plain, &["v"], not_temporary("v")).at(1),
         case(&AVOID_COPY, &plain, &["x"], not_temporary("x")).at(1),
         case(&AVOID_COPY, &plain, &["q"], not_temporary("q")).at(1),
+        case(
+            &AVOID_COPY,
+            &plain.declaring(name("y"), true),
+            &["y"],
+            "y is an output of the program, not a temporary".to_owned(),
+        )
+        .at(1),
         // Other nests may need it.
         case(&AVOID_COPY, &read, &["x"], not_temporary("x")).at(1),
         case(

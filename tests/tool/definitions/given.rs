@@ -272,3 +272,27 @@ fn a_reduction_that_leaves_out_terms_is_refused() {
         assert_eq!(at, "[k]");
     }
 }
+
+/// Rhai by itself takes values of two types as unequal, without a word.
+#[test]
+fn results_are_not_compared_for_equality() {
+    let inputs = "let x = tensor([3]); let y = eq(x / 3, [i] -> [i]); let out = run(y);";
+    for (comparison, help) in [
+        ("out.y == out.y", "`close(a, b)`"),
+        ("out.y == [0.0, 0.5, 1.0]", "`close(a, b)`"),
+        ("3 == out.y", "`close(a, b)`"),
+        ("out.y != 0.5", "`!close(a, b)`"),
+        ("out == run(y)", "`close(a, b)`"),
+        ("[out.y].contains(0.5)", "`close(a, b)`"),
+    ] {
+        let (code, _, error) = teml(&["run"], &format!("{inputs} print({comparison});"));
+        assert_eq!(code, 1, "{comparison}: {error}");
+        assert!(
+            error.contains("does not compare arrays of numbers"),
+            "{error}"
+        );
+        assert!(error.contains(help), "{error}");
+    }
+    let script = format!("{inputs} print(out.y[1] == out.y[1]); print(close(out.y, out.y));");
+    assert_eq!(teml(&["run"], &script).1, "true\ntrue\n");
+}

@@ -14,6 +14,7 @@ mod programs;
 mod provenance;
 mod ranges;
 mod triangular;
+mod types;
 mod unused;
 
 use crate::output::Output;

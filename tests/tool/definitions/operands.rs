@@ -127,3 +127,59 @@ fn functions_need_no_iterators() {
     );
     assert_eq!(at, "tanh");
 }
+
+const DOUBLED: &str = "fn twice(a) { sac { iv -> a[iv] * 2 } }";
+
+#[test]
+fn array_expressions_take_operands_without_variables() {
+    let named = "let y = eq(4 * vat(A, [i, j]), [i, j]); print(run(y).y);";
+    for short in [
+        "let y = twice(twice(A)); print(run(y).y);",
+        "let y = twice(twice(A)); print(run(build(y)).y);",
+        "let y = twice(twice(A)); print(run(program(y)).y);",
+        "let y = eq(twice(twice(A)), [i, j] -> [i, j]); print(run(nests(y)).y);",
+        "let y = entrywise_add(twice(A), twice(A)); print(run(y).y);",
+        "let u = [twice(A)]; let v = u[0]; let y = twice(v); print(run(y).y);",
+        // The name of the script, and the inner of two variables.
+        "let v = 7; { let u = [twice(A)]; let v = u[0]; let w = twice(v); print(run(w).w); }",
+    ] {
+        agree(&format!("{DOUBLED} {short}"), named);
+    }
+    let script = format!("{INPUTS}{DOUBLED} let y = twice(twice(A)); print(program(y));");
+    let expected = "\
+input f64 A[2][3]
+f64 t[2][3]
+output f64 y[2][3]
+t[i1][i2] = A[i1][i2] * 2
+y[i1][i2] = t[i1][i2] * 2
+";
+    assert_eq!(printed(&script), expected);
+}
+
+#[test]
+fn array_expressions_are_operands() {
+    agree(
+        "let v = eq(vat(A, [1, j]), [j]);
+         let w = eq((sac { [i] -> v[i] * 2 }) + v, [i] -> [i]); print(run(w).w);",
+        "let w = eq(3 * vat(A, [1, j]), [j]); print(run(w).w);",
+    );
+    // Tensors of one name are told apart.
+    agree(
+        "let parts = []; for k in 1..3 { let t = eq(k * vat(A, [i, j]), [i, j]); parts.push(t); }
+         let a = parts[0]; let b = parts[1];
+         let y = sac { iv -> a[iv] - b[iv] }; print(run(y).y);",
+        "let y = eq(0 - vat(A, [i, j]), [i, j]); print(run(y).y);",
+    );
+}
+
+#[test]
+fn array_expressions_refuse_expressions_and_partial_values() {
+    let (message, at) = fault(&format!(
+        "{INPUTS} fn f(a) {{ sac {{ iv -> a[iv] }} }} let y = f(vat(A, [i, j]));"
+    ));
+    assert!(
+        message.contains("`a` is an expression without memory; variables here are"),
+        "{message}"
+    );
+    assert_eq!(at, "a");
+}

@@ -48,3 +48,48 @@ fn verbs_take_programs() {
         assert!(text.contains(message), "{call}: {text}");
     }
 }
+
+const OUTPUTS: &str = "let p = model(`
+        var input A : [5 7]
+        var input B : [5 7]
+        var input s : []
+        var output C : [5 7]
+        var t : [5 7]
+        var output D : [7 5]
+        t = A / B
+        C = t / s
+        D = C ^ [1 2]
+        t = A + B
+    `);\n";
+
+/// An output that a later statement reads is a result, and a temporary is none, whether the nests
+/// are in a list, transformed or joined.
+#[test]
+fn nests_keep_what_a_program_declares() {
+    for variant in [
+        "p",
+        "optimized(p)",
+        "nests(padded_storage(p, 4))",
+        "[one_nest(without_dead_code(p))]",
+        "nests(p).map(|l| l.stripmine(1, 2))",
+        "schedules::optimize(nests(p))",
+        "[fuse_outer(fuse_outer(nests(p)[0], nests(p)[1], 0), fuse_outer(nests(p)[2], nests(p)[3], 0), 0)]",
+    ] {
+        let script =
+            format!("{OUTPUTS}for row in compare([nests(p), {variant}]) {{ print(row.ok); }}");
+        let (code, out, err) = teml(&["run"], &script);
+        assert_eq!(code, 0, "{variant}: {out}{err}");
+        assert!(out.ends_with("true\ntrue\n"), "{variant}: {out}");
+    }
+    let (message, _) = fault(&format!(
+        "{OUTPUTS}let all = nests(p); compare([all, [all[0], inline(all[1], all[2]), all[3]]]);"
+    ));
+    assert_eq!(message, "compare: C[0][0] is wrong in the end");
+    let (message, _) = fault(&format!(
+        "{OUTPUTS}let both = fuse_outer(nests(p)[1], nests(p)[2], 0); both.localize(\"C\");"
+    ));
+    assert_eq!(
+        message,
+        "localize: C is an output of the program, not a temporary"
+    );
+}

@@ -78,8 +78,13 @@ impl Nest {
         found
     }
 
-    /// Whether a later assignment of the definition reads the last value of `tensor`.
+    /// Whether only later assignments of the definition read the last value of `tensor`, so that it
+    /// is not a result.
     pub fn is_passed_on(&self, tensor: &Tensor) -> bool {
+        let is_output = tensor.name().and_then(|name| self.is_output(name));
+        if is_output == Some(true) {
+            return false;
+        }
         let of = |e: &Expr| e.tensor().is_some_and(|t| t.name() == tensor.name());
         let Some(last) = self.definition().iter().rposition(of) else {
             return false;

@@ -66,6 +66,13 @@ impl Nest {
                 .chain(other.donated())
                 .cloned()
                 .collect(),
+            declared: self
+                .0
+                .declared
+                .iter()
+                .chain(other.0.declared.iter())
+                .cloned()
+                .collect(),
             left_to_compiler: self.0.left_to_compiler || other.0.left_to_compiler,
             context: self.0.context.clone(),
             beside: self.0.beside.clone(),

@@ -21,6 +21,9 @@
 //!
 //! A nest whose inputs are donated ([`Nest::donated`]) may overwrite them: proofs then do not
 //! require their final contents.
+//!
+//! The nest of an assignment of a program keeps the qualifier of its target
+//! ([`Nest::is_output`]).
 
 mod arg;
 mod contents;
@@ -66,6 +69,8 @@ struct Data {
     assumption: Option<Arc<str>>,
     /// Tensors whose contents are dead afterwards.
     donated: Arc<[Name]>,
+    /// Assigned tensors that a program declares, and whether they are outputs of it.
+    declared: Arc<[(Name, bool)]>,
     /// Whether the code keeps the loops as they are, and leaves vectors to the compiler.
     left_to_compiler: bool,
     /// If the nest is a part of another one, the loops around it, without their bodies.
@@ -314,6 +319,7 @@ impl Nest {
             label,
             assumption: None,
             donated: Arc::new([]),
+            declared: Arc::new([]),
             left_to_compiler: false,
             context: Arc::new([]),
             beside: Arc::new([]),
@@ -337,6 +343,7 @@ impl Nest {
             label: None,
             assumption: self.0.assumption.clone(),
             donated: self.0.donated.clone(),
+            declared: self.0.declared.clone(),
             left_to_compiler: self.0.left_to_compiler,
             context: self.0.context.iter().cloned().chain(outer).collect(),
             beside: self.0.beside.iter().cloned().chain(beside).collect(),
@@ -427,6 +434,29 @@ impl Nest {
         let mut data = (*self.0).clone();
         data.donated = self.0.donated.iter().cloned().chain([tensor]).collect();
         data.label = None;
+        Nest(Arc::new(data))
+    }
+
+    /// Whether a tensor that the nest assigns is an output of a program: a result, even if a later
+    /// assignment reads it. A program declares all other tensors as temporaries, which are not
+    /// results. `None` if no program declares it.
+    pub fn is_output(&self, tensor: &Name) -> Option<bool> {
+        let mut declared = self.0.declared.iter();
+        declared.find_map(|(name, is_output)| (name == tensor).then_some(*is_output))
+    }
+
+    /// The declared tensors that are outputs.
+    pub fn outputs(&self) -> impl Iterator<Item = &Name> {
+        let outputs = self.0.declared.iter().filter(|(_, is_output)| *is_output);
+        outputs.map(|(name, _)| name)
+    }
+
+    /// The nest with what a program declares of a tensor that the nest assigns.
+    #[must_use]
+    pub fn declaring(&self, tensor: Name, is_output: bool) -> Nest {
+        let mut data = (*self.0).clone();
+        let declared = self.0.declared.iter().cloned();
+        data.declared = declared.chain([(tensor, is_output)]).collect();
         Nest(Arc::new(data))
     }
 

@@ -219,7 +219,9 @@ impl Evaluator {
                 Ok(Array::scalar(Scalar::integer(rank)))
             }
             Meaning::Reduce(reduction) => Ok(Array::scalar(self.reduced(reduction, &array, span)?)),
-            Meaning::Each(function) => array.map(|v| v.apply(function)).ok_or_else(no_value),
+            Meaning::Each(function) => array
+                .map(|v| v.apply(function, self.float))
+                .ok_or_else(no_value),
             Meaning::Convert(elem) => {
                 let converted = array.map(|value| Some(Scalar::Tree(converted(value, elem)?)));
                 converted.ok_or_else(no_value)

@@ -3,8 +3,8 @@
 use super::syntax::{Function as Definition, Infix, Kind, Node};
 use super::value::{Array, Condition, MAX_PIECES, MAX_VECTOR, Piece, Scalar, shared, whole};
 use crate::ir::{
-    Affine, BinaryOp, Comparison, Domain, Expr, Function, Name, Node as Tree, Range, Reduction,
-    Shape,
+    Affine, BinaryOp, Comparison, Constant, Domain, Elem, Expr, Function, Name, Node as Tree,
+    Range, Reduction, Shape,
 };
 use crate::problem::{Problem, Span};
 use std::collections::BTreeMap;
@@ -23,11 +23,26 @@ pub(super) struct Evaluator {
     pub sizes: Vec<(String, Array)>,
     /// The number of calls of functions around the expression.
     pub calls: usize,
+    /// The type of numbers with decimals, and of functions of integers.
+    pub float: Elem,
     /// The number of iterators that have no name in the text.
     unnamed: usize,
 }
 
 impl Evaluator {
+    /// An evaluator of numbers of type `elem`, if that holds decimals.
+    pub fn of(elem: Elem) -> Evaluator {
+        let float = if elem.is_float() {
+            elem
+        } else {
+            Elem::default()
+        };
+        Evaluator {
+            float,
+            ..Evaluator::default()
+        }
+    }
+
     /// A new iterator without a name in the text.
     pub fn fresh(&mut self) -> Name {
         self.unnamed += 1;
@@ -65,7 +80,10 @@ impl Evaluator {
         match &node.kind {
             Kind::Integer(value) => Ok(Array::scalar(Scalar::integer(*value))),
             Kind::Float(value) => {
-                let constant = crate::ir::Constant::F64(*value);
+                let constant = Constant::of_float(self.float, *value).ok_or_else(|| {
+                    let text = format!("{value} is not a value of type {}", self.float);
+                    Problem::new(&node.span, text)
+                })?;
                 let tree = Expr::new(Tree::Constant(constant));
                 Ok(Array::scalar(Scalar::Tree(tree)))
             }
@@ -76,7 +94,7 @@ impl Evaluator {
             Kind::List(items) => self.list(items, &node.span),
             Kind::Negate(of) => {
                 let of = self.value(of)?;
-                let negative = of.map(|value| value.apply(Function::Neg));
+                let negative = of.map(|value| value.apply(Function::Neg, self.float));
                 negative.ok_or_else(|| Problem::new(&node.span, "this has no negative"))
             }
             Kind::Binary(Infix::Concat, left, right) => {

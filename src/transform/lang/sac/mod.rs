@@ -39,6 +39,7 @@ mod value;
 use self::eval::{Evaluator, shown};
 use self::syntax::Item;
 use self::value::{Array, Piece, Scalar};
+use super::setting::Setting;
 use super::term::Extent;
 use crate::analysis::shape;
 use crate::ir::{self, Affine, Domain, Elem, Expr, Name, Node, Program, Range, Shape, Tensor};
@@ -48,9 +49,10 @@ use crate::tensor::with_shapes;
 use std::collections::BTreeMap;
 
 /// The program of a text of declarations and assignments.
-pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> Result<Program, Vec<Problem>> {
+pub(super) fn read(text: &str, setting: &Setting) -> Result<Program, Vec<Problem>> {
+    let sizes = &setting.sizes;
     let (items, mut problems) = parse::file(text);
-    let mut evaluator = Evaluator::default();
+    let mut evaluator = Evaluator::of(setting.elem);
     let mut variables: Vec<ir::Variable> = Vec::new();
     let mut assignments = Vec::new();
     let mut names: Vec<String> = Vec::new();
@@ -174,17 +176,17 @@ pub enum Variable {
     Other(String),
 }
 
-/// The assignment of an array expression to a tensor named □. The expression may use `variables`,
-/// the innermost last.
+/// The assignment of an array expression to a tensor named □. The expression may use `variables`.
 pub(super) fn expression(
     text: &str,
-    variables: Vec<(String, Variable)>,
+    variables: BTreeMap<String, Variable>,
+    elem: Elem,
 ) -> Result<Expr, Vec<Problem>> {
     let (node, problems) = parse::expression_alone(text);
     let Some(node) = node.filter(|_| problems.is_empty()) else {
         return Err(super::elaborate::sorted(problems));
     };
-    let mut evaluator = Evaluator::default();
+    let mut evaluator = Evaluator::of(elem);
     for (name, variable) in variables {
         let array = match variable {
             Variable::Integer(value) => Array::scalar(Scalar::integer(value)),
@@ -192,13 +194,10 @@ pub(super) fn expression(
                 given(&mut evaluator, Some(&tensor), tensor.shape().extents())
             }
             Variable::Other(what) => {
-                // It hides earlier variables of its name.
-                evaluator.scope.retain(|(known, _)| *known != name);
                 evaluator.unfit.insert(name, what);
                 continue;
             }
         };
-        evaluator.unfit.remove(&name);
         evaluator.scope.push((name, array));
     }
     let made = evaluator.value(&node).and_then(|value| {

@@ -229,14 +229,14 @@ impl Scalar {
         })))
     }
 
-    /// `function(self)`; `None` if its type has no such function.
-    pub fn apply(&self, function: Function) -> Option<Scalar> {
+    /// `function(self)`, of type `float` if its own type has no such function.
+    pub fn apply(&self, function: Function, float: Elem) -> Option<Scalar> {
         if let (Function::Neg, Scalar::Integer(affine)) = (function, self) {
             return Some(Scalar::Integer(affine.times(-1)));
         }
         let elem = match self.elem() {
             elem if function.takes(elem) => elem,
-            _ => Elem::F64,
+            _ => float,
         };
         Some(Scalar::Tree(Expr::new(Node::Apply {
             function,
