@@ -3,6 +3,7 @@
 pub mod cast;
 pub mod contraction;
 pub mod declare;
+mod entries;
 pub mod entrywise;
 pub mod eq;
 pub mod function;

@@ -3,6 +3,7 @@
 //! An operand either has iterators already (I' ≠ ε) and takes no list, or has none (I' = ε) and
 //! takes one. An assignment can be used in place of the tensor that it assigns to.
 
+use super::entries::{check_entries, check_shapes, closed, formals, iterators};
 use super::unfit::Unfit;
 use crate::analysis::shape::{self, Mismatch};
 use crate::args::unfit;
@@ -19,6 +20,16 @@ pub enum Operand<'a> {
     Expr(&'a Expr),
     /// A number, which takes the element type of the other operands.
     Number(Number),
+}
+
+impl<'a> Operand<'a> {
+    /// The tensor expression, if it is one.
+    pub(super) fn expr(&self) -> Option<&'a Expr> {
+        match self {
+            Operand::Expr(expr) => Some(expr),
+            Operand::Number(_) => None,
+        }
+    }
 }
 
 impl<'a> From<&'a Expr> for Operand<'a> {
@@ -60,6 +71,31 @@ pub(super) struct Operands<'a, const N: usize> {
 }
 
 impl<const N: usize> Operands<'_, N> {
+    /// Combines the operands by `combine`. Without lists, operands without iterators are combined
+    /// entry by entry.
+    pub fn combined_or_by_entry(
+        &self,
+        combine: impl FnOnce([Expr; N]) -> Result<Expr, Unfit>,
+    ) -> Result<Expr, Error> {
+        let tensors: Vec<&Expr> = self.operands.iter().filter_map(Operand::expr).collect();
+        let dimensions = tensors.iter().map(|e| rank(e)).max().unwrap_or(0);
+        let has_iterators = tensors.iter().any(|e| !carried(e).is_empty());
+        if dimensions == 0 || has_iterators || !self.lists.is_empty() {
+            return self.combined(combine);
+        }
+        let tensors: Vec<&Expr> = tensors.into_iter().filter(|e| rank(e) > 0).collect();
+        check_shapes(&tensors)?;
+        let formals = formals(dimensions);
+        let at = Some(iterators(&formals));
+        let list = |k: usize| {
+            at.clone()
+                .filter(|_| self.operands[k].expr().is_some_and(|e| rank(e) > 0))
+        };
+        let result = self.with_lists(&list, combine)?;
+        check_entries(&result, &formals, &tensors)?;
+        closed(formals, result)
+    }
+
     /// Combines the operands, once they have iterators, by `combine`.
     pub fn combined(
         &self,
@@ -68,6 +104,14 @@ impl<const N: usize> Operands<'_, N> {
         if self.lists.len() > N {
             return Err(too_many_lists(self.lists.len(), N).at(self.lists_at));
         }
+        self.with_lists(&|k| self.lists.get(k).cloned().flatten(), combine)
+    }
+
+    fn with_lists(
+        &self,
+        list: &dyn Fn(usize) -> Iters,
+        combine: impl FnOnce([Expr; N]) -> Result<Expr, Unfit>,
+    ) -> Result<Expr, Error> {
         let (compared, values) = self.operands.split_at(self.compared);
         let of_values = match common_elem(values) {
             Ok(elem) => elem,
@@ -76,13 +120,12 @@ impl<const N: usize> Operands<'_, N> {
         let of_compared = common_elem(compared).unwrap_or(of_values);
         let mut exprs = Vec::with_capacity(N);
         for (k, (operand, at)) in self.operands.iter().zip(self.at).enumerate() {
-            let list = self.lists.get(k).cloned().flatten();
             let elem = if k < self.compared {
                 of_compared
             } else {
                 of_values
             };
-            let expr = with_iterators(*operand, &list, elem);
+            let expr = with_iterators(*operand, &list(k), elem);
             exprs.push(expr.map_err(|error| error.at(at))?);
         }
         let Ok(exprs) = <[Expr; N]>::try_from(exprs) else {
@@ -103,11 +146,8 @@ impl<const N: usize> Operands<'_, N> {
 
 /// The element type for numbers among the operands.
 pub(super) fn common_elem(operands: &[Operand<'_>]) -> Result<Elem, Error> {
-    let exprs = operands.iter().find_map(|operand| match operand {
-        Operand::Expr(expr) => Some(expr.elem()),
-        Operand::Number(_) => None,
-    });
-    exprs.ok_or_else(|| {
+    let mut exprs = operands.iter().filter_map(Operand::expr);
+    exprs.next().map(Expr::elem).ok_or_else(|| {
         mistake("all operands are numbers, and at least one has to be a tensor")
             .help("scripts compute with numbers alone as they are: `2 * 3`")
     })

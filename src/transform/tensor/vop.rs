@@ -17,6 +17,9 @@
 //!
 //! `vop(left, right, [I0, I1])` takes a list of iterators for each operand that has none yet. An
 //! operand that has iterators, being virtual itself, gets none: `[[i, j], ]`, or `()` in its place.
+//! Without lists, operands that have no iterators are combined entry by entry, as by `A + B`: their
+//! shapes are equal, or one is a number or a scalar. `vrelu(vadd(A, 1))` needs no iterators.
+//!
 //! The result's shape is the list of its iterators' extents, in order of first appearance. Indices
 //! are affine: `[i + kh, 2*j - 1]`.
 //!
@@ -91,12 +94,21 @@ pub fn vop<'a>(
     right: impl Into<Operand<'a>>,
     lists: &'a [Iters],
 ) -> Result<Expr, Error> {
-    let operands = Operands {
-        operands: [left.into(), right.into()],
+    let combine = |[left, right]: [Expr; 2]| binary(op, left, right);
+    operands(left.into(), right.into(), lists).combined_or_by_entry(combine)
+}
+
+/// The operands of `left op right`.
+pub(super) fn operands<'a>(
+    left: Operand<'a>,
+    right: Operand<'a>,
+    lists: &'a [Iters],
+) -> Operands<'a, 2> {
+    Operands {
+        operands: [left, right],
         at: [&LEFT, &RIGHT],
         lists,
         lists_at: &ITERATORS,
         compared: 0,
-    };
-    operands.combined(|[left, right]| binary(op, left, right))
+    }
 }
