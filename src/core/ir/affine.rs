@@ -1,5 +1,6 @@
 //! Affine index expressions: `i`, `i + kh`, `2*i - 1`, a constant.
 
+use super::digit::Digit;
 use super::name::Name;
 use std::fmt;
 
@@ -120,12 +121,23 @@ impl Affine {
         Some(terms?.iter().fold(offset, |sum, term| sum.plus(term)))
     }
 
-    /// The expression with every iterator that `map` has a value for replaced, all at once.
+    /// The expression with every iterator that `map` has a value for replaced, all at once. Digits
+    /// of the iterator become those of the value if they are affine.
     #[must_use]
     pub fn substitute(&self, map: &dyn Fn(&Name) -> Option<Affine>) -> Affine {
         let mut result = Affine::constant(self.constant);
         for (name, c) in &self.terms {
-            let image = map(name).unwrap_or_else(|| Affine::iterator(name.clone()));
+            let of_digit = || {
+                let Digit {
+                    of,
+                    offset,
+                    divisor,
+                    modulus,
+                } = Digit::named(name)?;
+                map(&of)?.plus_constant(offset).digit(divisor, modulus)
+            };
+            let image = map(name).or_else(of_digit);
+            let image = image.unwrap_or_else(|| Affine::iterator(name.clone()));
             result = result.plus_scaled(&image, *c);
         }
         result
@@ -177,6 +189,7 @@ impl fmt::Display for Affine {
             }
             match c.unsigned_abs() {
                 1 => write!(f, "{name}")?,
+                c if Digit::named(name).is_some() => write!(f, "{c}*({name})")?,
                 c => write!(f, "{c}*{name}")?,
             }
             first = false;

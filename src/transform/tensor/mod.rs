@@ -14,6 +14,7 @@ pub mod pad;
 pub mod partition;
 pub mod reduce;
 pub mod select;
+mod split;
 pub mod triangular;
 mod unfit;
 pub mod vat;

@@ -8,10 +8,12 @@ use super::unfit::Unfit;
 use crate::analysis::shape::{self, Mismatch};
 use crate::args::unfit;
 use crate::failure::Parameter;
-use crate::ir::{Affine, Constant, Elem, Expr, Index, Infix, Name, Node, Tensor, fresh_name};
+use crate::ir::{
+    Affine, Constant, Digit, Elem, Expr, Index, Infix, Name, Node, Tensor, fresh_name,
+};
 use crate::param::Takes;
 use crate::refusals::unnamed;
-use crate::{Arg, Error, Iters, Kind, Number, bug, mistake};
+use crate::{Arg, Error, Iters, Kind, Number, bug, mistake, refusal};
 
 /// An operand of an element-wise operation.
 #[derive(Clone, Copy, Debug)]
@@ -257,6 +259,7 @@ pub(super) fn indexed(expr: &Expr, given: &Iters) -> Result<Expr, Error> {
                 return Err(iterators_missing(&describe(expr), formals.len()));
             };
             shape::check_rank(&describe(expr), formals.len(), list)?;
+            check_digits(body, formals, list)?;
             Ok(body.substitute(&|name| {
                 let k = formals.iter().position(|f| f == name)?;
                 Some(list[k].clone())
@@ -267,6 +270,43 @@ pub(super) fn indexed(expr: &Expr, given: &Iters) -> Result<Expr, Error> {
             _ => Ok(expr.clone()),
         },
     }
+}
+
+/// Checks that the digits of formals are affine at these indices.
+fn check_digits(body: &Expr, formals: &[Name], list: &[Affine]) -> Result<(), Error> {
+    let mut wrong = None;
+    body.for_each_index(&mut |index| {
+        for digit in index
+            .terms()
+            .iter()
+            .filter_map(|(name, _)| Digit::named(name))
+        {
+            let of = formals.iter().position(|formal| *formal == digit.of);
+            let index = of
+                .and_then(|k| list.get(k))
+                .map(|i| i.plus_constant(digit.offset));
+            let part = index
+                .as_ref()
+                .map(|i| i.digit(digit.divisor, digit.modulus));
+            if let (Some(index), Some(None)) = (index, part) {
+                wrong = wrong.take().or(Some((index, digit.period())));
+            }
+        }
+    });
+    match wrong {
+        Some((index, by)) => Err(no_digit(&index, by)),
+        None => Ok(()),
+    }
+}
+
+/// The error for an index whose quotient and remainder are not affine.
+fn no_digit(index: &Affine, by: i64) -> Error {
+    let text = format!("the quotient and the remainder of `{index}` by {by} are not affine");
+    let help = format!(
+        "one iterator beside multiples of {by} can be divided, as in `i` or `{by}*i + k`; \
+         `stored` makes a tensor that is read at any index"
+    );
+    refusal(text).help(help)
 }
 
 /// `expr` indexed by `fresh` iterators, one per dimension, for operations that count dimensions. If

@@ -62,6 +62,7 @@
 
 use super::infer::{abstraction, binary, reduce_within};
 use super::operand::{carried, constant, describe, fresh_iterators, indexed, positional, rank};
+use super::split::{Definition, split};
 use super::triangular::of_terms;
 use super::unfit::Unfit;
 use crate::analysis::shape;
@@ -252,11 +253,32 @@ impl Terms {
             return Err(not_reduced(name.as_str()));
         }
         let formals = Vec::new();
-        Ok(Terms {
+        let terms = Terms {
             body,
             over,
             within,
             formals,
+        };
+        terms.split()
+    }
+
+    /// The terms, with the iterators split that are read by quotient or remainder.
+    fn split(self) -> Result<Terms, Error> {
+        if self.over.is_empty() {
+            return Ok(self);
+        }
+        let definition = Definition {
+            value: self.body,
+            to: Vec::new(),
+            over: self.over,
+            within: self.within,
+        };
+        let (definition, _) = split(definition, None).map_err(|error| error.at(&OVER))?;
+        Ok(Terms {
+            body: definition.value,
+            over: definition.over,
+            within: definition.within,
+            formals: self.formals,
         })
     }
 
@@ -288,12 +310,13 @@ impl Terms {
         }
         // If the values carry iterators, so does the result.
         formals.retain(|name| carried.is_empty() && !over.contains(name));
-        Ok(Terms {
+        let terms = Terms {
             body,
             over,
             within: Domain::default(),
             formals,
-        })
+        };
+        terms.split()
     }
 
     /// Reduces the terms; `finish` computes the result from the reduction.
