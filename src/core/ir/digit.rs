@@ -108,7 +108,7 @@ impl Affine {
     }
 
     /// The part that is a multiple of a number, divided by it, and the rest.
-    fn parted(&self, by: i64) -> (Affine, Affine) {
+    pub fn parted(&self, by: i64) -> (Affine, Affine) {
         let mut whole = Affine::constant(self.offset().div_euclid(by));
         let mut rest = Affine::constant(self.offset().rem_euclid(by));
         for (name, c) in self.terms() {

@@ -105,9 +105,10 @@ impl Values {
         let given = definition.within.get(name).cloned();
         if let Some(step) = given.as_ref().map(|range| range.step).filter(|s| *s != 1) {
             let text = format!(
-                "`{name}` takes every {step}th value, and quotients and remainders need all"
+                "`{name}` has the step {step}, and quotients and remainders need all values"
             );
-            return Err(refusal(text));
+            let help = "count the steps: `2*i` in place of `i`, without a step";
+            return Err(refusal(text).help(help));
         }
         let values = |low, high| Values {
             name: name.clone(),
@@ -241,7 +242,8 @@ fn replaced(
         .filter(|(of, _)| levels.is_empty() || of != name);
     let others = Domain::new(others.cloned()).substitute(&map);
     let value = definition.value.substitute(&map);
-    let within = with_levels(&value, others, ranges(values, &levels, &cuts, shift));
+    let parts = ranges(values, &levels, &cuts, shift);
+    let within = with_parts(&value, others, parts, !definition.over.is_empty());
     let mut over: Vec<Name> = Vec::with_capacity(definition.over.len());
     for found in definition.over {
         match found == *name && !levels.is_empty() {
@@ -299,8 +301,11 @@ fn parts(definition: &Definition, name: &Name, cuts: &[i64]) -> Vec<Name> {
     taken.extend(of_target.map(|(name, _)| name.base()));
     taken.extend(definition.within.iter().map(|(name, _)| name.clone()));
     taken.extend(definition.within.mentioned().cloned());
+    if cuts.is_empty() {
+        return Vec::new();
+    }
     let mut parts = Vec::with_capacity(cuts.len() + 1);
-    for level in 0..=cuts.len() {
+    for level in (0..=cuts.len()).rev() {
         let suffix = match level {
             0 => "r".to_owned(),
             level if level == cuts.len() => "q".to_owned(),
@@ -312,12 +317,10 @@ fn parts(definition: &Definition, name: &Name, cuts: &[i64]) -> Vec<Name> {
         } else {
             derived
         };
-        if cuts.is_empty() {
-            break;
-        }
         taken.push(part.clone());
         parts.push(part);
     }
+    parts.reverse();
     parts
 }
 
@@ -360,23 +363,27 @@ fn ranges(values: &Values, levels: &[Name], cuts: &[i64], shift: i64) -> Vec<(Na
     ranges
 }
 
-/// The domain with the ranges of parts. Those that follow from the tensors are left out.
-fn with_levels(value: &Expr, others: Domain, parts: Vec<(Name, Range)>) -> Domain {
+/// The domain with the ranges of parts. Those that follow from the tensors are left out. In a
+/// reduction, only a dimension says that a range is whole.
+fn with_parts(
+    value: &Expr,
+    others: Domain,
+    parts: Vec<(Name, Range)>,
+    is_reduction: bool,
+) -> Domain {
     let inferred = |domain: &Domain, (name, range): &(Name, Range)| {
         let ranges = shape::ranges_of_digits(value, domain).unwrap_or_default();
-        let found = ranges.iter().find(|r| r.name == *name);
-        found.is_some_and(|r| r.given.is_none() && range.as_constant() == Some((r.low, r.high)))
+        let found = ranges.iter().find(|r| r.name == *name && r.given.is_none());
+        let found = found.filter(|r| r.alone.is_some() || !is_reduction);
+        found.is_some_and(|r| range.as_constant() == Some((r.low, r.high)))
     };
-    let stated: Vec<_> = parts
-        .iter()
-        .filter(|part| !inferred(&others, part))
-        .cloned()
-        .collect();
+    let is_stated = |part: &&(Name, Range)| !inferred(&others, part);
+    let stated: Vec<_> = parts.iter().filter(is_stated).cloned().collect();
     let reduced = others.with(&Domain::new(stated));
-    let is_stated = |part: &&(Name, Range)| reduced.get(&part.0).is_some();
+    let is_left_out = |part: &&(Name, Range)| reduced.get(&part.0).is_none();
     if parts
         .iter()
-        .filter(|p| !is_stated(p))
+        .filter(is_left_out)
         .all(|part| inferred(&reduced, part))
     {
         reduced

@@ -31,6 +31,10 @@
 //! ```
 //!
 //! ```text
+//! f64 A[3], B[5]
+//! [_1] -> A[_1/5] * B[_1%5]
+//! f64 □[15], A[3], B[5], x[15]
+//! □[5*n_q + n_r] = A[n_q] * B[n_r] + x[5*n_q + n_r]
 //! ```
 //!
 //! Refuses: what `eq` refuses; dimensions that repeat an iterator, or do not take each value once;

@@ -23,6 +23,26 @@
 //! The result's shape is the list of its iterators' extents, in order of first appearance. Indices
 //! are affine: `[i + kh, 2*j - 1]`.
 //!
+//! An iterator may also be read by quotient and remainder, `i / 5` and `i % 5`, rounded down. The
+//! assignment or reduction over `i` then runs over both, and `5*i_q + i_r` replaces `i`. If 5 does
+//! not divide the range of `i`, that of `i_r` depends on `i_q`.
+//!
+//! ```rhai
+//! let A = tensor([3]);
+//! let B = tensor([5]);
+//! let K = eq(vmul(A, B, [[i / 5], [i % 5]]), [i]);
+//! let x = tensor([14]);
+//! let y = eq(vmul(A, x, [[i / 5], [i]]), [i]);
+//! print(K); print(y);
+//! ```
+//!
+//! ```text
+//! f64 K[15], A[3], B[5]
+//! K[5*i_q + i_r] = A[i_q] * B[i_r]
+//! f64 y[14], A[3], x[14]
+//! y[5*i_q + i_r] = A[i_q] * x[5*i_q + i_r] where i_r in 0..min(5, 14 - 5*i_q)
+//! ```
+//!
 //! A number on either side takes the element type of the other operand, and no iterators. It must
 //! be a value of that type; `f32` rounds decimals. Floating point follows IEEE 754. Integers wrap,
 //! and their division truncates. `vminimum(a, b)` is `a` where `a < b`, and otherwise `b`; a number
