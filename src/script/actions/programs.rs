@@ -373,7 +373,7 @@ fn collected(call: &Call, outputs: &[Expr]) -> Result<Program, Failure> {
     made.map_err(|refusal| call.refused(refusal))
 }
 
-/// The tensors of a list that is the first argument. `None` if it is no list.
+/// The tensors of a list that is the first argument. `None` if it is not a list.
 fn outputs(call: &Call) -> Result<Option<Vec<Expr>>, Failure> {
     let Ok(list) = call.get::<Array>(0, "") else {
         return Ok(None);

@@ -1,11 +1,38 @@
 //! Entries at the same position of operands that carry no iterators.
 
 use super::infer::abstraction;
-use super::operand::{describe, positional, rank};
+use super::operand::{Operand, Operands, carried, describe, positional, rank};
 use super::unfit::Unfit;
 use crate::analysis::shape;
 use crate::ir::{Affine, Expr, Index, Name, Node, Shape};
 use crate::{Error, mistake};
+
+impl<const N: usize> Operands<'_, N> {
+    /// Combines the operands by `combine`. Without lists, operands without iterators are combined
+    /// entry by entry.
+    pub fn combined_or_by_entry(
+        &self,
+        combine: impl FnOnce([Expr; N]) -> Result<Expr, Unfit>,
+    ) -> Result<Expr, Error> {
+        let tensors: Vec<&Expr> = self.operands.iter().filter_map(Operand::expr).collect();
+        let dimensions = tensors.iter().map(|e| rank(e)).max().unwrap_or(0);
+        let has_iterators = tensors.iter().any(|e| !carried(e).is_empty());
+        if dimensions == 0 || has_iterators || !self.lists.is_empty() {
+            return self.combined(combine);
+        }
+        let tensors: Vec<&Expr> = tensors.into_iter().filter(|e| rank(e) > 0).collect();
+        check_shapes(&tensors)?;
+        let formals = formals(dimensions);
+        let at = Some(iterators(&formals));
+        let list = |k: usize| {
+            at.clone()
+                .filter(|_| self.operands[k].expr().is_some_and(|e| rank(e) > 0))
+        };
+        let result = self.with_lists(&list, combine)?;
+        check_entries(&result, &formals, &tensors)?;
+        closed(formals, result)
+    }
+}
 
 /// Applies `function` to each entry of an operand that carries no iterators.
 pub(super) fn each_entry(
@@ -18,15 +45,15 @@ pub(super) fn each_entry(
 }
 
 /// Iterators for entries.
-pub(super) fn formals(count: usize) -> Vec<Name> {
+fn formals(count: usize) -> Vec<Name> {
     (1..=count).map(Name::generated).collect()
 }
 
-pub(super) fn iterators(names: &[Name]) -> Vec<Affine> {
+fn iterators(names: &[Name]) -> Vec<Affine> {
     names.iter().cloned().map(Affine::iterator).collect()
 }
 
-pub(super) fn closed(formals: Vec<Name>, entry: Expr) -> Result<Expr, Error> {
+fn closed(formals: Vec<Name>, entry: Expr) -> Result<Expr, Error> {
     if formals.is_empty() {
         Ok(entry)
     } else {
@@ -35,7 +62,7 @@ pub(super) fn closed(formals: Vec<Name>, entry: Expr) -> Result<Expr, Error> {
 }
 
 /// Checks that operands with dimensions have one shape.
-pub(super) fn check_shapes(tensors: &[&Expr]) -> Result<(), Error> {
+fn check_shapes(tensors: &[&Expr]) -> Result<(), Error> {
     let mut pairs = tensors.first().into_iter().flat_map(|first| {
         let others = tensors[1..].iter();
         others.map(|other| (*first, *other))
@@ -47,11 +74,7 @@ pub(super) fn check_shapes(tensors: &[&Expr]) -> Result<(), Error> {
 }
 
 /// Checks that the formals of `result` run over all entries of the operands, which have one shape.
-pub(super) fn check_entries(
-    result: &Expr,
-    formals: &[Name],
-    tensors: &[&Expr],
-) -> Result<(), Error> {
+fn check_entries(result: &Expr, formals: &[Name], tensors: &[&Expr]) -> Result<(), Error> {
     let ranges = shape::ranges_so_far(result).unwrap_or_default();
     let extents = formals.iter().map(|formal| {
         let range = ranges.iter().find(|r| r.name == *formal);

@@ -3,7 +3,6 @@
 //! An operand either has iterators already (I' ≠ ε) and takes no list, or has none (I' = ε) and
 //! takes one. An assignment can be used in place of the tensor that it assigns to.
 
-use super::entries::{check_entries, check_shapes, closed, formals, iterators};
 use super::unfit::Unfit;
 use crate::analysis::shape::{self, Mismatch};
 use crate::args::unfit;
@@ -73,31 +72,6 @@ pub(super) struct Operands<'a, const N: usize> {
 }
 
 impl<const N: usize> Operands<'_, N> {
-    /// Combines the operands by `combine`. Without lists, operands without iterators are combined
-    /// entry by entry.
-    pub fn combined_or_by_entry(
-        &self,
-        combine: impl FnOnce([Expr; N]) -> Result<Expr, Unfit>,
-    ) -> Result<Expr, Error> {
-        let tensors: Vec<&Expr> = self.operands.iter().filter_map(Operand::expr).collect();
-        let dimensions = tensors.iter().map(|e| rank(e)).max().unwrap_or(0);
-        let has_iterators = tensors.iter().any(|e| !carried(e).is_empty());
-        if dimensions == 0 || has_iterators || !self.lists.is_empty() {
-            return self.combined(combine);
-        }
-        let tensors: Vec<&Expr> = tensors.into_iter().filter(|e| rank(e) > 0).collect();
-        check_shapes(&tensors)?;
-        let formals = formals(dimensions);
-        let at = Some(iterators(&formals));
-        let list = |k: usize| {
-            at.clone()
-                .filter(|_| self.operands[k].expr().is_some_and(|e| rank(e) > 0))
-        };
-        let result = self.with_lists(&list, combine)?;
-        check_entries(&result, &formals, &tensors)?;
-        closed(formals, result)
-    }
-
     /// Combines the operands, once they have iterators, by `combine`.
     pub fn combined(
         &self,
@@ -109,7 +83,8 @@ impl<const N: usize> Operands<'_, N> {
         self.with_lists(&|k| self.lists.get(k).cloned().flatten(), combine)
     }
 
-    fn with_lists(
+    /// As [`Operands::combined`], with these lists.
+    pub fn with_lists(
         &self,
         list: &dyn Fn(usize) -> Iters,
         combine: impl FnOnce([Expr; N]) -> Result<Expr, Unfit>,

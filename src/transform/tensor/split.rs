@@ -184,7 +184,7 @@ impl Values {
     }
 }
 
-/// The definition over the iterators of which `values.name` is a sum.
+/// The definition with a sum of iterators in place of `values.name`.
 fn replaced(
     definition: Definition,
     values: &Values,

@@ -19,8 +19,8 @@
 //! names the dimensions. The result has no iterators yet and can be used wherever a tensor can.
 //!
 //! A dimension may be a sum of iterators that takes each value once, such as `5*i + k` with `k` in
-//! 0..5. The value is then a function of the quotient and the remainder of its index, and what
-//! reads it is computed over the iterators of the sum:
+//! 0..5. The value is then a function of the quotient and the remainder of its index. A definition
+//! that reads it runs over both:
 //!
 //! ```rhai
 //! let A = tensor([3]);
