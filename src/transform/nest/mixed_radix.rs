@@ -134,7 +134,7 @@ impl<'a> Loops<'a> {
         // A loop over one block begins at a multiple.
         let in_block = |(name, c): &(Name, i64)| {
             let range = &self.named(name).filter(|_| *c == 1)?.range;
-            let block = range.lower.iter().find_map(|lower| {
+            range.lower.iter().find_map(|lower| {
                 let is_end = |upper: &&Affine| {
                     let length = upper.minus(lower).as_constant();
                     length.is_some_and(|length| length <= divisor)
@@ -142,8 +142,7 @@ impl<'a> Loops<'a> {
                 range.upper.iter().find(is_end)?;
                 let first = |found: &Name| (found == name).then(|| lower.clone());
                 rest.substitute(&first).divided(divisor)
-            });
-            block
+            })
         };
         let block = rest.terms().iter().find_map(in_block)?;
         Some(whole.plus(&block))

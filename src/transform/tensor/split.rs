@@ -296,14 +296,14 @@ fn nested(digits: &[Digit]) -> Result<(Vec<i64>, i64), Error> {
 
 /// Names for the parts of an iterator, the fastest one first; none without cuts.
 fn parts(definition: &Definition, name: &Name, cuts: &[i64]) -> Vec<Name> {
+    if cuts.is_empty() {
+        return Vec::new();
+    }
     let mut taken = definition.value.all_names();
     let of_target = definition.to.iter().flat_map(Affine::terms);
     taken.extend(of_target.map(|(name, _)| name.base()));
     taken.extend(definition.within.iter().map(|(name, _)| name.clone()));
     taken.extend(definition.within.mentioned().cloned());
-    if cuts.is_empty() {
-        return Vec::new();
-    }
     let mut parts = Vec::with_capacity(cuts.len() + 1);
     for level in (0..=cuts.len()).rev() {
         let suffix = match level {
