@@ -60,6 +60,20 @@ pub(super) fn split(
     }
 }
 
+/// Checks that no iterator of a value is read by digits, where none can be split.
+pub(super) fn check_whole(value: &Expr) -> Result<(), Error> {
+    let definition = Definition::of(value.clone(), &[], Domain::default());
+    let Some(digit) = digits(&definition).into_iter().next() else {
+        return Ok(());
+    };
+    let text = format!(
+        "the other elements have one iterator for each dimension, and this value is read at \
+         `{digit}`"
+    );
+    let help = "assign the value to a tensor first, as `stored` does, and read that";
+    Err(refusal(text).help(help))
+}
+
 /// The digits of iterators that are not bound.
 fn digits(definition: &Definition) -> Vec<Digit> {
     fn collect(expr: &Expr, names: &mut Vec<Name>) {

@@ -253,32 +253,11 @@ impl Terms {
             return Err(not_reduced(name.as_str()));
         }
         let formals = Vec::new();
-        let terms = Terms {
+        Ok(Terms {
             body,
             over,
             within,
             formals,
-        };
-        terms.split()
-    }
-
-    /// The terms, with the iterators split that are read by quotient or remainder.
-    fn split(self) -> Result<Terms, Error> {
-        if self.over.is_empty() {
-            return Ok(self);
-        }
-        let definition = Definition {
-            value: self.body,
-            to: Vec::new(),
-            over: self.over,
-            within: self.within,
-        };
-        let (definition, _) = split(definition, None).map_err(|error| error.at(&OVER))?;
-        Ok(Terms {
-            body: definition.value,
-            over: definition.over,
-            within: definition.within,
-            formals: self.formals,
         })
     }
 
@@ -310,13 +289,12 @@ impl Terms {
         }
         // If the values carry iterators, so does the result.
         formals.retain(|name| carried.is_empty() && !over.contains(name));
-        let terms = Terms {
+        Ok(Terms {
             body,
             over,
             within: Domain::default(),
             formals,
-        };
-        terms.split()
+        })
     }
 
     /// Reduces the terms; `finish` computes the result from the reduction.
@@ -328,11 +306,18 @@ impl Terms {
         let value = if self.over.is_empty() {
             self.body
         } else {
-            let within = match reduction {
-                Reduction::Sum => of_terms(&self.body, &self.over, self.within),
-                _ => self.within,
+            let terms = Definition {
+                value: self.body,
+                to: Vec::new(),
+                over: self.over,
+                within: self.within,
             };
-            let reduced = reduce_within(reduction, self.over, within, self.body);
+            let (terms, _) = split(terms, None).map_err(|error| error.at(&OVER))?;
+            let within = match reduction {
+                Reduction::Sum => of_terms(&terms.value, &terms.over, terms.within),
+                _ => terms.within,
+            };
+            let reduced = reduce_within(reduction, terms.over, within, terms.value);
             reduced.map_err(|unfit| match unfit {
                 Unfit::Shape(_) => Error::from(unfit).at(&OVER),
                 unfit => unfit.into(),

@@ -10,7 +10,11 @@ use teml::lower::build::build;
 use teml::transform::nest::inline::INLINE;
 use teml::transform::tensor::eq::{eq as assign, eq_over, eq_within};
 use teml::transform::tensor::{entrywise::entrywise, vat::vat, veq::veq, vop::vop as combined};
-use teml::transform::tensor::{vindex::vindex, vreduce::vsum};
+use teml::transform::tensor::{
+    vcontract::vcontract,
+    vindex::vindex,
+    vreduce::{vmean, vsum},
+};
 use teml::transform::{Arg, Arrow};
 
 fn at(value: &Expr, index: Vec<Affine>) -> Expr {
@@ -195,6 +199,15 @@ fn virtual_tensors_are_read_at_sums() {
         list("n"),
     );
     assert_eq!(numbers(&from_two)[2..], (0..15).map(k).collect::<Vec<_>>());
+    // Contracted, and as a mean over partial blocks.
+    let total = vcontract(&kron, &x, &[[1, 1]]).unwrap();
+    let sum = (0..15).fold(0.0, |sum, n| sum + k(n) * all_x[n]);
+    assert_eq!(numbers(&stored(&at(&total, vec![]), vec![])), [sum]);
+    let part = tensor("x", &[14]);
+    let products = times(&at(&kron, list("n")), &at(&part, list("n")));
+    let mean = vmean(&products, &list("n"), Domain::default()).unwrap();
+    let sum = (0..14).fold(0.0, |sum, n| sum + k(n) * all_x[n]);
+    assert_eq!(numbers(&stored(&mean, vec![])), [sum / 14.0]);
     // By rows and columns that another operand has.
     let m = tensor("M", &[3, 5]);
     let rows = times(
@@ -279,7 +292,15 @@ fn inline_splits_the_loops_of_consumers() {
             "    y[n_i] = A[n_o] * B[n_i - 5*n_o]",
         ],
     );
-    inlined(KRON, &[head, "for n in 3..10", "  y[n] = K[n + 2]"], &[]);
+    inlined(
+        KRON,
+        &[head, "for n in 3..10", "  y[n] = K[n + 2]"],
+        &[
+            "for n_o in 0..2",
+            "  for n_i in 5*n_o + 3..min(5*n_o + 8, 10)",
+            "    y[n_i] = A[n_o + 1] * B[n_i - 5*n_o - 3]",
+        ],
+    );
 }
 
 #[test]

@@ -5,7 +5,8 @@ use crate::teml::trees::*;
 use teml::ir::BinaryOp::Mul;
 use teml::ir::{Affine, Domain, Expr, Range};
 use teml::transform::nest::inline::INLINE;
-use teml::transform::tensor::eq::EQ;
+use teml::transform::tensor::eq::{EQ, eq};
+use teml::transform::tensor::partition::PARTITION;
 use teml::transform::tensor::vat::{VAT, vat};
 use teml::transform::tensor::veq::{VEQ, veq};
 use teml::transform::tensor::vindex::vindex;
@@ -94,6 +95,7 @@ fn virtual_tensors() -> Vec<Case> {
         &[],
     )
     .unwrap();
+    let piece = eq(&vat(&b, &list("i")).unwrap(), &to(list("i"))).unwrap();
     let refused = |value: &Expr, index: Vec<Affine>, why: &str| {
         let index_text = index[0].to_string();
         let args = vec![Arg::Expr(value.clone()), Arg::Arrow(to(index))];
@@ -124,6 +126,13 @@ fn virtual_tensors() -> Vec<Case> {
             "`k` takes 1..6, and has to begin at 0",
         ),
         refused(&indices, vec![blocks], "the range of `k` is unknown"),
+        Case::new(
+            &PARTITION,
+            vec![Arg::Exprs(vec![piece]), Arg::Expr(kron.clone())],
+            "the other elements have one iterator for each dimension, and this value is read at \
+             `_2/5`",
+        )
+        .at(1),
         read(
             it("n").times(2),
             "the quotient and the remainder of `2*n` by 5 are not affine",
