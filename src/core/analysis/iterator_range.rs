@@ -1,6 +1,6 @@
 //! The values of an iterator.
 
-use crate::ir::{Name, Range};
+use crate::ir::{Digit, Name, Range};
 
 /// The half-open range of an iterator.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,43 @@ impl IteratorRange {
     pub fn range(&self) -> Range {
         let whole = || Range::constant(self.low, self.high);
         self.given.clone().unwrap_or_else(whole)
+    }
+
+    /// Whether nothing says which values it takes.
+    pub fn is_unknown(&self) -> bool {
+        self.low >= self.high && self.alone.is_none() && self.given.is_none()
+    }
+
+    /// The range of the iterator that this is a digit of, as far as the digit tells, or itself.
+    pub(super) fn of_base(self) -> IteratorRange {
+        let Some(digit) = Digit::named(&self.name) else {
+            return self;
+        };
+        let (low, high) = match digit.modulus {
+            None => {
+                let first = |value: i64| value.saturating_mul(digit.divisor) - digit.offset;
+                (first(self.low), first(self.high))
+            }
+            Some(_) => (0, 0),
+        };
+        IteratorRange {
+            name: digit.of,
+            low,
+            high,
+            alone: None,
+            given: None,
+        }
+    }
+
+    /// Leaves the values that another range of the iterator allows as well.
+    pub(super) fn narrow(&mut self, other: &IteratorRange) {
+        if self.is_unknown() {
+            *self = other.clone();
+        } else if !other.is_unknown() {
+            self.low = self.low.max(other.low);
+            self.high = self.high.min(other.high).max(self.low);
+            self.alone = self.alone.or(other.alone);
+        }
     }
 
     /// Whether it takes all values from `low` to before `high`.

@@ -7,6 +7,7 @@
 //! | And those of the value of an assignment over a domain? | [`shape::ranges_within`] |
 //! | Which values are known before an assignment gives ranges? | [`shape::ranges_so_far`] |
 //! | And for all iterators? | [`shape::all_ranges_so_far`] |
+//! | And for quotients and remainders of iterators? | [`shape::ranges_of_digits`] |
 //! | Which shape does an expression have? | [`shape::virtual_shape`] |
 //! | Does an iterator list have one entry for each dimension? | [`shape::check_rank`] |
 //! | Do several iterators in one index give different values? | [`mixed_radix::is_injective`] |

@@ -65,7 +65,7 @@ pub fn ranges_within(expr: &Expr, domain: &Domain) -> Result<Vec<IteratorRange>,
 /// Errors that no range of a free iterator can repair: indices without iterators that leave their
 /// dimension, and incomplete reductions.
 pub fn ranges_so_far(expr: &Expr) -> Result<Vec<IteratorRange>, Mismatch> {
-    Solver::of(expr).so_far().solve()
+    Ok(of_iterators(Solver::of(expr).so_far().solve()?))
 }
 
 /// Like [`ranges_so_far`], including reduction iterators.
@@ -73,7 +73,29 @@ pub fn ranges_so_far(expr: &Expr) -> Result<Vec<IteratorRange>, Mismatch> {
 /// # Errors
 /// As [`ranges_so_far`].
 pub fn all_ranges_so_far(expr: &Expr) -> Result<Vec<IteratorRange>, Mismatch> {
-    Solver::of(expr).so_far().solve_for_all()
+    Ok(of_iterators(Solver::of(expr).so_far().solve_for_all()?))
+}
+
+/// Like [`ranges_so_far`], given the ranges of some iterators. Digits have ranges of their own.
+///
+/// # Errors
+/// As [`ranges_so_far`].
+pub fn ranges_of_digits(expr: &Expr, domain: &Domain) -> Result<Vec<IteratorRange>, Mismatch> {
+    Solver::of(expr).so_far().given(domain).solve()
+}
+
+/// The ranges of iterators whose digits have ranges: the values that all of them allow. Remainders
+/// allow all values.
+fn of_iterators(ranges: Vec<IteratorRange>) -> Vec<IteratorRange> {
+    let mut merged: Vec<IteratorRange> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        let range = range.of_base();
+        match merged.iter_mut().find(|known| known.name == range.name) {
+            Some(known) => known.narrow(&range),
+            None => merged.push(range),
+        }
+    }
+    merged
 }
 
 /// The extents of the free iterators of `expr`, in order of first appearance. This is the shape S'

@@ -72,8 +72,14 @@ impl Solver {
     /// Like [`Solver::of`], for the value of an assignment with the given ranges `domain`.
     #[must_use]
     pub fn within(mut self, domain: &Domain) -> Solver {
-        self.give(domain, &[]);
         self.complete = true;
+        self.given(domain)
+    }
+
+    /// Gives ranges to iterators.
+    #[must_use]
+    pub fn given(mut self, domain: &Domain) -> Solver {
+        self.give(domain, &[]);
         self
     }
 

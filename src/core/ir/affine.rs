@@ -1,5 +1,6 @@
 //! Affine index expressions: `i`, `i + kh`, `2*i - 1`, a constant.
 
+use super::digit::Digit;
 use super::name::Name;
 use std::fmt;
 
@@ -120,12 +121,68 @@ impl Affine {
         Some(terms?.iter().fold(offset, |sum, term| sum.plus(term)))
     }
 
-    /// The expression with every iterator that `map` has a value for replaced, all at once.
+    /// The quotient, rounded down, by a positive number. `None` if it is not affine in iterators
+    /// and their digits.
+    pub fn quotient(&self, divisor: i64) -> Option<Affine> {
+        self.digit(divisor, None)
+    }
+
+    /// The remainder, from 0 on, of the division by a positive number. `None` if it is not affine
+    /// in iterators and their digits.
+    pub fn remainder(&self, modulus: i64) -> Option<Affine> {
+        self.digit(1, Some(modulus))
+    }
+
+    /// The digit of an index. Multiples of the divisor leave a quotient, and multiples of the
+    /// modulus leave a remainder. One iterator may be left over.
+    pub fn digit(&self, divisor: i64, modulus: Option<i64>) -> Option<Affine> {
+        let (whole, rest) = match modulus {
+            None => self.parted(divisor),
+            Some(modulus) => (Affine::default(), self.parted(modulus).1),
+        };
+        let left = match (rest.terms(), modulus) {
+            ([], _) => Affine::constant(rest.offset() / divisor),
+            ([(name, 1)], _) => digit_of(name, rest.offset(), divisor, modulus)?,
+            (_, Some(modulus)) if divisor > 1 => {
+                return rest.divided(divisor)?.remainder(modulus / divisor);
+            }
+            _ => return None,
+        };
+        Some(whole.plus(&left))
+    }
+
+    /// The part that is a multiple of a number, divided by it, and the rest.
+    pub fn parted(&self, by: i64) -> (Affine, Affine) {
+        let mut whole = Affine::constant(self.offset().div_euclid(by));
+        let mut rest = Affine::constant(self.offset().rem_euclid(by));
+        for (name, c) in self.terms() {
+            let term = Affine::iterator(name.clone());
+            if c % by == 0 {
+                whole = whole.plus(&term.times(c / by));
+            } else {
+                rest = rest.plus(&term.times(*c));
+            }
+        }
+        (whole, rest)
+    }
+
+    /// The expression with every iterator that `map` has a value for replaced, all at once. Digits
+    /// of the iterator become those of the value if they are affine.
     #[must_use]
     pub fn substitute(&self, map: &dyn Fn(&Name) -> Option<Affine>) -> Affine {
         let mut result = Affine::constant(self.constant);
         for (name, c) in &self.terms {
-            let image = map(name).unwrap_or_else(|| Affine::iterator(name.clone()));
+            let of_digit = || {
+                let Digit {
+                    of,
+                    offset,
+                    divisor,
+                    modulus,
+                } = Digit::named(name)?;
+                map(&of)?.plus_constant(offset).digit(divisor, modulus)
+            };
+            let image = map(name).or_else(of_digit);
+            let image = image.unwrap_or_else(|| Affine::iterator(name.clone()));
             result = result.plus_scaled(&image, *c);
         }
         result
@@ -158,6 +215,45 @@ impl Affine {
     }
 }
 
+/// The digit of an iterator, which may be a digit itself.
+fn digit_of(name: &Name, offset: i64, divisor: i64, modulus: Option<i64>) -> Option<Affine> {
+    let Some(outer) = Digit::named(name) else {
+        let of = name.clone();
+        let digit = Digit {
+            of,
+            offset,
+            divisor,
+            modulus,
+        };
+        return Some(Affine::iterator(digit.name()));
+    };
+    let scaled = |number: i64| outer.divisor.checked_mul(number);
+    let (divisor, modulus) = (
+        scaled(divisor)?,
+        modulus.map_or(Some(None), |m| scaled(m).map(Some))?,
+    );
+    let modulus = match (outer.modulus, modulus) {
+        (Some(of_outer), Some(own)) if own % of_outer == 0 => Some(of_outer),
+        (Some(of_outer), Some(own)) if of_outer % own != 0 => return None,
+        (of_outer, own) => own.or(of_outer),
+    };
+    if offset != 0 || modulus.is_some_and(|m| m % divisor != 0) {
+        return None;
+    }
+    // An offset counts below the period.
+    let (whole, offset) = match modulus {
+        Some(modulus) => (0, outer.offset.rem_euclid(modulus)),
+        None => (outer.offset / divisor, outer.offset % divisor),
+    };
+    let digit = Digit {
+        of: outer.of,
+        offset,
+        divisor,
+        modulus,
+    };
+    Some(Affine::iterator(digit.name()).plus_constant(whole))
+}
+
 impl fmt::Display for Affine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Positive terms first: `i - j` and `3 - i` read better than `-j + i` and `-i + 3`.
@@ -177,6 +273,7 @@ impl fmt::Display for Affine {
             }
             match c.unsigned_abs() {
                 1 => write!(f, "{name}")?,
+                c if Digit::named(name).is_some() => write!(f, "{c}*({name})")?,
                 c => write!(f, "{c}*{name}")?,
             }
             first = false;
@@ -225,5 +322,85 @@ mod tests {
     fn overflow_is_noticed() {
         assert!(!it("i").times(i64::MAX).times(2).is_in_limits());
         assert!(it("i").times(1 << 30).is_in_limits());
+    }
+
+    /// The value of an index whose iterators are digits.
+    fn value(index: &Affine, point: &dyn Fn(&Name) -> i64) -> i64 {
+        let of = |name: &Name| match Digit::named(name) {
+            None => Some(point(name)),
+            Some(digit) => {
+                let shifted = point(&digit.of) + digit.offset;
+                let left = digit.modulus.map_or(shifted, |m| shifted.rem_euclid(m));
+                Some(left.div_euclid(digit.divisor))
+            }
+        };
+        index.evaluate(&of).unwrap()
+    }
+
+    #[test]
+    fn digits_of_digits_are_what_they_say() {
+        let (i, k) = (it("i"), it("k"));
+        let indices = [
+            i.clone(),
+            i.plus_constant(-7),
+            i.times(6).plus(&k).plus_constant(-1),
+            i.times(4).plus_constant(9),
+        ];
+        let mut made = 0;
+        for index in &indices {
+            let firsts = [
+                (1, Some(12)),
+                (3, None),
+                (2, Some(12)),
+                (6, Some(12)),
+                (12, None),
+            ];
+            for (divisor, modulus) in firsts {
+                let Some(first) = index.digit(divisor, modulus) else {
+                    continue;
+                };
+                for (by, within) in [
+                    (1, None),
+                    (2, None),
+                    (1, Some(2)),
+                    (1, Some(6)),
+                    (3, Some(6)),
+                ] {
+                    let Some(second) = first.digit(by, within) else {
+                        continue;
+                    };
+                    made += 1;
+                    for n in -30..30 {
+                        let point = |name: &Name| if name.as_str() == "i" { n } else { n / 7 + 2 };
+                        let of_index = value(index, &point);
+                        let part = |n: i64, divisor: i64, modulus: Option<i64>| {
+                            modulus.map_or(n, |m| n.rem_euclid(m)).div_euclid(divisor)
+                        };
+                        let expected = part(part(of_index, divisor, modulus), by, within);
+                        assert_eq!(
+                            value(&second, &point),
+                            expected,
+                            "{index}: {first}: {second}"
+                        );
+                    }
+                }
+            }
+        }
+        assert!(made > 40, "{made}");
+    }
+
+    #[test]
+    fn digits_print_as_scripts_write_them() {
+        for (text, expected) in [
+            (it("i").quotient(5), "i/5"),
+            (it("i").remainder(5), "i%5"),
+            (it("i").plus_constant(-1).quotient(5), "(i + 4)/5 - 1"),
+            (it("i").remainder(15).and_then(|r| r.quotient(5)), "i%15/5"),
+            (it("i").times(5).plus(&it("k")).remainder(5), "k%5"),
+            (it("i").quotient(5).map(|q| q.times(2)), "2*(i/5)"),
+        ] {
+            assert_eq!(text.unwrap().to_string(), expected);
+        }
+        assert_eq!(it("i").plus(&it("k")).quotient(5), None);
     }
 }

@@ -268,7 +268,8 @@ impl Expr {
         found
     }
 
-    /// The free iterators, in order of first appearance, left to right.
+    /// The free iterators, in order of first appearance, left to right. A digit counts as the
+    /// iterator that it is of.
     pub fn iterators(&self) -> Vec<Name> {
         let mut found = Vec::new();
         self.collect_iterators(&mut Vec::new(), &mut found);
@@ -278,24 +279,13 @@ impl Expr {
     fn collect_iterators(&self, bound: &mut Vec<Name>, found: &mut Vec<Name>) {
         let depth = bound.len();
         let mut outer = None;
+        let mut own: Vec<&Name> = Vec::new();
         match self.node() {
             Node::Access {
                 index: Index::At(index),
                 ..
-            } => {
-                for (name, _) in index.iter().flat_map(Affine::terms) {
-                    if !bound.contains(name) && !found.contains(name) {
-                        found.push(name.clone());
-                    }
-                }
-            }
-            Node::Index(index) => {
-                for (name, _) in index.terms() {
-                    if !bound.contains(name) && !found.contains(name) {
-                        found.push(name.clone());
-                    }
-                }
-            }
+            } => own.extend(index.iter().flat_map(Affine::terms).map(|(name, _)| name)),
+            Node::Index(index) => own.extend(index.terms().iter().map(|(name, _)| name)),
             Node::Reduce { over, within, .. } => {
                 bound.extend(over.iter().cloned());
                 outer = Some(within);
@@ -307,9 +297,10 @@ impl Expr {
         for child in self.children() {
             child.collect_iterators(bound, found);
         }
-        for name in outer.into_iter().flat_map(Domain::mentioned) {
-            if !bound.contains(name) && !found.contains(name) {
-                found.push(name.clone());
+        own.extend(outer.into_iter().flat_map(Domain::mentioned));
+        for name in own.into_iter().map(Name::base) {
+            if !bound.contains(&name) && !found.contains(&name) {
+                found.push(name);
             }
         }
         bound.truncate(depth);
@@ -324,8 +315,9 @@ impl Expr {
 
     fn collect_names(&self, found: &mut Vec<Name>) {
         let mut add = |name: &Name| {
-            if !found.contains(name) {
-                found.push(name.clone());
+            let name = name.base();
+            if !found.contains(&name) {
+                found.push(name);
             }
         };
         match self.node() {

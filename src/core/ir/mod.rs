@@ -6,6 +6,7 @@
 mod affine;
 mod closest;
 mod constant;
+mod digit;
 mod domain;
 mod elem;
 mod expr;
@@ -29,6 +30,7 @@ mod text;
 pub use affine::Affine;
 pub use closest::closest;
 pub use constant::Constant;
+pub use digit::Digit;
 pub use domain::Domain;
 pub use elem::Elem;
 pub use expr::{Expr, Index, MAX_DEPTH, MAX_SIZE, Node};

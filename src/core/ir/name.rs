@@ -77,7 +77,12 @@ impl Name {
     ///
     /// `build` renames such iterators. Scripts cannot write them.
     pub fn generated(number: usize) -> Name {
-        Name(format!("_{number}").into())
+        Name::trusted(format!("_{number}"))
+    }
+
+    /// A name that is built from checked names.
+    pub(super) fn trusted(text: String) -> Name {
+        Name(text.into())
     }
 
     pub fn is_generated(&self) -> bool {
@@ -86,12 +91,12 @@ impl Name {
 
     /// A name derived from this one: `i` and `o` give `i_o`.
     pub fn derived(&self, suffix: impl fmt::Display) -> Name {
-        Name(format!("{}_{suffix}", self.0).into())
+        Name::trusted(format!("{}_{suffix}", self.0))
     }
 
     /// The iterator that TeML gives to nesting level `level` (§2): `i1`, `i2` …
     pub fn of_level(level: usize) -> Name {
-        Name(format!("i{level}").into())
+        Name::trusted(format!("i{level}"))
     }
 
     /// The text.

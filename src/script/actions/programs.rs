@@ -3,6 +3,7 @@
 use crate::analysis::program;
 use crate::analysis::work::flops;
 use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::binding::operand_names;
 use crate::ir::{Expr, Name, Nest, Program};
 use crate::lang::{self, Notation, Setting};
 use crate::legality::{Reductions, is_compatible};
@@ -358,24 +359,40 @@ the result.
 
 Refuses: tensors that nothing computes.",
     call: |call| {
-        let outputs = match call.get::<Array>(0, "") {
-            Ok(list) => {
-                let expr = |item: &Dynamic| item.read_lock::<Expr>().map(|expr| expr.clone());
-                let each = list.iter().map(|item| {
-                    expr(item).ok_or_else(|| call.expected_but(0, "a list of tensors", item))
-                });
-                each.collect::<Result<Vec<Expr>, Failure>>()?
-            }
-            Err(_) => vec![call.expr(0)?],
+        let outputs = match outputs(call)? {
+            Some(list) => list,
+            None => vec![call.expr(0)?],
         };
-        if outputs.is_empty() {
-            return Err(call.fail(0, "is an empty list"));
-        }
-        let made = verbs::program(call.bench(), &outputs);
-        let made = made.map_err(|refusal| call.refused(refusal))?;
-        Ok(Dynamic::from(made))
+        Ok(Dynamic::from(collected(call, &outputs)?))
     },
 };
+
+/// The program that computes tensors.
+fn collected(call: &Call, outputs: &[Expr]) -> Result<Program, Failure> {
+    let named = |output: &Expr| operand_names::operand(output.clone(), call.shared());
+    let outputs = outputs
+        .iter()
+        .map(named)
+        .collect::<Result<Vec<Expr>, _>>()?;
+    operand_names::tell_apart(&outputs, call.shared());
+    let current = |output: &Expr| call.workbench().definitions.current(output);
+    let outputs: Vec<Expr> = outputs.iter().map(current).collect();
+    let made = verbs::program(call.bench(), &outputs);
+    made.map_err(|refusal| call.refused(refusal))
+}
+
+/// The tensors of a list that is the first argument. `None` if it is not a list.
+fn outputs(call: &Call) -> Result<Option<Vec<Expr>>, Failure> {
+    let Ok(list) = call.get::<Array>(0, "") else {
+        return Ok(None);
+    };
+    if list.is_empty() {
+        return Err(call.fail(0, "is an empty list"));
+    }
+    let expr = |item: &Dynamic| item.read_lock::<Expr>().map(|expr| expr.clone());
+    let expr = |item| expr(item).ok_or_else(|| call.expected_but(0, "a list of tensors", item));
+    list.iter().map(expr).collect::<Result<_, _>>().map(Some)
+}
 
 pub(super) static NESTS: Function = Function {
     name: "nests",
@@ -389,12 +406,15 @@ arguments of the kernel. Nests keep what the program declares: its outputs are r
 later assignment reads them, and its temporaries are not.
 
 Of a tensor, `nests(Y)` gives the nests of all assignments that it needs, back to tensors that
-nothing assigns. Where several of these tensors have one name, as after a loop of the script, those
+nothing assigns. Of a list of tensors, it gives those of `program(list)`. Where several of these tensors have one name, as after a loop of the script, those
 after the first get names of their own.",
     call: |call| {
         let nests = match call.expr(0) {
             Ok(expr) if expr.is_assignment() => call.nests_of(&expr)?,
-            _ => call.nests_of_program(&of(call)?)?,
+            _ => match outputs(call)? {
+                Some(outputs) => call.nests_of_program(&collected(call, &outputs)?)?,
+                None => call.nests_of_program(&of(call)?)?,
+            },
         };
         let list: Array = nests.into_iter().map(Dynamic::from).collect();
         Ok(list.into())

@@ -48,6 +48,7 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
     type DynamicResult = std::result::Result<Dynamic, Box<EvalAltResult>>;
     type Ctx<'a> = NativeCallContext<'a>;
     type Combine = fn(&Affine, i64) -> Affine;
+    type Digit = fn(&Affine, i64) -> Option<Affine>;
     let with_number: [(&str, Combine, Combine); 3] = [
         ("+", Affine::plus_constant, Affine::plus_constant),
         (
@@ -67,6 +68,29 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
         engine.register_fn(symbol, move |c: Ctx, a: i64, b: Index| -> Result {
             is_visible(&c, &known, 0, a)?;
             checked(&c, left(&b.affine, a))
+        });
+    }
+    let digits: [(&str, &str, Digit); 2] = [
+        ("/", "quotient", Affine::quotient),
+        ("%", "remainder", Affine::remainder),
+    ];
+    for (symbol, words, part) in digits {
+        let known = shared.clone();
+        engine.register_fn(symbol, move |c: Ctx, a: Index, b: i64| -> Result {
+            is_visible(&c, &known, 1, b)?;
+            let fail = |text: String| Failure::new(text).raise(c.call_position());
+            if b < 1 {
+                return Err(fail(format!(
+                    "`{a}` can be divided by a positive integer, not by {b}"
+                )));
+            }
+            let help = format!(
+                "`{a}` has to be one iterator beside multiples of {b}: `i {symbol} {b}`, \
+                 `({b}*i + k + 1) {symbol} {b}`"
+            );
+            let text = format!("the {words} of `{a}` by {b} is not affine");
+            let failure = || Failure::new(text).help(help).raise(c.call_position());
+            checked(&c, part(&a.affine, b).ok_or_else(failure)?)
         });
     }
     register_comparisons(engine);

@@ -14,22 +14,43 @@
 //!   C[i] = A[i - 1] * 2 + A[i + 1] * 2
 //! ```
 //!
-//! `inline(producer, consumer)`: the consumer keeps its loops. Each read of the producer's tensor
+//! `inline(producer, consumer)`: the consumer keeps its loops, if need be in blocks. Each read of the producer's tensor
 //! becomes its value, recomputed. The producer's loops disappear, and the tensor is no longer an
 //! argument of the nest.
+//!
+//! If the producer sets `5*i + k` with `k` in 0..5, the consumer reads `i` and `k` as the quotient
+//! and the remainder of its index. Its loops are split into blocks where that needs them:
+//!
+//! ```rhai
+//! let A = tensor([3]);
+//! let B = tensor([5]);
+//! let K = mul(A, B, [[i], [k]] -> [5*i + k]);
+//! let x = tensor([15]);
+//! let y = add(K, x, [[n], [n]] -> [n]);
+//! print(build(K).inline(build(y)));
+//! ```
+//!
+//! ```text
+//! f64 A[3], B[5], y[15], x[15]
+//! for n_o in 0..3
+//!   for n_i in 5*n_o..5*n_o + 5
+//!     y[n_i] = A[n_o] * B[n_i - 5*n_o] + x[n_i]
+//! ```
 //!
 //! Legal when only the consumer reads the tensor, since it is not stored. The rest is checked.
 //!
 //! Refuses: a producer that is not a single assignment in a perfect nest with constant bounds; one
-//! that indexes a dimension of its target by anything but one iterator of its own or a constant; a
-//! reduction; a producer that needs the old contents of its target; a consumer that does not read
+//! that indexes a dimension of its target by anything but a constant or iterators of its own that
+//! set each element once; an index whose quotient is not affine; a reduction; a producer that needs the old contents of its target; a consumer that does not read
 //! the tensor, or reads elements that the producer does not set; a consumer that writes the tensor
 //! or an input of the producer.
 //!
 //! Source: inlining of producers, Halide's `compute_inline` (Ragan-Kelley et al., PLDI 2013).
 
 use super::fuse_outer::following;
-use super::producer::{Producer, Replacement, not_plain, replace_reads};
+use super::mixed_radix::{self, Loops, with_blocks};
+use super::producer::{Plain, Producer, Replacement, not_plain, replace_reads};
+use crate::analysis::footprint::Use;
 use crate::ir::{Affine, Expr, MAX_SIZE, Name, Nest, Origin, Tensor, Tree};
 use crate::refusals::too_complex;
 use crate::{Error, Op, Param, Returns, Value, refusal};
@@ -51,8 +72,13 @@ pub static INLINE: Op = Op {
 /// # Errors
 /// As the header says.
 pub fn inline(nest: &Nest, consumer: &Nest) -> Result<Nest, Error> {
-    let producer = Producer::of(nest, &PRODUCER)?;
-    let stmt = producer.stmt;
+    let plain = Plain::of(nest, &PRODUCER)?;
+    let mut dimensions = Vec::new();
+    let stmt = plain.stmt;
+    let producer = Producer::over(plain, nest, &PRODUCER, |tensor, _, loops| {
+        dimensions = mixed_radix::dimensions(tensor.label(), &stmt.index, loops)?;
+        Ok(dimensions.iter().map(|d| (d.low, d.extent)).collect())
+    })?;
     if stmt.update.is_some() {
         let tensor = stmt.target.label();
         let text = format!(
@@ -69,11 +95,17 @@ pub fn inline(nest: &Nest, consumer: &Nest) -> Result<Nest, Error> {
     let consumer = &following(nest, consumer);
     producer.check_consumer(consumer, &CONSUMER)?;
 
+    let indices = |consumer: &Nest| {
+        let reads = producer.reads_in(consumer);
+        let index = |read: &Use| read.region.iter().map(|(index, _)| index.clone()).collect();
+        reads.iter().map(index).collect::<Vec<Vec<Affine>>>()
+    };
+    let consumer = &with_blocks(consumer, &dimensions, &indices, &CONSUMER)?;
+    let loops = Loops::of(consumer);
     // `target[… i + 2 …]` is read as `target[… x …]`: i is x - 2.
     let iterator = |read: &[Affine], name: &Name| {
-        let mut dimensions = stmt.index.iter().zip(read);
-        let (index, read) = dimensions.find(|(index, _)| index.mentions(name))?;
-        Some(read.plus_constant(-index.offset()))
+        let mut values = dimensions.iter().zip(read);
+        values.find_map(|(dimension, read)| dimension.value(name, read, &loops))
     };
     let value = |read: &[Affine]| stmt.value.substitute(&|name| iterator(read, name));
     let origin = |read: &[Affine]| {

@@ -33,6 +33,7 @@ mod guard;
 pub mod inline;
 pub mod interchange;
 pub mod localize;
+mod mixed_radix;
 pub mod mode;
 pub mod move_before;
 pub mod pack;

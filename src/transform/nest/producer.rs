@@ -60,8 +60,7 @@ impl<'a> Plain<'a> {
     }
 }
 
-/// One assignment in loops with constant bounds. Each dimension of its target has an iterator of
-/// its own.
+/// One assignment in loops with constant bounds, which sets each element of a box once.
 pub(super) struct Producer<'a> {
     pub(super) fill: Option<&'a Arc<Fill>>,
     pub(super) loops: Vec<&'a Arc<Loop>>,
@@ -71,9 +70,19 @@ pub(super) struct Producer<'a> {
 }
 
 impl<'a> Producer<'a> {
-    /// Takes a nest, the argument for `parameter`, as a producer.
+    /// Takes a nest, the argument for `parameter`, as a producer. Each dimension of its target has
+    /// an iterator of its own.
     pub(super) fn of(nest: &'a Nest, parameter: &dyn Parameter) -> Result<Producer<'a>, Error> {
-        let Plain { fill, loops, stmt } = Plain::of(nest, parameter)?;
+        Producer::over(Plain::of(nest, parameter)?, nest, parameter, region)
+    }
+
+    /// Takes a nest with these parts as a producer of the box `region`.
+    pub(super) fn over(
+        Plain { fill, loops, stmt }: Plain<'a>,
+        nest: &'a Nest,
+        parameter: &dyn Parameter,
+        region: impl FnOnce(&Tensor, &[Affine], &[&Arc<Loop>]) -> Result<Vec<(i64, u64)>, String>,
+    ) -> Result<Producer<'a>, Error> {
         let not_plain = |found: &str| not_plain(parameter, found).on(nest, []);
         let region = region(&stmt.target, &stmt.index, &loops);
         let region = region.map_err(|found| not_plain(&found))?;

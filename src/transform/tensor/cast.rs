@@ -39,7 +39,7 @@
 //!
 //! Source: beyond the paper, in the form of TeML eqs. 15 and 16.
 
-use super::entrywise::each_entry;
+use super::entries::each_entry;
 use super::eq::{arrow_or_all, assign, only_list, with_arrow};
 use super::infer::apply;
 use super::operand::{carried, indexed, rank};

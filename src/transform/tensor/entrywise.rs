@@ -35,13 +35,13 @@
 //!
 //! Source: TeML eq. 30 in operator form; numbers and scalars: beyond the paper.
 
-use super::infer::{abstraction, apply, binary};
+use super::entries::each_entry;
+use super::infer::{apply, binary};
 use super::operand::{
     Operand, carried, common_elem, constant, describe, indexed, positional, rank,
 };
-use super::unfit::Unfit;
-use crate::analysis::shape;
-use crate::ir::{Affine, BinaryOp, Expr, Function, Index, Name, Node, Shape};
+use super::vop::vop;
+use crate::ir::{BinaryOp, Expr, Function, Name};
 use crate::{Error, Op, Param, Returns, Value, mistake};
 
 const LEFT: Param<Operand> = Param::new("left");
@@ -89,12 +89,11 @@ pub fn entrywise<'a>(
     right: impl Into<Operand<'a>>,
 ) -> Result<Expr, Error> {
     let (left, right) = (left.into(), right.into());
-    let carries = |operand| exprs(operand).into_iter().any(|e| !carried(e).is_empty());
-    Ok(if carries(left) || carries(right) {
-        by_iterators(op, left, right)?
-    } else {
-        by_position(op, left, right)?
-    })
+    let carries = |operand: Operand| operand.expr().is_some_and(|e| !carried(e).is_empty());
+    if carries(left) || carries(right) {
+        return by_iterators(op, left, right);
+    }
+    vop(op, left, right, &[])
 }
 
 /// Combines operands by their iterators; at least one operand carries some.
@@ -117,10 +116,9 @@ fn by_iterators(op: BinaryOp, left: Operand<'_>, right: Operand<'_>) -> Result<E
 /// The error for an operand without iterators beside one that carries some.
 fn without_iterators(expr: &Expr, other: Operand<'_>) -> Error {
     let without = describe(expr);
-    let other = exprs(other);
-    let (with, has) = match other.first() {
-        Some(other) => (describe(other), carried(other)),
-        None => (String::new(), Vec::new()),
+    let (with, has) = match other {
+        Operand::Expr(other) => (describe(other), carried(other)),
+        Operand::Number(number) => (number.to_string(), Vec::new()),
     };
     let has: Vec<&str> = has.iter().map(Name::as_str).collect();
     let own = if has.len() == rank(expr) {
@@ -135,31 +133,6 @@ fn without_iterators(expr: &Expr, other: Operand<'_>) -> Error {
     ))
 }
 
-/// Combines operands that carry no iterators, position by position.
-fn by_position(op: BinaryOp, left: Operand<'_>, right: Operand<'_>) -> Result<Expr, Error> {
-    let elem = common_elem(&[left, right])?;
-    let dimensions = dimensions(left).max(dimensions(right));
-    let formals = formals(dimensions);
-    let at = iterators(&formals);
-    let entry = |operand| match operand {
-        Operand::Number(number) => constant(number, elem),
-        Operand::Expr(expr) if rank(expr) == 0 => positional(expr, &[]),
-        Operand::Expr(expr) if rank(expr) == at.len() => positional(expr, &at),
-        Operand::Expr(_) => Err(differ(left, right)),
-    };
-    let entries = (entry(left)?, entry(right)?);
-    let result = binary(op, entries.0, entries.1).map_err(|unfit| match unfit {
-        Unfit::Shape(shape::Mismatch::Extents { .. }) => differ(left, right),
-        unfit => unfit.into(),
-    })?;
-    let pairs = |expr: &Expr| rank(expr) == 0 || has_extents(&result, &formals, expr);
-    if [left, right].map(exprs).concat().into_iter().all(pairs) {
-        closed(formals, result)
-    } else {
-        Err(differ(left, right))
-    }
-}
-
 /// `-operand`, entry by entry.
 ///
 /// # Errors
@@ -170,81 +143,4 @@ pub fn opposite(operand: &Expr) -> Result<Expr, Error> {
     }
     let opposite = |entry| apply(Function::Neg, &[entry]);
     each_entry(operand, opposite)
-}
-
-/// Applies `function` to each entry of an operand that carries no iterators.
-pub(super) fn each_entry(
-    operand: &Expr,
-    function: impl FnOnce(Expr) -> Result<Expr, Unfit>,
-) -> Result<Expr, Error> {
-    let formals = formals(rank(operand));
-    let entry = positional(operand, &iterators(&formals))?;
-    closed(formals, function(entry)?)
-}
-
-/// Iterators for entries.
-fn formals(count: usize) -> Vec<Name> {
-    (1..=count).map(Name::generated).collect()
-}
-
-fn iterators(names: &[Name]) -> Vec<Affine> {
-    names.iter().cloned().map(Affine::iterator).collect()
-}
-
-fn closed(formals: Vec<Name>, entry: Expr) -> Result<Expr, Error> {
-    if formals.is_empty() {
-        Ok(entry)
-    } else {
-        Ok(abstraction(formals, entry)?)
-    }
-}
-
-fn exprs(operand: Operand<'_>) -> Vec<&Expr> {
-    match operand {
-        Operand::Expr(expr) => vec![expr],
-        Operand::Number(_) => Vec::new(),
-    }
-}
-
-fn dimensions(operand: Operand<'_>) -> usize {
-    exprs(operand).first().map_or(0, |expr| rank(expr))
-}
-
-/// Whether the formals of `result` run over as many values as `operand` has entries.
-fn has_extents(result: &Expr, formals: &[Name], operand: &Expr) -> bool {
-    let ranges = shape::ranges_so_far(result).unwrap_or_default();
-    let extents = formals.iter().map(|formal| {
-        let range = ranges.iter().find(|r| r.name == *formal);
-        range.map_or(1, shape::IteratorRange::extent)
-    });
-    extents.eq(shape_of(operand).extents().iter().copied())
-}
-
-/// The extents of the dimensions that [`rank`] counts.
-fn shape_of(expr: &Expr) -> Shape {
-    let shape = match expr.node() {
-        Node::Assign { .. } | Node::Pieces { .. } => {
-            expr.tensor().map(|tensor| tensor.shape().clone())
-        }
-        Node::Access {
-            index: Index::At(_),
-            ..
-        }
-        | Node::Index(_) => shape::virtual_shape(expr).ok(),
-        _ => expr.shape().cloned(),
-    };
-    shape.unwrap_or_else(|| Shape::of_extents([]))
-}
-
-/// An operator between tensors of different shapes.
-fn differ(left: Operand<'_>, right: Operand<'_>) -> Error {
-    let shown = |operand| match operand {
-        Operand::Expr(expr) => (describe(expr), shape_of(expr)),
-        Operand::Number(number) => (number.to_string(), Shape::of_extents([])),
-    };
-    let ((left, left_shape), (right, right_shape)) = (shown(left), shown(right));
-    mistake(format!(
-        "{left} has the shape {left_shape} and {right} {right_shape}, and entries are paired"
-    ))
-    .help("say which entries meet: `vadd(A, x, [[i, j], [j]])`, and likewise vsub, vmul, vdiv")
 }

@@ -62,6 +62,7 @@
 
 use super::operand::{Operand, carried, indexed, rank, too_many_lists, typed};
 use super::pad::kept_zero;
+use super::split::{Definition, Values, split};
 use super::triangular::of_target;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::shape::{self, Dimension, IteratorRange, Mismatch};
@@ -268,15 +269,22 @@ fn assign_over(
     within: Domain,
     parameter: &dyn Parameter,
 ) -> Result<Expr, Error> {
-    let shape = infer_target(&value, to, &within).map_err(|error| {
+    let at = |error: Error, within: &Domain| {
         if within.is_empty() {
             error.at(parameter)
         } else {
             error
         }
-    })?;
+    };
+    let is_given = within.clone();
+    let definition = Definition::of(value, to, within);
+    let (definition, values) = split(definition, None).map_err(|error| at(error, &is_given))?;
+    let shape = infer_target(&definition, to, &values).map_err(|error| at(error, &is_given))?;
+    let Definition {
+        value, to, within, ..
+    } = definition;
     let target = Tensor::new(shape, value.elem());
-    let target = Expr::access(target, Index::At(to.to_vec()));
+    let target = Expr::access(target, Index::At(to));
     let assignment = Expr::new(Node::Assign {
         target,
         value,
@@ -291,7 +299,9 @@ fn assign_over(
 }
 
 /// The smallest shape that the indices fit in: a tensor ends with the last element that is set.
-fn infer_target(value: &Expr, to: &[Affine], within: &Domain) -> Result<Shape, Error> {
+/// `to` are the indices over iterators that were split, which took these `values`.
+fn infer_target(definition: &Definition, to: &[Affine], values: &[Values]) -> Result<Shape, Error> {
+    let Definition { value, within, .. } = definition;
     let ranges = shape::ranges_within(value, within)?;
     let names: Vec<Name> = within.iter().map(|(name, _)| name.clone()).collect();
     if let (Some(iterator), None) = (names.first().cloned(), within.nested(&names)) {
@@ -302,11 +312,14 @@ fn infer_target(value: &Expr, to: &[Affine], within: &Domain) -> Result<Shape, E
         let iterator = range.name.clone();
         return Err(Mismatch::Unlimited { iterator }.into());
     }
+    let of_split = values.iter().map(|v| (&v.name, v.low, v.high));
     let loops: Vec<Loop> = ranges
         .iter()
-        .map(|r| Loop {
-            name: r.name.clone(),
-            range: Range::constant(r.low, r.high),
+        .map(|r| (&r.name, r.low, r.high))
+        .chain(of_split)
+        .map(|(name, low, high)| Loop {
+            name: name.clone(),
+            range: Range::constant(low, high),
             mode: crate::ir::Mode::Serial,
             hints: crate::ir::Hints::default(),
             body: Vec::new(),
@@ -315,7 +328,9 @@ fn infer_target(value: &Expr, to: &[Affine], within: &Domain) -> Result<Shape, E
         .collect();
     let bounds = Bounds::of_chain(&loops);
     let mut extents = Vec::with_capacity(to.len());
-    for (d, index) in to.iter().enumerate() {
+    for (d, (index, split)) in to.iter().zip(&definition.to).enumerate() {
+        let has_digits = index.terms().iter().any(|(name, _)| name.base() != *name);
+        let index = if has_digits { split } else { index };
         let place = |extent| {
             let (tensor, dimension) = ("the target".to_owned(), d + 1);
             Dimension {
@@ -399,6 +414,15 @@ fn assign_onto(
         .into());
     }
     let target = Expr::element(tensor, index.to_vec());
+    let limits = Some(&target).filter(|_| elsewhere.is_none());
+    let (definition, _) = split(Definition::of(value.clone(), index, within), limits)?;
+    let Definition {
+        value,
+        to: index,
+        within,
+        ..
+    } = definition;
+    let target = Expr::element(tensor, index.clone());
     let over = |within: Domain| {
         Expr::new(Node::Assign {
             target: target.clone(),
@@ -409,7 +433,7 @@ fn assign_onto(
     };
     let assignment = over(within.clone());
     let assignment = match tensor.triangle() {
-        Some(_) => over(of_target(tensor, index, within, &assignment)),
+        Some(_) => over(of_target(tensor, &index, within, &assignment)),
         None => assignment,
     };
     if !assignment.is_in_limits() {

@@ -1,6 +1,7 @@
 //! Infers the shapes of expressions, in one place for all operations.
 
 use super::operand::describe;
+use super::split::{Definition, split};
 use super::unfit::Unfit;
 use crate::analysis::shape::{self, Mismatch};
 use crate::ir::{BinaryOp, Domain, Elem, Expr, Function, Name, Node, Reduction, Shape};
@@ -83,10 +84,20 @@ fn with_shape(node: &dyn Fn(Shape) -> Node) -> Result<Expr, Unfit> {
 
 /// The reduction of `body` over the iterators `over`, which are free in it.
 pub(super) fn reduce(reduction: Reduction, over: Vec<Name>, body: Expr) -> Result<Expr, Unfit> {
-    reduce_within(reduction, over, Domain::default(), body)
+    let terms = Definition {
+        value: body,
+        to: Vec::new(),
+        over,
+        within: Domain::default(),
+    };
+    let terms = match terms.over.as_slice() {
+        [] => terms,
+        _ => split(terms, None).map_err(Unfit::Other)?.0,
+    };
+    reduce_within(reduction, terms.over, terms.within, terms.value)
 }
 
-/// As [`reduce`], with given ranges of some iterators.
+/// As [`reduce`], with given ranges of some iterators, none of which is read by digits.
 pub(super) fn reduce_within(
     reduction: Reduction,
     over: Vec<Name>,

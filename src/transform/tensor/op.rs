@@ -25,8 +25,9 @@
 //! Source: TeML eq. 16; accumulation: eq. 33.
 
 use super::eq::assign;
+use super::infer::binary;
 use super::operand::Operand;
-use super::vop::vop;
+use super::vop::operands;
 use crate::args::ListsArrow;
 use crate::ir::{BinaryOp, Expr};
 use crate::{Arrow, Error, Op, Param, Returns, Value};
@@ -77,6 +78,7 @@ pub fn op<'a>(
     right: impl Into<Operand<'a>>,
     arrow: &'a Arrow,
 ) -> Result<Expr, Error> {
-    let value = vop(op, left, right, &arrow.from)?;
+    let operands = operands(left.into(), right.into(), &arrow.from);
+    let value = operands.combined(|[left, right]| binary(op, left, right))?;
     assign(value, &arrow.to, &ITERATORS)
 }

@@ -7,10 +7,12 @@ use super::unfit::Unfit;
 use crate::analysis::shape::{self, Mismatch};
 use crate::args::unfit;
 use crate::failure::Parameter;
-use crate::ir::{Affine, Constant, Elem, Expr, Index, Infix, Name, Node, Tensor, fresh_name};
+use crate::ir::{
+    Affine, Constant, Digit, Elem, Expr, Index, Infix, Name, Node, Tensor, fresh_name,
+};
 use crate::param::Takes;
 use crate::refusals::unnamed;
-use crate::{Arg, Error, Iters, Kind, Number, bug, mistake};
+use crate::{Arg, Error, Iters, Kind, Number, bug, mistake, refusal};
 
 /// An operand of an element-wise operation.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +21,16 @@ pub enum Operand<'a> {
     Expr(&'a Expr),
     /// A number, which takes the element type of the other operands.
     Number(Number),
+}
+
+impl<'a> Operand<'a> {
+    /// The tensor expression, if it is one.
+    pub(super) fn expr(&self) -> Option<&'a Expr> {
+        match self {
+            Operand::Expr(expr) => Some(expr),
+            Operand::Number(_) => None,
+        }
+    }
 }
 
 impl<'a> From<&'a Expr> for Operand<'a> {
@@ -68,6 +80,15 @@ impl<const N: usize> Operands<'_, N> {
         if self.lists.len() > N {
             return Err(too_many_lists(self.lists.len(), N).at(self.lists_at));
         }
+        self.with_lists(&|k| self.lists.get(k).cloned().flatten(), combine)
+    }
+
+    /// As [`Operands::combined`], with these lists.
+    pub fn with_lists(
+        &self,
+        list: &dyn Fn(usize) -> Iters,
+        combine: impl FnOnce([Expr; N]) -> Result<Expr, Unfit>,
+    ) -> Result<Expr, Error> {
         let (compared, values) = self.operands.split_at(self.compared);
         let of_values = match common_elem(values) {
             Ok(elem) => elem,
@@ -76,13 +97,12 @@ impl<const N: usize> Operands<'_, N> {
         let of_compared = common_elem(compared).unwrap_or(of_values);
         let mut exprs = Vec::with_capacity(N);
         for (k, (operand, at)) in self.operands.iter().zip(self.at).enumerate() {
-            let list = self.lists.get(k).cloned().flatten();
             let elem = if k < self.compared {
                 of_compared
             } else {
                 of_values
             };
-            let expr = with_iterators(*operand, &list, elem);
+            let expr = with_iterators(*operand, &list(k), elem);
             exprs.push(expr.map_err(|error| error.at(at))?);
         }
         let Ok(exprs) = <[Expr; N]>::try_from(exprs) else {
@@ -103,11 +123,8 @@ impl<const N: usize> Operands<'_, N> {
 
 /// The element type for numbers among the operands.
 pub(super) fn common_elem(operands: &[Operand<'_>]) -> Result<Elem, Error> {
-    let exprs = operands.iter().find_map(|operand| match operand {
-        Operand::Expr(expr) => Some(expr.elem()),
-        Operand::Number(_) => None,
-    });
-    exprs.ok_or_else(|| {
+    let mut exprs = operands.iter().filter_map(Operand::expr);
+    exprs.next().map(Expr::elem).ok_or_else(|| {
         mistake("all operands are numbers, and at least one has to be a tensor")
             .help("scripts compute with numbers alone as they are: `2 * 3`")
     })
@@ -217,6 +234,7 @@ pub(super) fn indexed(expr: &Expr, given: &Iters) -> Result<Expr, Error> {
                 return Err(iterators_missing(&describe(expr), formals.len()));
             };
             shape::check_rank(&describe(expr), formals.len(), list)?;
+            check_digits(body, formals, list)?;
             Ok(body.substitute(&|name| {
                 let k = formals.iter().position(|f| f == name)?;
                 Some(list[k].clone())
@@ -227,6 +245,43 @@ pub(super) fn indexed(expr: &Expr, given: &Iters) -> Result<Expr, Error> {
             _ => Ok(expr.clone()),
         },
     }
+}
+
+/// Checks that the digits of formals are affine at these indices.
+fn check_digits(body: &Expr, formals: &[Name], list: &[Affine]) -> Result<(), Error> {
+    let mut wrong = None;
+    body.for_each_index(&mut |index| {
+        for digit in index
+            .terms()
+            .iter()
+            .filter_map(|(name, _)| Digit::named(name))
+        {
+            let of = formals.iter().position(|formal| *formal == digit.of);
+            let index = of
+                .and_then(|k| list.get(k))
+                .map(|i| i.plus_constant(digit.offset));
+            let part = index
+                .as_ref()
+                .map(|i| i.digit(digit.divisor, digit.modulus));
+            if let (Some(index), Some(None)) = (index, part) {
+                wrong = wrong.take().or(Some((index, digit.period())));
+            }
+        }
+    });
+    match wrong {
+        Some((index, by)) => Err(no_digit(&index, by)),
+        None => Ok(()),
+    }
+}
+
+/// The error for an index whose quotient and remainder are not affine.
+fn no_digit(index: &Affine, by: i64) -> Error {
+    let text = format!("the quotient and the remainder of `{index}` by {by} are not affine");
+    let help = format!(
+        "one iterator beside multiples of {by} can be divided, as in `i` or `{by}*i + k`; \
+         `stored` makes a tensor that is read at any index"
+    );
+    refusal(text).help(help)
 }
 
 /// `expr` indexed by `fresh` iterators, one per dimension, for operations that count dimensions. If

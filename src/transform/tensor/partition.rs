@@ -69,6 +69,7 @@
 
 use super::eq::onto;
 use super::operand::{Operand, fresh_iterators, positional, rank, typed};
+use super::split::check_whole;
 use crate::analysis::shape::{self, Mismatch};
 use crate::args::Extents;
 use crate::ir::{Affine, Domain, Expr, Index, Name, Node, Range, Shape, Tensor};
@@ -290,6 +291,7 @@ fn other(operand: Operand<'_>, first: &Tensor, piece: &Expr) -> Result<(Vec<Name
             };
             let fresh: Vec<Affine> = index.iter().cloned().map(Affine::iterator).collect();
             let value = positional(expr, &fresh)?;
+            check_whole(&value)?;
             if value.elem() != first.elem() {
                 return Err(Mismatch::Elems {
                     left: "the pieces".to_owned(),

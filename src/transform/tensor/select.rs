@@ -18,7 +18,8 @@
 //! `vselect(left, comparison, right, yes, no, lists)` is `yes` where the comparison of `left` with
 //! `right` holds, and `no` elsewhere; `select(…, lists -> target)` assigns that. The comparisons
 //! are the strings `<`, `<=`, `>`, `>=`, `==`, `!=`; with a NaN only `!=` holds. The lists index
-//! `left`, `right`, `yes` and `no`, any of which may be a number. Both values are ordinary
+//! `left`, `right`, `yes` and `no`, any of which may be a number. Without lists, `vselect` chooses
+//! entry by entry, as `vadd` adds. Both values are ordinary
 //! accesses: their indices stay inside, whichever value is chosen. A selection counts as one
 //! operation.
 //!
@@ -72,8 +73,9 @@ pub static VSELECT: Op = Op {
     returns: Returns::Expr,
     file: include_str!("select.rs"),
     call: |args| {
+        let [left, right, yes, no] = operands(args)?;
         let lists = args.get(&LISTS)?.unwrap_or_default();
-        choice(args, lists).map(Value::Expr)
+        vselect([left, right], args.get(&COMPARISON)?, [yes, no], lists).map(Value::Expr)
     },
 };
 
@@ -92,14 +94,27 @@ pub static SELECT: Op = Op {
     file: include_str!("select.rs"),
     call: |args| {
         let arrow = args.get(&ITERATORS)?;
-        assign(choice(args, &arrow.from)?, &arrow.to, &ITERATORS).map(Value::Expr)
+        let choice = Function::Select(args.get(&COMPARISON)?);
+        let operands = chosen(operands(args)?, &arrow.from);
+        let value = operands.combined(|args| apply(choice, &args))?;
+        assign(value, &arrow.to, &ITERATORS).map(Value::Expr)
     },
 };
 
-fn choice(args: &Args, lists: &[Iters]) -> Result<Expr, Error> {
+fn operands<'a>(args: &Args<'a>) -> Result<[Operand<'a>; 4], Error> {
     let compared = [args.get(&LEFT)?, args.get(&RIGHT)?];
     let values = [args.get(&YES)?, args.get(&NO)?];
-    vselect(compared, args.get(&COMPARISON)?, values, lists)
+    Ok([compared[0], compared[1], values[0], values[1]])
+}
+
+fn chosen<'a>(operands: [Operand<'a>; 4], lists: &'a [Iters]) -> Operands<'a, 4> {
+    Operands {
+        operands,
+        at: [&LEFT, &RIGHT, &YES, &NO],
+        lists,
+        lists_at: &ITERATORS,
+        compared: 2,
+    }
 }
 
 /// The virtual expression that is the first of `values` where the comparison of `compared` holds,
@@ -113,12 +128,6 @@ pub fn vselect<'a>(
     values: [Operand<'a>; 2],
     lists: &'a [Iters],
 ) -> Result<Expr, Error> {
-    let operands = Operands {
-        operands: [compared[0], compared[1], values[0], values[1]],
-        at: [&LEFT, &RIGHT, &YES, &NO],
-        lists,
-        lists_at: &ITERATORS,
-        compared: 2,
-    };
-    operands.combined(|args| apply(Function::Select(comparison), &args))
+    let operands = chosen([compared[0], compared[1], values[0], values[1]], lists);
+    operands.combined_or_by_entry(|args| apply(Function::Select(comparison), &args))
 }

@@ -33,7 +33,7 @@
 //!
 //! Source: beyond the paper, in the form of TeML eq. 15.
 
-use super::entrywise::each_entry;
+use super::entries::each_entry;
 use super::infer::{apply, binary};
 use super::operand::{carried, constant, indexed, rank};
 use super::unfit::Unfit;

@@ -17,8 +17,31 @@
 //!
 //! `vop(left, right, [I0, I1])` takes a list of iterators for each operand that has none yet. An
 //! operand that has iterators, being virtual itself, gets none: `[[i, j], ]`, or `()` in its place.
+//! Without lists, operands that have no iterators are combined entry by entry, as by `A + B`: their
+//! shapes are equal, or one is a number or a scalar. `vrelu(vadd(A, 1))` needs no iterators.
+//!
 //! The result's shape is the list of its iterators' extents, in order of first appearance. Indices
 //! are affine: `[i + kh, 2*j - 1]`.
+//!
+//! An iterator may also be read by quotient and remainder, `i / 5` and `i % 5`, rounded down. The
+//! assignment or reduction over `i` then runs over both, and `5*i_q + i_r` replaces `i`. If 5 does
+//! not divide the range of `i`, that of `i_r` depends on `i_q`.
+//!
+//! ```rhai
+//! let A = tensor([3]);
+//! let B = tensor([5]);
+//! let K = eq(vmul(A, B, [[i / 5], [i % 5]]), [i]);
+//! let x = tensor([14]);
+//! let y = eq(vmul(A, x, [[i / 5], [i]]), [i]);
+//! print(K); print(y);
+//! ```
+//!
+//! ```text
+//! f64 K[15], A[3], B[5]
+//! K[5*i_q + i_r] = A[i_q] * B[i_r]
+//! f64 y[14], A[3], x[14]
+//! y[5*i_q + i_r] = A[i_q] * x[5*i_q + i_r] where i_r in 0..min(5, 14 - 5*i_q)
+//! ```
 //!
 //! A number on either side takes the element type of the other operand, and no iterators. It must
 //! be a value of that type; `f32` rounds decimals. Floating point follows IEEE 754. Integers wrap,
@@ -91,12 +114,21 @@ pub fn vop<'a>(
     right: impl Into<Operand<'a>>,
     lists: &'a [Iters],
 ) -> Result<Expr, Error> {
-    let operands = Operands {
-        operands: [left.into(), right.into()],
+    let combine = |[left, right]: [Expr; 2]| binary(op, left, right);
+    operands(left.into(), right.into(), lists).combined_or_by_entry(combine)
+}
+
+/// The operands of `left op right`.
+pub(super) fn operands<'a>(
+    left: Operand<'a>,
+    right: Operand<'a>,
+    lists: &'a [Iters],
+) -> Operands<'a, 2> {
+    Operands {
+        operands: [left, right],
         at: [&LEFT, &RIGHT],
         lists,
         lists_at: &ITERATORS,
         compared: 0,
-    };
-    operands.combined(|[left, right]| binary(op, left, right))
+    }
 }

@@ -62,6 +62,7 @@
 
 use super::infer::{abstraction, binary, reduce_within};
 use super::operand::{carried, constant, describe, fresh_iterators, indexed, positional, rank};
+use super::split::{Definition, split};
 use super::triangular::of_terms;
 use super::unfit::Unfit;
 use crate::analysis::shape;
@@ -305,11 +306,18 @@ impl Terms {
         let value = if self.over.is_empty() {
             self.body
         } else {
-            let within = match reduction {
-                Reduction::Sum => of_terms(&self.body, &self.over, self.within),
-                _ => self.within,
+            let terms = Definition {
+                value: self.body,
+                to: Vec::new(),
+                over: self.over,
+                within: self.within,
             };
-            let reduced = reduce_within(reduction, self.over, within, self.body);
+            let (terms, _) = split(terms, None).map_err(|error| error.at(&OVER))?;
+            let within = match reduction {
+                Reduction::Sum => of_terms(&terms.value, &terms.over, terms.within),
+                _ => terms.within,
+            };
+            let reduced = reduce_within(reduction, terms.over, within, terms.value);
             reduced.map_err(|unfit| match unfit {
                 Unfit::Shape(_) => Error::from(unfit).at(&OVER),
                 unfit => unfit.into(),

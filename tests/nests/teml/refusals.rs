@@ -14,6 +14,7 @@ use crate::teml::refused_operands::operands;
 use crate::teml::refused_padded::padded;
 use crate::teml::refused_partitions::partitions;
 use crate::teml::refused_producers::producers;
+use crate::teml::refused_quotients::quotients;
 use crate::teml::refused_ranges::ranges;
 use crate::teml::refused_reuses::reuses;
 use crate::teml::refused_slabs::slabs;
@@ -86,6 +87,7 @@ fn cases() -> Vec<Case> {
         locals(),
         partials(),
         producers(),
+        quotients(),
         ranges(),
         consumers(),
         buffers(),

@@ -12,6 +12,7 @@ mod padded;
 mod pieces;
 mod programs;
 mod provenance;
+mod quotients;
 mod ranges;
 mod triangular;
 mod types;

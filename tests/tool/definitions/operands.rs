@@ -183,3 +183,37 @@ fn array_expressions_refuse_expressions_and_partial_values() {
     );
     assert_eq!(at, "a");
 }
+
+#[test]
+fn virtual_operations_need_no_iterators() {
+    agree(
+        "let x = relu(vadd(A, 1.0)); let y = eq(vsub(2, vmul(A, x)), [i, j] -> [i, j]);
+         A = relu(vadd(A, -2.0)); print(run(x).x); print(run(y).y); print(run(A).A);
+         let z = stored(vselect(A, \">\", 1, vmaximum(A, x), 0)); print(run(z).z);
+         let s = scalar(); init(s, 3.0); let w = sum(vmul(vdiv(A, s), A)); print(run(w).w);",
+        "let x = eq(vrelu(vat(A, [i, j]) + 1), [i, j]);
+         let y = eq(2 - vat(A, [i, j]) * vat(x, [i, j]), [i, j]);
+         A = eq(vrelu(vat(A, [i, j]) - 2), [i, j]); print(run(x).x); print(run(y).y); print(run(A).A);
+         let z = eq(vselect(A, \">\", 1, vmaximum(A, x, [[i, j], [i, j]]), 0, [[i, j]]), [i, j]);
+         print(run(z).z);
+         let s = scalar(); init(s, 3.0);
+         let w = sum(vmul(vdiv(A, s, [[i, j], ]), A, [, [i, j]])); print(run(w).w);",
+    );
+    for (call, expected) in [
+        (
+            "vadd(A, B)",
+            "vadd: A has the shape [2, 3] and B [3, 4], and entries are paired",
+        ),
+        (
+            "vselect(A, \"<\", 0, 1, C)",
+            "vselect: A has the shape [2, 3] and C [4, 2], and entries are paired",
+        ),
+        (
+            "vadd(A, vat(A, [i, j]))",
+            "vadd: A has no iterators yet, and none are given for its 2 dimensions",
+        ),
+    ] {
+        let (message, _) = fault(&format!("{INPUTS} {call};"));
+        assert_eq!(message, expected);
+    }
+}

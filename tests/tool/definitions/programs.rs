@@ -93,3 +93,28 @@ fn nests_keep_what_a_program_declares() {
         "localize: C is an output of the program, not a temporary"
     );
 }
+
+#[test]
+fn nests_takes_lists_of_tensors() {
+    let nests = "for n in nests([s, y]) { print(n); }";
+    let of_program = nests.replace("[s, y]", "program([s, y])");
+    let printed_of = |last: &str| printed(&format!("{CHAIN}{last}"));
+    assert_eq!(printed_of(nests), printed_of(&of_program));
+    assert_eq!(
+        printed_of(&nests.replace("[s, y]", "[s]")),
+        printed_of(&nests.replace("[s, y]", "s"))
+    );
+    assert_eq!(
+        printed_of("print(nests([einsum(\"i,i->\", y, y), y]).len());"),
+        "2\n"
+    );
+    for (call, message) in [
+        ("nests([A])", "nothing computes `A`"),
+        ("nests([])", "argument 1 `of` is an empty list"),
+        ("nests([s, 3])", "argument 1 `of` must be a list of tensors"),
+        ("nests(3)", "argument 1 `of` must be a program"),
+    ] {
+        let (text, _) = fault(&format!("{CHAIN}{call};"));
+        assert!(text.contains(message), "{call}: {text}");
+    }
+}
