@@ -173,7 +173,7 @@ fn array_expressions_are_operands() {
 }
 
 #[test]
-fn array_expressions_refuse_expressions_and_partial_values() {
+fn array_expressions_refuse_expressions_without_memory() {
     let (message, at) = fault(&format!(
         "{INPUTS} fn f(a) {{ sac {{ iv -> a[iv] }} }} let y = f(vat(A, [i, j]));"
     ));
