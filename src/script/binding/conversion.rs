@@ -149,7 +149,15 @@ pub fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
             let name = index.as_ref().and_then(|i| i.affine.as_iterator());
             let text = match name {
                 Some(name) => name.to_string(),
-                None => call.get::<ImmutableString>(k, &expected)?.to_string(),
+                None => match call.get::<ImmutableString>(k, &expected) {
+                    Ok(text) => text.to_string(),
+                    Err(failure) if call.get::<Map>(k, "").is_ok() => {
+                        let example =
+                            "`aligned(tensor([4, 4], \"f32\"), 64)` promises an alignment";
+                        return Err(failure.help(example));
+                    }
+                    Err(failure) => return Err(failure),
+                },
             };
             Elem::from_name(&text)
                 .map(Arg::Elem)
