@@ -6,13 +6,14 @@ use crate::codegen::{self, Kernel};
 use crate::ir::Nest;
 use crate::repl::arguments::parts;
 use crate::repl::asm::{busiest, lines_of};
-use crate::repl::failure::failed;
+use crate::repl::failure::{failed, failed_with};
 use crate::repl::timeline::Subject;
 use crate::repl::{Outcome, Repl, Reply};
 use crate::report;
 use crate::runtime::Compiler;
 use crate::script::ScriptError;
 use crate::transform::trace::{self, Calls};
+use crate::trial::{self, Variant};
 use crate::verbs;
 use std::path::Path;
 
@@ -161,10 +162,19 @@ fn number(value: f64, unit: &str) -> String {
 }
 
 /// The kernel of some nests.
-fn kernel(repl: &mut Repl, subject: &Subject) -> Result<Kernel, Box<ScriptError>> {
+fn kernel(repl: &Repl, subject: &Subject) -> Result<Kernel, Box<ScriptError>> {
     let symbol = codegen::symbol::from_label(&subject.name);
-    repl.verb("codegen", |bench| {
-        verbs::kernel(bench, &subject.nests, &symbol, &[])
+    let settings = repl.settings();
+    let (reductions, target) = (settings.reductions, &settings.options.target);
+    let variant = Variant {
+        label: subject.name.clone(),
+        nests: subject.nests.clone(),
+    };
+    let is_own = trial::is_own(&variant, &[]);
+    let kernel = codegen::generate_with_own(&variant.nests, &symbol, reductions, target, &is_own);
+    kernel.map_err(|error| {
+        let message = format!("`{}` has no code: {error}", subject.name);
+        failed_with(message, ":check explains it")
     })
 }
 
