@@ -3,7 +3,7 @@
 //! ```rhai
 //! let A = aligned(tensor([4, 8]), 64);
 //! let B = eq(2 * A, [i, j] -> [i, j]);
-//! print(codegen(build(B)).contains("__builtin_assume_aligned(A, 64)"));
+//! print(`${codegen(build(B))}`.contains("__builtin_assume_aligned(A, 64)"));
 //! ```
 //!
 //! ```text
