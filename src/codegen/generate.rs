@@ -1,7 +1,7 @@
 //! Generates one C function from nests.
 //!
-//! The C allocates nothing. Every tensor that is not local is a parameter: results first, then
-//! inputs. Nests that are not proved to compute their definition are
+//! The C allocates nothing. A tensor that is not local is a parameter, results before inputs, or has
+//! space of its own in the function. Nests that are not proved to compute their definition are
 //! refused.
 
 use super::c::printer::{Printed, asked, comment, print};
@@ -151,12 +151,13 @@ pub fn generate_with_own(
         let nests: Vec<Nest> = nests.iter().map(|nest| spelling.nest(nest)).collect();
         plan::plan(&nests, &context).ok_or(NoCode::Stopped)?
     };
-    let (mut own, mut passed) = (Vec::new(), Vec::new());
+    let (mut own, mut passed, mut kept) = (Vec::new(), Vec::new(), Vec::new());
     for (param, spelled) in params.iter().zip(&spelled) {
         if is_own(param) {
             own.push(spelled.tensor.clone());
         } else {
             passed.push(spelled.clone());
+            kept.push(param.clone());
         }
     }
     let printed = print(&plan, symbol, &spelled, &own, target);
@@ -169,7 +170,7 @@ pub fn generate_with_own(
         symbol: symbol.to_owned(),
         headers,
         function: function(symbol, &passed, &comments, &printed),
-        params: params.into_iter().filter(|p| !is_own(p)).collect(),
+        params: kept,
         proof,
         vectors: Vectors::of(target),
         plan: plan.to_string(),

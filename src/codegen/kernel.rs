@@ -223,9 +223,10 @@ pub fn pointer(param: &Param) -> String {
     };
     let (elem, extents) = (c_type(param.tensor.elem()), param.tensor.shape().extents());
     let rest: String = extents.iter().skip(1).map(|e| format!("[{e}]")).collect();
-    match rest.is_empty() {
-        true => format!("{constant}{elem} *"),
-        false => format!("{constant}{elem} (*){rest}"),
+    if rest.is_empty() {
+        format!("{constant}{elem} *")
+    } else {
+        format!("{constant}{elem} (*){rest}")
     }
 }
 

@@ -22,7 +22,7 @@ use crate::legality::{assigns_all, is_compatible};
 
 /// A temporary that is computed in the memory of another tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shared {
+pub struct Placed {
     /// The temporary, which the program no longer has.
     pub temporary: Name,
     /// The tensor that holds its values.
@@ -31,7 +31,7 @@ pub struct Shared {
 
 /// The program whose temporaries are computed directly in the tensors that they are copied to.
 #[must_use]
-pub fn without_copied_temporaries(program: &Program) -> (Program, Vec<Shared>) {
+pub fn without_copied_temporaries(program: &Program) -> (Program, Vec<Placed>) {
     repeated(program, &|program, name| {
         let copies = program.assignments().iter().enumerate();
         let mut copies = copies.filter_map(|(k, a)| Some((k, copy(a, name)?)));
@@ -51,7 +51,7 @@ pub fn without_copied_temporaries(program: &Program) -> (Program, Vec<Shared>) {
 /// The program in which temporaries of `names` are computed over tensors that they are the last to
 /// read.
 #[must_use]
-pub fn over_last_operands(program: &Program, names: &[Name]) -> (Program, Vec<Shared>) {
+pub fn over_last_operands(program: &Program, names: &[Name]) -> (Program, Vec<Placed>) {
     repeated(program, &|program, name| {
         if !names.contains(name) {
             return None;
@@ -68,7 +68,7 @@ pub fn over_last_operands(program: &Program, names: &[Name]) -> (Program, Vec<Sh
         let mut operands = operands.iter().filter(|operand| is_dead(operand));
         let holder = operands.find_map(|operand| {
             let tensor = &program.variable(operand)?.tensor;
-            (*tensor == variable.tensor.named(operand.clone())).then_some(tensor)
+            is_alike(tensor, &variable.tensor).then_some(tensor)
         });
         Some((holder?.clone(), begin, None))
     })
@@ -82,23 +82,23 @@ type Plan = (Tensor, usize, Option<usize>);
 fn repeated(
     program: &Program,
     plan: &dyn Fn(&Program, &Name) -> Option<Plan>,
-) -> (Program, Vec<Shared>) {
+) -> (Program, Vec<Placed>) {
     let mut program = program.clone();
-    let mut shared = Vec::new();
+    let mut placed = Vec::new();
     let next = |program: &Program| {
         temporaries(program).into_iter().find_map(|name| {
             let plan = plan(program, &name)?;
             let holder = plan.0.name()?.clone();
             let changed = held(program, &name, plan)?;
             let temporary = name;
-            Some((changed, Shared { temporary, holder }))
+            Some((changed, Placed { temporary, holder }))
         })
     };
     while let Some((changed, found)) = next(&program) {
         program = changed;
-        shared.push(found);
+        placed.push(found);
     }
-    (program, shared)
+    (program, placed)
 }
 
 /// The program in which the holder replaces a temporary. `None` if its assignment then reads elements
@@ -146,9 +146,15 @@ fn copy<'a>(assignment: &'a Expr, name: &Name) -> Option<&'a Tensor> {
     else {
         return None;
     };
-    let fits = *from == tensor.named(from.name()?.clone());
+    let fits = is_alike(tensor, from);
     let is_it = from.name() == Some(name) && index == read && matches!(index, Index::At(_));
     (is_it && fits && within.is_empty() && assigns_all(assignment)).then_some(tensor)
+}
+
+/// Whether two tensors differ in their names alone, and no declaration says which elements are 0.
+fn is_alike(first: &Tensor, second: &Tensor) -> bool {
+    let renamed = second.name().map(|name| first.named(name.clone()));
+    renamed.as_ref() == Some(second) && !first.has_zeros() && !second.has_zeros()
 }
 
 /// The assignment of a tensor, if there is one alone and it sets all elements.

@@ -74,7 +74,8 @@ pub(crate) fn print(
         printer.local(&Local {
             tensor: tensor.clone(),
             space: Space::Thread,
-            zeros: false,
+            // Nothing sets the zeros that a declaration promises.
+            zeros: tensor.has_zeros(),
             is_read: true,
         });
     }

@@ -516,7 +516,7 @@ input f64 x[9]
 output f64 y[9]
 y[i1] = x[i1] + x[i1]
 ```",
-    call: |call| Ok(shared(memory::without_copied_temporaries(&of(call)?))),
+    call: |call| Ok(placed(memory::without_copied_temporaries(&of(call)?))),
 };
 
 pub(super) static OVER: Function = Function {
@@ -529,14 +529,21 @@ pub(super) static OVER: Function = Function {
 Computes temporaries with these names over temporaries that they are the last to read, element by
 element (reduce-cache-miss; thesis, §6.2.1). The map is that of `without_copied_temporaries`.",
     call: |call| {
-        let names = call.names_of_tensors(1)?;
-        let names: Vec<Name> = names.iter().filter_map(|n| Name::new(n).ok()).collect();
-        Ok(shared(memory::over_last_operands(&of(call)?, &names)))
+        let program = of(call)?;
+        let all = program::temporaries(&program);
+        let mut names = Vec::new();
+        for given in call.names_of_tensors(1)? {
+            let Some(name) = all.iter().find(|name| name.as_str() == given) else {
+                return Err(call.fail(1, &format!("names `{given}`, no temporary of the program")));
+            };
+            names.push(name.clone());
+        }
+        Ok(placed(memory::over_last_operands(&program, &names)))
     },
 };
 
-fn shared((program, shared): (Program, Vec<memory::Shared>)) -> Dynamic {
-    let list = shared.into_iter().map(|one| {
+fn placed((program, placed): (Program, Vec<memory::Placed>)) -> Dynamic {
+    let list = placed.into_iter().map(|one| {
         let names = [("temporary", one.temporary), ("holder", one.holder)];
         let names = names.map(|(key, name)| (key.into(), name.to_string().into()));
         Dynamic::from_map(Map::from(names))

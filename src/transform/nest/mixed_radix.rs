@@ -1,6 +1,7 @@
 //! Tensors that a producer indexes in mixed radix, `5*i + k` with `k` in 0..5, and the loops of
 //! consumers that tell `i` and `k`.
 
+use super::producer::values;
 use super::stripmine::{Tail, stripmine};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::position::walk;
@@ -36,14 +37,8 @@ pub(super) fn dimensions<'a>(
     let dimension = |at: &'a Affine| {
         let mut terms: Vec<(&Name, i64, i64, i64)> = Vec::with_capacity(at.terms().len());
         for (name, c) in at.terms() {
-            if index.iter().filter(|a| a.mentions(name)).count() > 1 {
-                return Err(format!("`{name}` indexes several dimensions"));
-            }
-            let range = loops.iter().find(|l| l.name == *name);
-            let (low, high) = range
-                .and_then(|l| l.range.as_constant())
-                .ok_or_else(|| format!("`{name}` is not one of its loops"))?;
-            terms.push((name, *c, low, high.saturating_sub(low).max(0)));
+            let (low, extent) = values(name, index, loops)?;
+            terms.push((name, *c, low, extent));
         }
         terms.sort_by_key(|(_, c, _, extent)| (*c, *extent));
         let mut low = at.offset();

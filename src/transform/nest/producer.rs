@@ -4,7 +4,9 @@
 use super::resolve::check_step;
 use crate::analysis::footprint::{Use, footprint, uses};
 use crate::failure::Parameter;
-use crate::ir::{Affine, Expr, Fill, Index, Loop, Nest, Node, Origin, Range, Stmt, Tensor, Tree};
+use crate::ir::{
+    Affine, Expr, Fill, Index, Loop, Name, Nest, Node, Origin, Range, Stmt, Tensor, Tree,
+};
 use crate::{Error, refusal};
 use std::sync::Arc;
 
@@ -202,17 +204,27 @@ pub(super) fn region(
             [(name, 1)] => name,
             _ => return Err(format!("{} is indexed by `{at}`", tensor.label())),
         };
-        if index.iter().filter(|a| a.mentions(name)).count() > 1 {
-            return Err(format!("`{name}` indexes several dimensions"));
-        }
-        let range = loops.iter().find(|l| l.name == *name);
-        let (low, high) = range
-            .and_then(|l| l.range.as_constant())
-            .ok_or_else(|| format!("`{name}` is not one of its loops"))?;
-        let extent = high.saturating_sub(low).max(0).unsigned_abs();
-        Ok((low.saturating_add(at.offset()), extent))
+        let (low, extent) = values(name, index, loops)?;
+        Ok((low.saturating_add(at.offset()), extent.unsigned_abs()))
     };
     index.iter().map(dimension).collect()
+}
+
+/// The first value of an iterator of one dimension of an index, and the number of its values. The
+/// error describes an iterator of several dimensions, or one whose loop is not among `loops`.
+pub(super) fn values(
+    name: &Name,
+    index: &[Affine],
+    loops: &[&Arc<Loop>],
+) -> Result<(i64, i64), String> {
+    if index.iter().filter(|a| a.mentions(name)).count() > 1 {
+        return Err(format!("`{name}` indexes several dimensions"));
+    }
+    let range = loops.iter().find(|l| l.name == *name);
+    let (low, high) = range
+        .and_then(|l| l.range.as_constant())
+        .ok_or_else(|| format!("`{name}` is not one of its loops"))?;
+    Ok((low, high.saturating_sub(low).max(0)))
 }
 
 /// Whether a value reads a tensor of that name.

@@ -53,6 +53,9 @@ pub fn aligned(tensor: &Expr, bytes: i64) -> Result<Expr, Error> {
     };
     match u32::try_from(bytes) {
         Ok(bytes @ (8 | 16 | 32 | 64)) => Ok(Expr::of_tensor(tensor.aligned(bytes))),
-        _ => Err(mistake(format!("{bytes} must be 8, 16, 32 or 64")).at(&BYTES)),
+        _ => {
+            let text = format!("an alignment is 8, 16, 32 or 64 bytes, not {bytes}");
+            Err(mistake(text).at(&BYTES))
+        }
     }
 }

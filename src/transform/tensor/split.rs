@@ -260,9 +260,10 @@ fn replaced(
     let within = with_parts(&value, others, parts, !definition.over.is_empty());
     let mut over: Vec<Name> = Vec::with_capacity(definition.over.len());
     for found in definition.over {
-        match found == *name && !levels.is_empty() {
-            true => over.extend(levels.iter().rev().cloned()),
-            false => over.push(found),
+        if found == *name && !levels.is_empty() {
+            over.extend(levels.iter().rev().cloned());
+        } else {
+            over.push(found);
         }
     }
     Ok(Definition {

@@ -28,9 +28,18 @@ fn random(choices: &mut Choices<'_>) -> Program {
     // Every tensor is set before it is read.
     let mut known = vec!["a", "b"];
     for k in 0..8 {
-        let names = ["s", "t", "u", "y", "b"];
-        let target = if k == 7 { "y" } else { names[choices.below(5)] };
-        let mut operand = || known[choices.below(known.len())];
+        // Most temporaries are assigned once, since others share no memory.
+        let target = match (k, choices.below(4)) {
+            (7, _) => "y",
+            (0..3, 1..) => ["s", "t", "u"][k],
+            (_, 0) => ["s", "t", "u"][choices.below(3)],
+            _ => ["y", "b"][choices.below(2)],
+        };
+        let latest = known[known.len() - 1];
+        let mut operand = || match choices.below(2) {
+            0 => latest,
+            _ => known[choices.below(known.len())],
+        };
         let (x, y) = (operand(), operand());
         let value = match choices.below(6) {
             0 | 1 => format!("{x} + {y}"),
@@ -49,14 +58,14 @@ fn random(choices: &mut Choices<'_>) -> Program {
 #[test]
 fn temporaries_share_memory_and_outputs_remain() {
     let (copies, overs) = (Cell::new(0), Cell::new(0));
-    let strategy = prop::collection::vec(any::<u32>(), 0..50);
+    let strategy = prop::collection::vec(any::<u32>(), 30..50);
     let mut runner = proptest::test_runner::TestRunner::default();
     let result = runner.run(&strategy, |numbers| {
         let program = random(&mut Choices(numbers.iter()));
         let before = computed(&program);
-        let (direct, shared) = without_copied_temporaries(&program);
+        let (direct, placed) = without_copied_temporaries(&program);
         let (over, reused) = over_last_operands(&direct, &temporaries(&direct));
-        copies.set(copies.get() + shared.len());
+        copies.set(copies.get() + placed.len());
         overs.set(overs.get() + reused.len());
         for made in [&direct, &over] {
             let after = computed(made);
@@ -88,8 +97,8 @@ fn figures_of_the_thesis() {
          x = t
          y = x + y",
     );
-    let (direct, shared) = without_copied_temporaries(&program);
-    assert!(shared.is_empty(), "{direct}");
+    let (direct, placed) = without_copied_temporaries(&program);
+    assert!(placed.is_empty(), "{direct}");
 
     let program = read(
         "var input s : [] var input x : [9] var output y : [9] var t : [9] var u : [9]

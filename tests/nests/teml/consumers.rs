@@ -1,8 +1,7 @@
 //! Consumers that are computed as soon as their operands are finished: the elements, the loops, and
 //! their names.
 
-use crate::teml::trees::{initial, level, loops, named, nest, results, transform};
-use teml::interp::execute;
+use crate::teml::trees::{computes_both, level, loops, named, nest, transform};
 use teml::transform::Arg;
 use teml::transform::nest::reverse_compute_at::REVERSE_COMPUTE_AT;
 
@@ -23,14 +22,7 @@ fn becomes(producer: &[&str], consumer: &[&str], places: &[&str], after: &[&str]
     let result = transform(&REVERSE_COMPUTE_AT, &args).unwrap_or_else(|e| panic!("{e}"));
     let lines: Vec<String> = result.lines().iter().map(ToString::to_string).collect();
     assert_eq!(lines, after);
-
-    let mut expected = initial(&consumer);
-    expected.extend(initial(&producer));
-    execute::run(&producer, &mut expected).unwrap();
-    execute::run(&consumer, &mut expected).unwrap();
-    let found = results(&result);
-    expected.retain(|name, _| found.contains_key(name));
-    assert_eq!(found, expected, "{result}");
+    computes_both(&result, &producer, &consumer);
 }
 
 const SCALED: &[&str] = &[

@@ -2,8 +2,8 @@
 //! are read so. They compute what the quotients say, element by element.
 
 use crate::teml::trees::*;
+use teml::interp::definition;
 use teml::interp::store::Data;
-use teml::interp::{definition, execute};
 use teml::ir::BinaryOp::{Add, Mul};
 use teml::ir::{Affine, Domain, Expr, Range};
 use teml::lower::build::build;
@@ -254,13 +254,7 @@ fn inlined(producer: &[&str], consumer: &[&str], after: &[&str]) {
     let result = transform(&INLINE, &args).unwrap_or_else(|e| panic!("{e}"));
     let lines: Vec<String> = result.lines().iter().map(ToString::to_string).collect();
     assert_eq!(lines, after);
-    let mut expected = initial(&consumer);
-    expected.extend(initial(&producer));
-    execute::run(&producer, &mut expected).unwrap();
-    execute::run(&consumer, &mut expected).unwrap();
-    let found = results(&result);
-    expected.retain(|name, _| found.contains_key(name));
-    assert_eq!(found, expected, "{result}");
+    computes_both(&result, &producer, &consumer);
 }
 
 const KRON: &[&str] = &[

@@ -79,7 +79,7 @@ pub fn partitions() -> Vec<Case> {
     };
     vec![
         unaligned(&square, 64, "□ is not a declared tensor").at(0),
-        unaligned(&a, 24, "24 must be 8, 16, 32 or 64").at(1),
+        unaligned(&a, 24, "an alignment is 8, 16, 32 or 64 bytes, not 24").at(1),
         not_a_matrix(&a, "A"),
         not_a_matrix(&square, "□"),
         pieces(&[], refused(NoPartition::Empty)),

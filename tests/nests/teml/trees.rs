@@ -157,3 +157,14 @@ pub fn line_becomes(op: &'static Op, range: &str, args: &[Arg], after: &[&str]) 
     let args: Vec<Arg> = [level(1)].iter().chain(args).cloned().collect();
     becomes(op, &before, &args, &[after, &before[3..]].concat());
 }
+
+/// The nest computes what a producer and its consumer do one after the other.
+pub fn computes_both(result: &Nest, producer: &Nest, consumer: &Nest) {
+    let mut expected = initial(consumer);
+    expected.extend(initial(producer));
+    execute::run(producer, &mut expected).unwrap();
+    execute::run(consumer, &mut expected).unwrap();
+    let found = results(result);
+    expected.retain(|name, _| found.contains_key(name));
+    assert_eq!(found, expected, "{result}");
+}

@@ -104,3 +104,15 @@ fn values_that_are_not_zero_behind_are_refused() {
     let shown = printed("let A = pad(tensor([3]), 4); print(A); print(pad(tensor([8]), 4));");
     assert_eq!(shown, "f64 A[4]\nf64 □[8]\n");
 }
+
+/// The space that a function has for a padded temporary begins with zeros, which nothing sets.
+#[test]
+fn functions_have_zeros_behind_their_own_tensors() {
+    let text = printed(
+        "let a = pad(tensor([5]), 8); let t = pad(tensor([5]), 8);
+         t = eq(a + 1, [i] -> [i], #{i: 0..5});
+         let y = eq(t * 2, [i] -> [i], #{i: 0..5});
+         print(codegen(program(y)));",
+    );
+    assert!(text.contains("TEML_SPACE_ZERO(double, t, [8]);"), "{text}");
+}
