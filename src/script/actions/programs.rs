@@ -534,7 +534,10 @@ element (reduce-cache-miss; thesis, §6.2.1). The map is that of `without_copied
         let mut names = Vec::new();
         for given in call.names_of_tensors(1)? {
             let Some(name) = all.iter().find(|name| name.as_str() == given) else {
-                return Err(call.fail(1, &format!("has `{given}`, and the program has no such temporary")));
+                return Err(call.fail(
+                    1,
+                    &format!("has `{given}`, and the program has no such temporary"),
+                ));
             };
             names.push(name.clone());
         }
