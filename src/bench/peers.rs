@@ -277,6 +277,7 @@ fn blas(name: &str, reference: &Kernel) -> Result<Kernel, String> {
 /// A hand-written kernel.
 fn foreign(symbol: &str, function: String, params: Vec<Param>) -> Kernel {
     Kernel {
+        sizes: Vec::new(),
         symbol: symbol.to_owned(),
         headers: Default::default(),
         function,

@@ -12,7 +12,7 @@ use super::symbol::{self, Spelling, SymbolError};
 use crate::analysis::mixed_radix;
 use crate::analysis::shape;
 use crate::analysis::verify::{self, Invalid};
-use crate::ir::{Expr, Index, Infix, Loop, Name, Nest, Node, Tensor, Tree};
+use crate::ir::{Affine, Expr, Index, Infix, Loop, Name, Nest, Node, Quotient, Tensor, Tree};
 use crate::legality::independence::Race;
 use crate::legality::{self, Proof, Reductions, Refused, Undecided, Violation};
 use crate::target::Target;
@@ -58,6 +58,11 @@ pub enum NoCode {
         outer: Name,
     },
     /// The user stopped it.
+    #[error("two sizes are named `{name}`")]
+    SizesDiffer { name: Name },
+    /// A size has a name with another meaning in C.
+    #[error("a size cannot be called `{name}`: a tensor or C itself uses the name")]
+    SizeIsTaken { name: Name },
     #[error("interrupted")]
     Stopped,
     /// A nest that violates an invariant.
@@ -125,9 +130,14 @@ pub fn generate_with_own(
     target: &Target,
     is_own: &dyn Fn(&Param) -> bool,
 ) -> Result<Kernel, NoCode> {
+    if let Some((sized, values)) = instances_of(nests) {
+        let kernel = generate_with_own(&sized, symbol, reductions, target, is_own)?;
+        return Ok(kernel.at_sizes(&values));
+    }
     symbol::check(symbol).map_err(NoCode::Symbol)?;
     let proof = check(nests, reductions)?;
     let params = params(nests)?;
+    let sizes = sizes(nests, &params)?;
     let spelling = {
         let loops = nests.iter().flat_map(Nest::loops).map(|(_, l)| &l.name);
         let locals = nests.iter().flat_map(Nest::locals);
@@ -153,7 +163,8 @@ pub fn generate_with_own(
     };
     let (mut own, mut passed, mut kept) = (Vec::new(), Vec::new(), Vec::new());
     for (param, spelled) in params.iter().zip(&spelled) {
-        if is_own(param) {
+        // A function has no space whose size is known only when it is called.
+        if is_own(param) && !param.tensor.shape().is_sized() {
             own.push(spelled.tensor.clone());
         } else {
             passed.push(spelled.clone());
@@ -162,14 +173,15 @@ pub fn generate_with_own(
     }
     let printed = print(&plan, symbol, &spelled, &own, target);
     let mut headers = printed.values.headers.clone();
-    if params.iter().any(|p| !p.tensor.elem().is_float()) {
+    if params.iter().any(|p| !p.tensor.elem().is_float()) || !sizes.of_caller.is_empty() {
         headers.insert(Header::Integers);
     }
     let comments = comments(nests, symbol, &params, &spelling, &proof);
     Ok(Kernel {
         symbol: symbol.to_owned(),
         headers,
-        function: function(symbol, &passed, &comments, &printed),
+        function: function(symbol, &sizes, &passed, &comments, &printed),
+        sizes: with_likely(&sizes.of_caller),
         params: kept,
         proof,
         vectors: Vectors::of(target),
@@ -186,7 +198,7 @@ pub fn check(nests: &[Nest], reductions: Reductions) -> Result<Proof, NoCode> {
         return Err(NoCode::Nothing);
     }
     for nest in nests {
-        if let Some(l) = nest.context().last() {
+        if let Some(l) = nest.outer_loops().last() {
             let outer = l.name.clone();
             return Err(NoCode::Part { outer });
         }
@@ -355,12 +367,12 @@ fn covers(assignment: &Expr) -> bool {
     let mut seen: Vec<&Name> = Vec::new();
     index
         .iter()
-        .zip(tensor.shape().extents())
-        .all(|(index, &extent)| {
+        .zip(tensor.shape().dims())
+        .all(|(index, extent)| {
             let names = index.terms().iter().map(|(name, _)| name);
             let fresh = !names.clone().any(|name| seen.contains(&name));
             seen.extend(names);
-            fresh && mixed_radix::dense_extent(index.terms(), &ranges) == Some(extent)
+            fresh && mixed_radix::covers(index, &extent, &ranges)
         })
 }
 
@@ -402,7 +414,13 @@ fn comments(
 }
 
 /// The function, after its comments and the functions that it calls.
-fn function(symbol: &str, params: &[Param], comments: &str, printed: &Printed) -> String {
+fn function(
+    symbol: &str,
+    sizes: &Sizes,
+    params: &[Param],
+    comments: &str,
+    printed: &Printed,
+) -> String {
     let Printed {
         attributes, body, ..
     } = printed;
@@ -420,14 +438,20 @@ fn function(symbol: &str, params: &[Param], comments: &str, printed: &Printed) -
             );
         }
     }
+    let numbers = sizes.of_caller.iter().map(|size| format!("int64_t {size}"));
     let params = params.iter();
-    let params: Vec<String> = params
-        .map(|p| parameter(&p.tensor, p.role == Role::In))
-        .collect();
+    let params = params.map(|p| parameter(&p.tensor, p.role == Role::In));
+    let params: Vec<String> = numbers.chain(params).collect();
     let params = params.join(",\n    ");
+    let mut derived = String::new();
+    for size in &sizes.derived {
+        if let Some(quotient) = size.size().and_then(|size| size.of.as_ref()) {
+            let _ = writeln!(derived, "    const int64_t {size} = {};", divided(quotient));
+        }
+    }
     let _ = write!(
         c,
-        "{attributes}void {symbol}(\n    {params})\n{{\n{promises}{body}}}\n"
+        "{attributes}void {symbol}(\n    {params})\n{{\n{derived}{promises}{body}}}\n"
     );
     c
 }
@@ -442,6 +466,77 @@ fn definition_lines(part: &Nest) -> Vec<String> {
             .map(|e| Infix(e).to_string())
             .collect()
     }
+}
+
+/// A quotient in C, rounded down.
+fn divided(quotient: &Quotient) -> String {
+    let sum = quotient.terms.iter();
+    let sum = sum.fold(Affine::constant(quotient.offset), |sum, (name, c)| {
+        sum.plus(&Affine::iterator(name.clone()).times(*c))
+    });
+    let least = sum.interval(&|name| name.size().map(|size| (size.least, size.most)));
+    let by = quotient.divisor;
+    match (least.is_some_and(|(least, _)| least >= 0), sum.as_iterator()) {
+        (true, Some(name)) => format!("{name}/{by}"),
+        (true, None) => format!("({sum})/{by}"),
+        // C rounds towards zero.
+        (false, _) => format!("({sum})/{by} - (({sum})%{by} < 0)"),
+    }
+}
+
+/// The sizes of nests: those that callers give, and those that the function derives from them.
+struct Sizes {
+    of_caller: Vec<Name>,
+    derived: Vec<Name>,
+}
+
+fn sizes(nests: &[Nest], params: &[Param]) -> Result<Sizes, NoCode> {
+    let mut all: Vec<Name> = Vec::new();
+    for size in nests.iter().flat_map(Nest::sizes) {
+        if all.iter().any(|known| *known == size && known.size() != size.size()) {
+            return Err(NoCode::SizesDiffer { name: size });
+        }
+        if !all.contains(&size) {
+            all.push(size);
+        }
+    }
+    let locals = nests.iter().flat_map(Nest::locals);
+    let tensors = params.iter().map(|p| &p.tensor).chain(locals);
+    let tensors: HashSet<&Name> = tensors.filter_map(Tensor::name).collect();
+    let taken = |name: &&Name| tensors.contains(name) || symbol::is_taken(name.as_str());
+    if let Some(name) = all.iter().find(taken) {
+        return Err(NoCode::SizeIsTaken { name: name.clone() });
+    }
+    let is_derived = |name: &Name| name.size().is_some_and(|size| size.of.is_some());
+    let (derived, of_caller) = all.into_iter().partition(is_derived);
+    Ok(Sizes { of_caller, derived })
+}
+
+fn with_likely(sizes: &[Name]) -> Vec<(Name, i64)> {
+    let sizes = sizes.iter();
+    let likely = sizes.filter_map(|name| Some((name.clone(), name.size()?.likely)));
+    likely.collect()
+}
+
+/// The nests with sizes that all of `nests` are instances of, at the same sizes, with these.
+fn instances_of(nests: &[Nest]) -> Option<(Vec<Nest>, Vec<(Name, i64)>)> {
+    let mut values: Vec<(Name, i64)> = Vec::new();
+    let mut sized = Vec::with_capacity(nests.len());
+    for nest in nests {
+        let Some((of, own)) = nest.instance_of() else {
+            sized.push(nest.clone());
+            continue;
+        };
+        for (name, value) in own {
+            match values.iter().find(|(known, _)| known == name) {
+                Some((_, known)) if known != value => return None,
+                Some(_) => {}
+                None => values.push((name.clone(), *value)),
+            }
+        }
+        sized.push(of.clone());
+    }
+    (!values.is_empty()).then_some((sized, values))
 }
 
 /// The most steps of a path that the C spells out.

@@ -1,7 +1,7 @@
 //! Kernels: C text, and what a caller needs to know.
 
 use crate::elem::c_type;
-use crate::ir::Tensor;
+use crate::ir::{Name, Tensor};
 use crate::legality::Proof;
 use crate::target::Target;
 use std::collections::BTreeSet;
@@ -115,6 +115,9 @@ pub struct Kernel {
     pub headers: BTreeSet<Header>,
     /// Its definition in C11.
     pub function: String,
+    /// The sizes, which are the first arguments, with values: those of an instance, or the likely
+    /// ones.
+    pub sizes: Vec<(Name, i64)>,
     /// The arguments, in order.
     pub params: Vec<Param>,
     /// The proof that it computes its definition, or why there is none.
@@ -152,12 +155,29 @@ impl Vectors {
 }
 
 impl Kernel {
+    /// The kernel at values of its sizes, with the tensors that it then has.
+    #[must_use]
+    pub fn at_sizes(mut self, values: &[(Name, i64)]) -> Kernel {
+        let value = |name: &Name| {
+            let found = values.iter().find(|(known, _)| known == name);
+            found.map(|(_, value)| *value)
+        };
+        for (name, number) in &mut self.sizes {
+            *number = value(name).unwrap_or(*number);
+        }
+        for param in &mut self.params {
+            param.tensor = param.tensor.at_sizes(&value);
+        }
+        self
+    }
+
     /// A kernel of hand-written C, such as a probe of the machine. It has no definition.
     pub fn in_c(symbol: &str, function: String, params: Vec<Param>) -> Kernel {
         Kernel {
             symbol: symbol.to_owned(),
             headers: BTreeSet::new(),
             function,
+            sizes: Vec::new(),
             params,
             proof: Proof::Proved,
             vectors: Vectors::default(),
@@ -221,7 +241,8 @@ pub fn pointer(param: &Param) -> String {
         Role::In => "const ",
         Role::Out | Role::InOut => "",
     };
-    let (elem, extents) = (c_type(param.tensor.elem()), param.tensor.shape().extents());
+    let elem = c_type(param.tensor.elem());
+    let extents = param.tensor.shape().numbers().unwrap_or_default();
     let rest: String = extents.iter().skip(1).map(|e| format!("[{e}]")).collect();
     if rest.is_empty() {
         format!("{constant}{elem} *")
@@ -234,9 +255,11 @@ pub fn pointer(param: &Param) -> String {
 /// for ranks 0 and 1. In C++ only this form can say that nothing else aliases it.
 pub(super) fn parameter(tensor: &Tensor, constant: bool) -> String {
     let constant = if constant { "const " } else { "" };
-    let extents = tensor.shape().extents();
-    let rest: String = extents.iter().skip(1).map(|e| format!("[{e}]")).collect();
     let (elem, name) = (c_type(tensor.elem()), tensor.label());
+    let Some(extents) = tensor.shape().numbers() else {
+        return format!("{constant}{elem} *TEML_RESTRICT {name} /* {tensor} */");
+    };
+    let rest: String = extents.iter().skip(1).map(|e| format!("[{e}]")).collect();
     match extents {
         [] => format!("{constant}{elem} *TEML_RESTRICT {name}"),
         [first] => format!("{constant}{elem} *TEML_RESTRICT {name} /* {name}[{first}] */"),

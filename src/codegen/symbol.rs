@@ -9,7 +9,7 @@ use crate::ir::{Name, NameError, Nest, Tensor, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether C or C++ uses a name for something else, so that it cannot be a local name.
-fn is_taken(text: &str) -> bool {
+pub(super) fn is_taken(text: &str) -> bool {
     has_taken_prefix(text) || RESERVED.contains(&text)
 }
 

@@ -105,7 +105,7 @@ takes! {
     Path, Steps, &'a Path: Arg::Steps(steps) => steps;
     Domain, Ranges, Domain: Arg::Ranges(ranges) => ranges.clone();
     Text, Text, &'a str: Arg::Word(text) => text;
-    Extents, Extents, &'a [i64]: Arg::Extents(list) => list;
+    Extents, Extents, &'a [Affine]: Arg::Extents(list) => list;
     Order, Order, &'a [i64]: Arg::Order(list) => list;
     Dimensions, Dimensions, &'a [[i64; 2]]: Arg::Dimensions(pairs) => pairs;
     Iterators, Iters, &'a [Affine]: Arg::Iters(list) => list;

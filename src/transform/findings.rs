@@ -145,6 +145,8 @@ impl Finding for Invalid {
             | Invalid::NotCollapsible { .. }
             | Invalid::PrefetchInVector { .. }
             | Invalid::OutOfScope { .. }
+            | Invalid::LocalSized { .. }
+            | Invalid::LoopIsSize { .. }
             | Invalid::LocalClash { .. } => Class::Refusal,
         }
     }
@@ -165,6 +167,10 @@ impl Finding for Invalid {
             Invalid::OutOfScope { .. } | Invalid::LocalClash { .. } => {
                 "rearrange the loops first, and introduce local tensors at the end"
             }
+            Invalid::LocalSized { .. } => {
+                "block the loops of these dimensions first, so that a block has a number of elements"
+            }
+            Invalid::LoopIsSize { .. } => "give the loop another name",
             Invalid::Malformed(_) => "please report this",
             Invalid::TooDeep | Invalid::IndexTooLarge { .. } | Invalid::LocalTooLarge { .. } => {
                 return None;

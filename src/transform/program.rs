@@ -249,16 +249,16 @@ pub(super) fn temporary(value: &Expr, variables: &[Variable]) -> Option<Tensor> 
     let names = value.iterators();
     let extents = names.iter().map(|name| {
         let range = ranges.iter().find(|r| r.name == *name)?;
-        (range.low == 0).then(|| range.extent())
+        (range.low == 0).then(|| range.dim())
     });
-    let extents: Vec<u64> = extents.collect::<Option<_>>()?;
+    let extents: Vec<Affine> = extents.collect::<Option<_>>()?;
     let is_taken = |name: &Name| variables.iter().any(|v| v.tensor.name() == Some(name));
     let mut numbered = (1..).filter_map(|k: usize| Name::new(&format!("t{k}")).ok());
     let name = numbered.find(|name| !is_taken(name))?;
     let tensor = if extents.is_empty() {
         Tensor::scalar(value.elem())
     } else {
-        Tensor::new(Shape::of_extents(extents), value.elem())
+        Tensor::new(Shape::of_virtual_dims(extents), value.elem())
     };
     Some(tensor.named(name))
 }

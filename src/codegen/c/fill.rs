@@ -1,31 +1,30 @@
 //! Fills: `memset` for zeros in a whole tensor, loops for all others.
 
 use super::printer::Printer;
+use super::value::at;
 use crate::elem::c_type;
 use crate::ir::Fill;
 use crate::kernel::Header;
-use std::fmt::Write;
 
 impl Printer<'_> {
     pub(super) fn fill(&mut self, fill: &Fill) {
-        let shape = fill.target.shape();
-        let whole = fill
-            .region
-            .iter()
-            .zip(shape.extents())
-            .all(|((low, extent), full)| low.as_constant() == Some(0) && extent == full);
-        if whole && fill.value.is_zero() {
+        let numbers = fill.target.shape().numbers();
+        let whole = numbers.filter(|extents| {
+            let mut sides = fill.region.iter().zip(*extents);
+            sides.all(|((low, extent), full)| low.as_constant() == Some(0) && extent == full)
+        });
+        if let (Some(extents), true) = (whole, fill.value.is_zero()) {
             self.values.headers.insert(Header::Memset);
             let (name, elem) = (fill.target.label(), c_type(fill.target.elem()));
-            let extents: String = shape.extents().iter().map(|e| format!("[{e}]")).collect();
+            let extents: String = extents.iter().map(|e| format!("[{e}]")).collect();
             self.line(&format!("memset({name}, 0, sizeof({elem}{extents}));"));
             return;
         }
         let depth = self.depth;
-        let mut index = String::new();
+        let mut index: Vec<String> = Vec::new();
         for (d, (low, extent)) in fill.region.iter().enumerate() {
             if *extent == 1 {
-                let _ = write!(index, "[{low}]");
+                index.push(low.to_string());
                 continue;
             }
             // Scripts cannot use this name, so it hides nothing.
@@ -36,13 +35,10 @@ impl Printer<'_> {
                 low.plus_constant(i64::try_from(*extent).unwrap_or(i64::MAX)),
             ));
             self.depth += 1;
-            let _ = write!(index, "[{name}]");
-        }
-        if index.is_empty() {
-            index.push_str("[0]");
+            index.push(name);
         }
         let value = self.values.constant(fill.value);
-        self.line(&format!("{}{index} = {value};", fill.target.label()));
+        self.line(&format!("{} = {value};", at(&fill.target, &index)));
         self.depth = depth;
     }
 }

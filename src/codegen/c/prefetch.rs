@@ -1,6 +1,7 @@
 //! Prints prefetches.
 
 use super::printer::Printer;
+use super::value::at;
 use crate::analysis::prefetch_address::Touch;
 use crate::analysis::prefetch_plan::Slice;
 use crate::ir::{Affine, Tensor};
@@ -13,10 +14,8 @@ impl Printer<'_> {
     /// Prefetches an element; an index outside of the tensor is moved to the closest element.
     pub(super) fn prefetch(&mut self, touch: &Touch) {
         let Touch { tensor, index, .. } = touch;
-        let extents = tensor.shape().extents().iter();
-        let last: Vec<i64> = extents
-            .map(|extent| i64::try_from(extent - 1).unwrap_or(i64::MAX))
-            .collect();
+        let dims = tensor.shape().dims();
+        let last: Vec<Affine> = dims.iter().map(|extent| extent.plus_constant(-1)).collect();
         let Some(text) = self.inside(tensor, index, &last) else {
             return;
         };
@@ -120,7 +119,8 @@ impl Printer<'_> {
     }
 
     fn address(&mut self, share: &Slice, first: &[Affine], row_of: Option<&str>) -> Option<String> {
-        let mut index = self.inside_each(first, &share.last)?;
+        let last: Vec<Affine> = share.last.iter().copied().map(Affine::constant).collect();
+        let mut index = self.inside_each(first, &last)?;
         if let Some(row_of) = row_of {
             index[share.rows.dimension].push_str(row_of);
         }
@@ -129,22 +129,21 @@ impl Printer<'_> {
     }
 
     /// The element at an index that is clamped to `0..=last`.
-    fn inside(&mut self, tensor: &Tensor, index: &[Affine], last: &[i64]) -> Option<String> {
-        let index = self.inside_each(index, last)?;
-        let index = index.iter().map(|index| format!("[{index}]"));
-        Some(tensor.label().to_owned() + index.collect::<String>().as_str())
+    fn inside(&mut self, tensor: &Tensor, index: &[Affine], last: &[Affine]) -> Option<String> {
+        Some(at(tensor, &self.inside_each(index, last)?))
     }
 
-    fn inside_each(&mut self, index: &[Affine], last: &[i64]) -> Option<Vec<String>> {
+    fn inside_each(&mut self, index: &[Affine], last: &[Affine]) -> Option<Vec<String>> {
         if !index.iter().all(Affine::is_in_limits) {
             return None;
         }
         let mut texts = Vec::new();
         for (at, last) in index.iter().zip(last) {
-            let (low, high) = self.bounds.interval(at).unwrap_or((i64::MIN, i64::MAX));
+            let (low, _) = self.bounds.interval(at).unwrap_or((i64::MIN, i64::MAX));
+            let beyond = self.bounds.interval(&at.minus(last));
             let mut at = vec![at.clone()];
-            if high > *last {
-                at.push(Affine::constant(*last));
+            if beyond.is_none_or(|(_, most)| most > 0) {
+                at.push(last.clone());
             }
             let mut inside = self.bound("min", &at);
             if low < 0 {

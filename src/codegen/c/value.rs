@@ -46,7 +46,7 @@ impl Values {
         let first = |a: &Affine| a.substitute(&|name| unrolled(name).then(Affine::default));
         let moves = |a: &Affine| first(a) != *a && first(a).as_constant().is_none();
         match index.iter().position(moves) {
-            Some(row) if self.adds && row + 1 < index.len() => {
+            Some(row) if self.adds && row + 1 < index.len() && !tensor.shape().is_sized() => {
                 let text = |index: &[Affine]| -> String {
                     index.iter().map(|a| format!("[{a}]")).collect()
                 };
@@ -383,13 +383,34 @@ pub(super) fn is_guarded(op: BinaryOp, elem: Elem, divisor: Option<&Expr>) -> bo
 }
 
 pub(super) fn element(tensor: &Tensor, index: &[Affine]) -> String {
-    format!("{}{}", tensor.label(), index_text(index))
+    let index: Vec<String> = index.iter().map(Affine::to_string).collect();
+    at(tensor, &index)
 }
 
-/// The index of an access in C. The only element of rank 0 also has an index.
-fn index_text(index: &[Affine]) -> String {
-    match index {
-        [] => "[0]".to_owned(),
-        _ => index.iter().map(|a| format!("[{a}]")).collect(),
+/// The element at indices in C. The only element of rank 0 also has an index. Tensors with sizes
+/// have one dimension there: C++ has no arrays of variable length.
+pub(super) fn at(tensor: &Tensor, index: &[String]) -> String {
+    let label = tensor.label();
+    let Some((first, rest)) = index.split_first() else {
+        return format!("{label}[0]");
+    };
+    if !tensor.shape().is_sized() {
+        let index: String = index.iter().map(|a| format!("[{a}]")).collect();
+        return format!("{label}{index}");
     }
+    let grouped = |text: &str| match text.contains(' ') {
+        true => format!("({text})"),
+        false => text.to_owned(),
+    };
+    let dims = tensor.shape().dims();
+    let flat = rest.iter().zip(dims.iter().skip(1));
+    let flat = flat.fold(first.clone(), |flat, (index, extent)| {
+        let row = format!("{}*{}", grouped(&flat), grouped(&extent.to_string()));
+        match index.as_str() {
+            "0" => row,
+            negative if negative.starts_with('-') => format!("{row} + ({negative})"),
+            index => format!("{row} + {index}"),
+        }
+    });
+    format!("{label}[{flat}]")
 }

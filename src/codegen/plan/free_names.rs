@@ -2,6 +2,7 @@
 
 use super::tree::{Fetch, Node};
 use crate::ir::{Affine, Name, Tensor};
+use std::collections::BTreeSet;
 
 /// Tensors in the order of appearance, and iterators.
 #[derive(Default)]
@@ -95,7 +96,15 @@ impl FreeNames {
     fn tensor(&mut self, tensor: &Tensor) {
         if !self.tensors.iter().any(|t| t.name() == tensor.name()) {
             self.tensors.push(tensor.clone());
+            tensor.shape().for_each_size(&mut |size| self.iterators.push(size.clone()));
         }
+    }
+
+    /// The sizes, in the order of their names.
+    pub(super) fn sizes(&self) -> Vec<Name> {
+        let sizes = self.iterators.iter().filter(|name| name.size().is_some());
+        let sizes: BTreeSet<&Name> = sizes.collect();
+        sizes.into_iter().cloned().collect()
     }
 
     fn index(&mut self, index: &Affine) {

@@ -75,10 +75,10 @@ fn outlined(
                 let body = if band == 1 && !l.is_simd() && is_worth() {
                     let body = outlined(&l.body, 0, iterators, &bounds);
                     let free = FreeNames::of(&l.body);
-                    let used = iterators.iter().filter(|name| free.mentions(name));
+                    let used = iterators.iter().filter(|name| free.mentions(name)).cloned();
                     vec![Node::Outlined(Outlined {
                         of: l.of.name.clone(),
-                        iterators: used.cloned().collect(),
+                        iterators: used.chain(free.sizes()).collect(),
                         tensors: free.tensors,
                         body,
                     })]

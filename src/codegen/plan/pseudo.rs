@@ -125,7 +125,7 @@ fn local(local: &Local) -> String {
     let tensor = &local.tensor;
     let extents: String = tensor
         .shape()
-        .extents()
+        .dims()
         .iter()
         .map(|e| format!("[{e}]"))
         .collect();

@@ -238,10 +238,13 @@ const MIN_LINES: i64 = 16;
 
 /// The distance in memory, in elements, between consecutive values of an iterator.
 fn stride(tensor: &Tensor, index: &[Affine], iterator: &Name) -> Option<i64> {
-    let (mut by, mut row) = (0i64, 1i64);
-    for (at, extent) in index.iter().zip(tensor.shape().extents()).rev() {
-        by = by.checked_add(at.coefficient(iterator).checked_mul(row)?)?;
-        row = row.checked_mul(i64::try_from(*extent).ok()?)?;
+    let (mut by, mut row) = (0i64, Some(1i64));
+    for (at, extent) in index.iter().zip(tensor.shape().dims()).rev() {
+        match at.coefficient(iterator) {
+            0 => {}
+            c => by = by.checked_add(c.checked_mul(row?)?)?,
+        }
+        row = row.and_then(|row| row.checked_mul(extent.as_constant()?));
     }
     Some(by)
 }
@@ -250,10 +253,13 @@ fn stride(tensor: &Tensor, index: &[Affine], iterator: &Name) -> Option<i64> {
 /// tensor. The iterator of the lanes is a multiple of their number.
 pub(crate) fn is_aligned(s: &Stmt, lane: &Name, bytes: i64) -> bool {
     let elements = bytes / s.target.elem().size() as i64;
+    let Some(extents) = s.target.shape().numbers() else {
+        return false;
+    };
     let mut stride = 1;
     s.index
         .iter()
-        .zip(s.target.shape().extents())
+        .zip(extents)
         .rev()
         .all(|(index, extent)| {
             let multiple = |number: i64| (number % elements) * stride % elements == 0;

@@ -60,8 +60,11 @@ impl Bounds {
 
     pub fn get(&self, name: &Name) -> Option<(i64, i64)> {
         let mut all = self.0.iter();
-        all.find(|(known, _)| known == name)
-            .map(|(_, range)| *range)
+        match (all.find(|(known, _)| known == name), name.size()) {
+            (Some((_, range)), _) => Some(*range),
+            (None, Some(size)) => Some((size.least, size.most)),
+            (None, None) => None,
+        }
     }
 
     /// The [`extent`] of a range, also if it is constant only within these bounds.

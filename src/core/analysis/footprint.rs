@@ -107,11 +107,10 @@ pub fn footprint(nest: &Nest, uses: &[Use], depth: usize) -> Option<Vec<Side>> {
                 .collect(),
         });
     }
-    let extents = first.tensor.shape().extents();
-    let sides = sides?.into_iter().zip(extents);
+    let sides = sides?.into_iter().zip(first.tensor.shape().dims());
     Some(
         sides
-            .map(|(ends, extent)| ends.side(*extent, &around, &chain))
+            .map(|(ends, extent)| ends.side(&extent, &around, &chain))
             .collect(),
     )
 }
@@ -220,14 +219,13 @@ impl Ends {
     }
 
     /// The side of a box in a dimension of `extent` elements.
-    fn side(mut self, extent: u64, around: &Bounds, chain: &[&Loop]) -> Side {
-        let extent = i64::try_from(extent).unwrap_or(i64::MAX);
+    fn side(mut self, extent: &Affine, around: &Bounds, chain: &[&Loop]) -> Side {
         self.lower.push(Affine::constant(0));
-        self.upper.push(Affine::constant(extent));
+        self.upper.push(extent.clone());
         self.prune(around);
         // If intervals do not suffice, relations between iterators may prove that the index stays
         // inside.
-        let (first, end) = (Affine::constant(0), Affine::constant(extent));
+        let (first, end) = (Affine::constant(0), extent.clone());
         if self
             .lower
             .iter()
@@ -243,7 +241,7 @@ impl Ends {
             let interval = around.interval(&b.minus(a));
             interval.map_or(i64::MAX, |(_, high)| high)
         };
-        let mut best = (Affine::constant(0), extent);
+        let mut best = (Affine::constant(0), greatest(&first, extent));
         for low in &self.lower {
             for high in &self.upper {
                 let size = greatest(low, high).max(1);

@@ -3,9 +3,10 @@
 //!
 //! The greatest and the least value follow from the bounds, from the innermost loop outwards. That
 //! is exact if every loop runs. Otherwise the search enumerates values of the outer loops while the
-//! answer is open. Iterations and bounds have budgets. Beyond them the answer is [`Stays::Open`].
+//! answer is open. Iterations and bounds have budgets. Beyond them, the polyhedral library decides. If it
+//! cannot, the answer is [`Stays::Open`].
 
-use crate::poly::is_stopped;
+use crate::poly::{self, Assumed, Linear, Piece, Relation, is_stopped};
 
 /// A sum of numbered variables with factors.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +29,9 @@ const TRIALS: u64 = 2_000_000;
 /// The budget of bounds, for loops with several, which have very many combinations.
 const BOUNDS: u64 = 1_000_000;
 
+/// The budget of the polyhedral library, in its operations.
+const OPERATIONS: u64 = 2_000_000;
+
 /// The search polls for a stop request after this many iterations or bounds.
 const ASKED: u64 = 4096;
 
@@ -43,29 +47,80 @@ pub(super) enum Stays {
 }
 
 /// Whether `index` is in `0..extent` in all iterations of `loops`. A loop is a variable with its
-/// values, and comes after the loops that its bounds depend on.
-pub(super) fn stays(index: &Form, extent: u64, loops: &[(usize, Span)]) -> Stays {
+/// values, and comes after the loops that its bounds depend on. Sizes are the first loops.
+pub(super) fn stays(index: &Form, extent: &Form, loops: &[(usize, Span)]) -> Stays {
+    let mut rest = extent.plus(&[(index.clone(), -1)], &[]);
+    rest.offset = rest.offset.saturating_sub(1);
     let mut search = Search {
-        index,
-        last: i64::try_from(extent).unwrap_or(i64::MAX).saturating_sub(1),
+        both: [index.clone(), rest],
         loops,
-        left: TRIALS,
+        // A size has too many values to try them.
+        left: if loops.iter().any(|(_, span)| span.is_vast()) { 0 } else { TRIALS },
         bounds: BOUNDS,
+    };
+    let leaves = |values: Vec<i64>| {
+        let known = known(loops, &values);
+        Stays::Leaves(index.plus(&[], &known).offset, values)
     };
     let mut values = Vec::new();
     match search.visit(&mut values) {
-        None => Stays::Open,
+        None => match poly::assuming(Assumed::default(), || exactly(&search.both, loops)) {
+            None => Stays::Open,
+            Some(None) => Stays::Inside,
+            Some(Some(values)) => leaves(values),
+        },
         Some(false) => Stays::Inside,
-        Some(true) => {
-            let value = index.plus(&[], &search.known(&values)).offset;
-            Stays::Leaves(value, values)
-        }
+        Some(true) => leaves(values),
     }
 }
 
+/// The first iteration in which one of two forms is negative, decided by the polyhedral library.
+/// `None` if it cannot.
+fn exactly(both: &[Form; 2], loops: &[(usize, Span)]) -> Option<Option<Vec<i64>>> {
+    let variable = |v: usize| format!("v{v}");
+    let linear = |form: &Form| {
+        let terms = form.terms.iter().map(|(v, c)| (*c, variable(*v)));
+        Linear::new(terms, form.offset)
+    };
+    let names: Vec<String> = loops.iter().map(|(v, _)| variable(*v)).collect();
+    // Sizes are variables here.
+    let mut all = Piece::set("", names.iter().map(String::as_str));
+    for ((_, span), x) in loops.iter().zip(&names) {
+        for bound in &span.lower {
+            all = all.constrain(linear(bound), Relation::LessOrEqual, x.as_str());
+        }
+        for bound in &span.upper {
+            all = all.constrain(x.as_str(), Relation::Less, linear(bound));
+        }
+        if let (true, [first]) = (span.step > 1, &span.lower[..]) {
+            let count = format!("{x} count");
+            let at = Linear::new([(1, x.as_str()), (-span.step, count.as_str())], 0);
+            all = all.exists(&count).constrain(at, Relation::Equal, linear(first));
+        } else if span.step > 1 {
+            return None;
+        }
+    }
+    let mut found: Option<Vec<i64>> = None;
+    for form in both {
+        let negative = all.clone().constrain(linear(form), Relation::Less, 0);
+        let point = poly::bounded(OPERATIONS, || negative.first()).ok()?;
+        let values = point.map(|point| point.coordinates);
+        found = match (found, values) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+    }
+    Some(found)
+}
+
+fn known(loops: &[(usize, Span)], values: &[i64]) -> Vec<(usize, i64)> {
+    let loops = loops.iter().map(|(v, _)| *v);
+    loops.zip(values.iter().copied()).collect()
+}
+
 struct Search<'a> {
-    index: &'a Form,
-    last: i64,
+    /// The index, and what is left of the extent behind it: both have to be at least 0.
+    both: [Form; 2],
     loops: &'a [(usize, Span)],
     left: u64,
     /// The remaining budget of bounds, for loops with several.
@@ -76,13 +131,15 @@ impl Search<'_> {
     /// Whether an iteration with these values of the outer loops leaves the dimension. Its values
     /// are then in `values`. `None` if that is open.
     fn visit(&mut self, values: &mut Vec<i64>) -> Option<bool> {
-        let known = self.known(values);
-        let index = self.index.plus(&[], &known);
+        let known = known(self.loops, values);
         let loops = self.loops;
         let inner = &loops[values.len()..];
-        let least = extreme(&index, inner, &known, -1, &mut self.bounds)?;
-        let greatest = extreme(&index, inner, &known, 1, &mut self.bounds)?;
-        if least >= 0 && greatest <= self.last {
+        let mut stays = true;
+        for form in &self.both {
+            let form = form.plus(&[], &known);
+            stays &= least(&form, inner, &known, &mut self.bounds)? >= 0;
+        }
+        if stays {
             return Some(false);
         }
         let Some((_, span)) = inner.first() else {
@@ -101,11 +158,6 @@ impl Search<'_> {
         }
         Some(false)
     }
-
-    fn known(&self, values: &[i64]) -> Vec<(usize, i64)> {
-        let loops = self.loops.iter().map(|(v, _)| *v);
-        loops.zip(values.iter().copied()).collect()
-    }
 }
 
 /// Takes one from a budget. `None` if it is exhausted or the search is stopped.
@@ -114,13 +166,12 @@ fn one_less(budget: u64) -> Option<u64> {
     (left % ASKED != 0 || !is_stopped()).then_some(left)
 }
 
-/// A bound of the greatest value (`sign` 1) or of the least one (`sign` -1) of `form` over the
-/// `loops`. `None` if it needs more than `left` bounds, or the search is stopped.
-fn extreme(
+/// A bound of the least value of `form` over the `loops`. `None` if it needs more than `left`
+/// bounds, or the search is stopped.
+fn least(
     form: &Form,
     loops: &[(usize, Span)],
     known: &[(usize, i64)],
-    sign: i64,
     left: &mut u64,
 ) -> Option<i64> {
     let Some(((v, span), outer)) = loops.split_last() else {
@@ -128,9 +179,9 @@ fn extreme(
     };
     let c = form.factor(*v);
     if c == 0 {
-        return extreme(form, outer, known, sign, left);
+        return least(form, outer, known, left);
     }
-    let (bounds, shift) = if c * sign > 0 {
+    let (bounds, shift) = if c < 0 {
         (&span.upper, -1)
     } else {
         (&span.lower, 0)
@@ -143,13 +194,9 @@ fn extreme(
         let mut bound = bound.plus(&[], known);
         bound.offset += shift;
         let rest = form.without(*v).plus(&[(bound, c)], &[]);
-        let value = extreme(&rest, outer, known, sign, left)?;
+        let value = least(&rest, outer, known, left)?;
         // All bounds hold, so take the tightest one.
-        found = Some(match (found, sign > 0) {
-            (None, _) => value,
-            (Some(other), true) => value.min(other),
-            (Some(other), false) => value.max(other),
-        });
+        found = Some(found.map_or(value, |other| value.max(other)));
     }
     Some(found.unwrap_or(form.offset))
 }
@@ -191,6 +238,13 @@ impl Form {
 }
 
 impl Span {
+    /// Whether it has more values than can be tried.
+    fn is_vast(&self) -> bool {
+        let (low, high) = self.values(&[]);
+        let is_number = |form: &Form| form.terms.is_empty();
+        self.upper.iter().all(is_number) && high.saturating_sub(low).unsigned_abs() > TRIALS
+    }
+
     /// The first value, and one past the last, if the variables in the bounds are known.
     fn values(&self, known: &[(usize, i64)]) -> (i64, i64) {
         let value = |bound: &Form| bound.plus(&[], known).offset;
@@ -223,16 +277,16 @@ mod tests {
             (1, span(form(0, &[]), form(1, &[(0, 1)]))),
         ];
         assert_eq!(
-            stays(&form(0, &[(0, 1), (1, -1)]), 10, &loops),
+            stays(&form(0, &[(0, 1), (1, -1)]), &form(10, &[]), &loops),
             Stays::Inside
         );
         assert_eq!(
-            stays(&form(0, &[(0, 1), (1, 1)]), 19, &loops),
+            stays(&form(0, &[(0, 1), (1, 1)]), &form(19, &[]), &loops),
             Stays::Inside
         );
-        let leaves = stays(&form(0, &[(0, 1), (1, 1)]), 18, &loops);
+        let leaves = stays(&form(0, &[(0, 1), (1, 1)]), &form(18, &[]), &loops);
         assert_eq!(leaves, Stays::Leaves(18, vec![9, 9]));
-        let leaves = stays(&form(-1, &[(0, 1), (1, -1)]), 10, &loops);
+        let leaves = stays(&form(-1, &[(0, 1), (1, -1)]), &form(10, &[]), &loops);
         assert_eq!(leaves, Stays::Leaves(-1, vec![0, 0]));
     }
 
@@ -243,8 +297,8 @@ mod tests {
             (0, span(form(0, &[]), form(10, &[]))),
             (1, span(form(1, &[(0, 1)]), form(10, &[]))),
         ];
-        assert_eq!(stays(&form(1, &[(0, 1)]), 10, &loops), Stays::Inside);
-        let leaves = stays(&form(2, &[(0, 1)]), 10, &loops);
+        assert_eq!(stays(&form(1, &[(0, 1)]), &form(10, &[]), &loops), Stays::Inside);
+        let leaves = stays(&form(2, &[(0, 1)]), &form(10, &[]), &loops);
         assert_eq!(leaves, Stays::Leaves(10, vec![8, 9]));
     }
 
@@ -260,7 +314,7 @@ mod tests {
             inner.lower = vec![form(-1, &[(v - 1, 1)]), form(-2, &[(v - 2, 1)])];
             loops.push((v, inner));
         }
-        assert_eq!(stays(&form(0, &[(59, 1)]), 100, &loops), Stays::Open);
+        assert_eq!(stays(&form(0, &[(59, 1)]), &form(100, &[]), &loops), Stays::Open);
     }
 
     #[test]
@@ -272,12 +326,12 @@ mod tests {
         j.lower.push(form(-3, &[(0, 1)]));
         j.upper.push(form(1, &[(0, 1)]));
         let loops = [(0, i), (1, j)];
-        assert_eq!(stays(&form(0, &[(0, 1)]), 9, &loops), Stays::Inside);
+        assert_eq!(stays(&form(0, &[(0, 1)]), &form(9, &[]), &loops), Stays::Inside);
         assert_eq!(
-            stays(&form(0, &[(0, 1), (1, -1)]), 4, &loops),
+            stays(&form(0, &[(0, 1), (1, -1)]), &form(4, &[]), &loops),
             Stays::Inside
         );
-        let leaves = stays(&form(0, &[(0, 1), (1, -1)]), 3, &loops);
+        let leaves = stays(&form(0, &[(0, 1), (1, -1)]), &form(3, &[]), &loops);
         assert_eq!(leaves, Stays::Leaves(3, vec![4, 1]));
     }
 }

@@ -1,6 +1,6 @@
 //! The values of an iterator.
 
-use crate::ir::{Digit, Name, Range};
+use crate::ir::{Affine, Digit, Name, Range};
 
 /// The half-open range of an iterator.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +18,25 @@ pub struct IteratorRange {
 }
 
 impl IteratorRange {
+    /// All values of an iterator that is alone in a dimension of this extent.
+    pub fn of_dim(name: Name, extent: Affine) -> IteratorRange {
+        let most = extent.interval(&|size| size.size().map(|size| (size.least, size.most)));
+        let most = most.map_or(i64::MAX, |(_, most)| most.max(0));
+        let is_number = extent.as_constant().is_some();
+        let given = Range {
+            lower: vec![Affine::constant(0)],
+            upper: vec![extent],
+            step: 1,
+        };
+        IteratorRange {
+            name,
+            low: 0,
+            high: most,
+            alone: is_number.then(|| most.unsigned_abs()),
+            given: (!is_number).then_some(given),
+        }
+    }
+
     /// The range for a loop.
     pub fn range(&self) -> Range {
         let whole = || Range::constant(self.low, self.high);
@@ -77,8 +96,44 @@ impl IteratorRange {
         Some(values.div_ceil(range.step.unsigned_abs()))
     }
 
+    /// The number of its values, in terms of sizes. Of a range whose bounds have iterators, and of
+    /// several bounds that sizes leave open, it is the number of values of the box around it.
+    pub fn dim(&self) -> Affine {
+        let sized = self.given.as_ref().filter(|range| {
+            let mut sizes = range.bounds().flat_map(Affine::sizes);
+            sizes.next().is_some()
+        });
+        match sized.map(|range| (&range.lower[..], &range.upper[..])) {
+            Some(([low], [high])) if low.is_fixed() && high.is_fixed() => high.minus(low),
+            _ => Affine::constant(i64::try_from(self.extent()).unwrap_or(i64::MAX)),
+        }
+    }
+
     /// The number of values in the box.
     pub fn extent(&self) -> u64 {
         (self.high - self.low).unsigned_abs()
     }
+}
+
+/// The greatest value (`sign` 1) or the least one (`sign` -1) of an index, in terms of sizes.
+/// `None` if several bounds leave it open.
+pub fn extreme(index: &Affine, ranges: &[IteratorRange], sign: i64) -> Option<Affine> {
+    let mut index = index.clone();
+    // Each bound has iterators further out only.
+    for _ in 0..=ranges.len() {
+        let Some(name) = index.iterators().next().cloned() else {
+            return Some(index);
+        };
+        let range = ranges.iter().find(|r| r.name == name)?.range();
+        let ([low], [high]) = (&range.lower[..], &range.upper[..]) else {
+            return None;
+        };
+        let value = if index.coefficient(&name) * sign > 0 {
+            high.plus_constant(-1)
+        } else {
+            low.clone()
+        };
+        index = index.substitute(&|other| (*other == name).then(|| value.clone()));
+    }
+    None
 }

@@ -11,7 +11,7 @@ pub struct Dimension {
     /// Counted from 1.
     pub dimension: usize,
     /// The extent of that dimension.
-    pub extent: u64,
+    pub extent: Affine,
 }
 
 impl fmt::Display for Dimension {
@@ -147,6 +147,29 @@ pub enum Mismatch {
         iterator: Name,
         /// The range that it would get.
         range: (i64, i64),
+        index: Affine,
+        /// Its dimension.
+        place: Dimension,
+    },
+    /// Sizes are free, and an access would omit terms of a reduction.
+    #[error(
+        "the reduction over `{iterator}` would take only {range}, and `{index}` in {place} has more"
+    )]
+    Omits {
+        iterator: Name,
+        /// The range that it would get.
+        range: String,
+        index: Affine,
+        /// Its dimension.
+        place: Dimension,
+    },
+    /// Sizes are free, and the values of an iterator would end at a quotient of them.
+    #[error(
+        "the range of `{iterator}` in `{index}` in {place} cannot be inferred: its bounds are not \
+         affine in the sizes"
+    )]
+    NotAffine {
+        iterator: Name,
         index: Affine,
         /// Its dimension.
         place: Dimension,

@@ -8,7 +8,7 @@
 //! are dense.
 
 use super::iterator_range::IteratorRange;
-use crate::ir::Name;
+use crate::ir::{Affine, Name};
 
 /// Whether different values of the iterators of `terms` give different sums.
 pub fn is_injective(terms: &[(Name, i64)], ranges: &[IteratorRange]) -> bool {
@@ -38,6 +38,20 @@ pub fn dense_extent(terms: &[(Name, i64)], ranges: &[IteratorRange]) -> Option<u
         reach = extended(reach, c, extent);
     }
     reach?.checked_add(1)
+}
+
+/// Whether an index evidently takes all values from 0 to before `extent`, which may have sizes.
+pub fn covers(index: &Affine, extent: &Affine, ranges: &[IteratorRange]) -> bool {
+    let Some(number) = extent.as_constant() else {
+        let name = index.as_iterator();
+        let range = ranges.iter().find(|r| Some(&r.name) == name);
+        let given = range.and_then(|r| r.given.as_ref());
+        return given.is_some_and(|given| {
+            let ends = (&given.lower[..], &given.upper[..]);
+            given.step == 1 && ends == (&[Affine::constant(0)][..], std::slice::from_ref(extent))
+        });
+    };
+    dense_extent(index.terms(), ranges) == Some(number.unsigned_abs())
 }
 
 /// The absolute coefficients in ascending order, with the extents of their iterators.

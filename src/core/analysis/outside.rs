@@ -4,7 +4,7 @@
 use super::facts::is_nonnegative;
 use super::inside::{Form, Span, Stays, stays};
 use super::mismatch::{Dimension, Mismatch};
-use crate::ir::{Affine, Fill, Index, Loop, Name, Stmt, Tensor, Tree};
+use crate::ir::{Affine, Fill, Index, Loop, Name, Nest, Stmt, Tensor, Tree};
 
 /// An access that leaves its tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,8 +17,8 @@ pub struct Outside {
 
 /// The first access of `trees`, in the order of the text, that leaves its tensor or cannot be
 /// decided.
-pub fn first_outside(trees: &[Tree]) -> Option<Outside> {
-    sequence(trees, &mut Vec::new())
+pub fn first_outside(nest: &Nest) -> Option<Outside> {
+    sequence(nest.trees(), &mut nest.context().iter().collect())
 }
 
 fn sequence<'a>(trees: &'a [Tree], around: &mut Vec<&'a Loop>) -> Option<Outside> {
@@ -75,21 +75,21 @@ fn of_fill(fill: &Fill, around: &[&Loop]) -> Option<Mismatch> {
 }
 
 fn access(tensor: &Tensor, index: &[Affine], around: &[&Loop]) -> Option<Mismatch> {
-    let extents = tensor.shape().extents().iter();
+    let extents = tensor.shape().dims();
     let mut dimensions = index.iter().zip(extents).enumerate();
-    dimensions.find_map(|(d, (index, &extent))| {
-        let end = Affine::constant(i64::try_from(extent).unwrap_or(i64::MAX).saturating_sub(1));
-        if is_nonnegative(index, around) && is_nonnegative(&end.minus(index), around) {
+    dimensions.find_map(|(d, (index, extent))| {
+        let left = extent.minus(index).plus_constant(-1);
+        if is_nonnegative(index, around) && is_nonnegative(&left, around) {
             return None;
         }
-        let loops = needed(index, around);
+        let loops = needed(&[index, &extent], around);
         let spans: Vec<(usize, Span)> = loops.iter().map(|k| (*k, span(*k, around))).collect();
         let place = || Dimension {
             tensor: tensor.label().to_owned(),
             dimension: d + 1,
-            extent,
+            extent: extent.clone(),
         };
-        match stays(&form(index, around), extent, &spans) {
+        match stays(&form(index, around), &form(&extent, around), &spans) {
             Stays::Inside => None,
             Stays::Open => Some(Mismatch::Unclear {
                 index: index.clone(),
@@ -107,7 +107,7 @@ fn access(tensor: &Tensor, index: &[Affine], around: &[&Loop]) -> Option<Mismatc
 
 /// The loops that determine the values of an index: its iterators, the loops that may not run, and
 /// the loops that the bounds of either depend on.
-fn needed(index: &Affine, around: &[&Loop]) -> Vec<usize> {
+fn needed(of: &[&Affine], around: &[&Loop]) -> Vec<usize> {
     let runs = |l: &Loop| l.range.as_constant().is_some_and(|(low, high)| low < high);
     let mut counts = vec![false; around.len()];
     for (k, l) in around.iter().enumerate().rev() {
@@ -115,7 +115,7 @@ fn needed(index: &Affine, around: &[&Loop]) -> Vec<usize> {
         let bounds = inner
             .into_iter()
             .any(|(o, c)| *c && o.range.mentions(&l.name));
-        counts[k] = index.mentions(&l.name) || bounds || !runs(l);
+        counts[k] = of.iter().any(|a| a.mentions(&l.name)) || bounds || !runs(l);
     }
     (0..around.len()).filter(|k| counts[*k]).collect()
 }
@@ -159,7 +159,7 @@ mod tests {
 
     fn first(text: &str) -> Option<String> {
         let nest = crate::ir::parse_nest(text).unwrap();
-        first_outside(nest.trees()).map(|o| format!("{}: {}", o.text, o.why))
+        first_outside(&nest).map(|o| format!("{}: {}", o.text, o.why))
     }
 
     #[test]

@@ -263,6 +263,9 @@ fn shared(
         i64::try_from(extent - side.extent.min(*extent)).unwrap_or(i64::MAX)
     };
     let tensor = found.first()?.tensor;
+    if tensor.shape().is_sized() {
+        return None;
+    }
     let rows = rows(sides, tensor)?;
     let elements = sides.iter().enumerate();
     let elements = elements.filter(|(d, _)| rows.count == 1 || *d != rows.dimension);

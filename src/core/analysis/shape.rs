@@ -28,7 +28,7 @@
 //!
 //! Accepted expressions never read or write out of bounds.
 
-pub use super::iterator_range::IteratorRange;
+pub use super::iterator_range::{IteratorRange, extreme};
 pub use super::mismatch::{Allowed, Dimension, Mismatch};
 use super::solver::Solver;
 use crate::ir::{Affine, Domain, Expr, Shape};
@@ -105,7 +105,7 @@ fn of_iterators(ranges: Vec<IteratorRange>) -> Vec<IteratorRange> {
 /// As [`ranges_so_far`].
 pub fn virtual_shape(expr: &Expr) -> Result<Shape, Mismatch> {
     let ranges = ranges_so_far(expr)?;
-    Ok(Shape::of_extents(ranges.iter().map(IteratorRange::extent)))
+    Ok(Shape::of_virtual_dims(ranges.iter().map(IteratorRange::dim).collect()))
 }
 
 /// Checks that an iterator list has one entry per dimension.

@@ -1,6 +1,7 @@
 //! Solves for the ranges of iterators, by the rules in the header of [`super::shape`].
 
 mod given;
+mod sized;
 
 use super::inside::{Form, Span, Stays, stays};
 use super::iterator_range::IteratorRange;
@@ -98,7 +99,7 @@ impl Solver {
                 index: Index::At(index),
             } => self.access(tensor, index, scope),
             Node::Index(index) => {
-                for (name, _) in index.terms() {
+                for name in index.iterators() {
                     self.lookup(name, scope);
                 }
             }
@@ -143,11 +144,14 @@ impl Solver {
     }
 
     fn declare(&mut self, name: &Name, free: bool) -> usize {
-        let (low, high) = UNBOUNDED;
+        let ((low, high), bounded) = match name.size() {
+            Some(size) => ((size.least, size.most.saturating_add(1)), true),
+            None => (UNBOUNDED, false),
+        };
         self.vars.push(Var {
             name: name.clone(),
-            free,
-            bounded: false,
+            free: free && name.size().is_none(),
+            bounded,
             low,
             high,
             window: None,
@@ -168,7 +172,10 @@ impl Solver {
     }
 
     fn access(&mut self, tensor: &Tensor, index: &[Affine], scope: &[usize]) {
-        for (d, (index, &extent)) in index.iter().zip(tensor.shape().extents()).enumerate() {
+        for (d, (index, extent)) in index.iter().zip(tensor.shape().dims()).enumerate() {
+            for size in extent.sizes() {
+                self.lookup(size, scope);
+            }
             let vars = index
                 .terms()
                 .iter()
@@ -199,7 +206,8 @@ impl Solver {
         if let Some(&v) = bound {
             return v;
         }
-        let known = self.vars.iter().position(|v| v.free && v.name == *name);
+        let is_it = |v: &Var| (v.free || v.name.size().is_some()) && v.name == *name;
+        let known = self.vars.iter().position(is_it);
         known.unwrap_or_else(|| self.declare(name, true))
     }
 
@@ -216,7 +224,7 @@ impl Solver {
     /// # Errors
     /// The first mismatch.
     pub fn solve_for_all(self) -> Result<Vec<IteratorRange>, Mismatch> {
-        self.solve_for(|_| true)
+        self.solve_for(|v| v.name.size().is_none())
     }
 
     fn solve_for(mut self, asked: impl Fn(&Var) -> bool) -> Result<Vec<IteratorRange>, Mismatch> {
@@ -226,6 +234,7 @@ impl Solver {
                 return Err(Mismatch::TooLarge { index, place });
             }
         }
+        self.give_sized()?;
         self.agree()?;
         // Process single iterators first, for better messages.
         for alone in [true, false] {
@@ -241,7 +250,7 @@ impl Solver {
                 }
             }
         }
-        while self.enclose() || self.fit_windows()? {}
+        while self.enclose() || self.fit_windows()? || self.fit_sized_windows()? {}
         self.have_values()?;
         // The value determines a target with inferred extents, so check its uses first.
         let (target, rest) = self.uses.split_at(self.of_target);
@@ -273,7 +282,7 @@ impl Solver {
     fn alone(&self, v: usize) -> Option<u64> {
         let alone = self.of_one(v).filter(|(u, _)| u.whole);
         let alone = alone.filter(|(u, _)| u.index.as_iterator().is_some());
-        alone.map(|(u, _)| u.place.extent).min()
+        alone.filter_map(|(u, _)| u.extent()).min()
     }
 
     /// Rule 3.
@@ -310,13 +319,9 @@ impl Solver {
     fn fit_windows(&mut self) -> Result<bool, Mismatch> {
         let mut fitted: Vec<usize> = Vec::new();
         for (k, u) in self.uses.iter().enumerate() {
-            let mut open = u.vars.iter().filter(|&&v| !self.vars[v].bounded);
-            let (Some(&v), None) = (open.next(), open.next()) else {
+            let Some(v) = self.only_open(u).filter(|_| !u.is_sized()) else {
                 continue;
             };
-            if self.vars[v].given.is_some() {
-                continue;
-            }
             let mut others = u.index.clone();
             let mut factor = 0;
             for ((name, c), &var) in u.index.terms().iter().zip(&u.vars) {
@@ -349,6 +354,15 @@ impl Solver {
         Ok(!fitted.is_empty())
     }
 
+    /// The only iterator of an index that has no range yet.
+    fn only_open(&self, u: &Use) -> Option<usize> {
+        let mut open = u.vars.iter().filter(|v| !self.vars[**v].bounded);
+        match (open.next(), open.next()) {
+            (Some(v), None) if self.vars[*v].given.is_none() => Some(*v),
+            _ => None,
+        }
+    }
+
     /// The least and the greatest value of `part`, a part of the index `u`.
     fn interval(&self, u: &Use, part: &Affine) -> (i64, i64) {
         let bounds = |name: &Name| {
@@ -376,7 +390,7 @@ impl Solver {
             return self.stays_inside_given(u);
         }
         let (low, high) = self.interval(u, &u.index);
-        if low >= 0 && high.unsigned_abs() < u.place.extent {
+        if low >= 0 && u.extent().is_some_and(|extent| high.unsigned_abs() < extent) {
             return Ok(());
         }
         let (index, place) = (u.index.clone(), u.place.clone());
@@ -460,9 +474,20 @@ impl Use {
     /// The only iterator of the index.
     fn single(&self) -> Option<usize> {
         match (self.index.terms(), self.vars.as_slice()) {
-            ([_], [v]) => Some(*v),
+            ([_], [v]) if !self.is_sized() => Some(*v),
             _ => None,
         }
+    }
+
+    /// The extent of its dimension, if it is a number.
+    fn extent(&self) -> Option<u64> {
+        self.place.extent.as_constant().map(i64::unsigned_abs)
+    }
+
+    /// Whether sizes are in the index or in the extent.
+    fn is_sized(&self) -> bool {
+        let all = [&self.index, &self.place.extent];
+        all.iter().any(|a| a.sizes().next().is_some())
     }
 
     /// The values of its only iterator that keep the index inside.
@@ -476,7 +501,7 @@ impl Use {
     /// The values x with `0 <= c*x + offset + rest <= extent - 1` for any `rest` in the given
     /// interval. The interval of x is half-open.
     fn allowed_of(&self, c: i64, rest: [i64; 2]) -> (i64, i64) {
-        let last = i64::try_from(self.place.extent).unwrap_or(i64::MAX / 4) - 1;
+        let last = self.place.extent.as_constant().unwrap_or(i64::MAX / 4) - 1;
         let offset = self.index.offset();
         let (at_zero, at_last) = (-offset - rest[0], last - offset - rest[1]);
         let (low, high) = if c > 0 {

@@ -91,6 +91,17 @@ pub enum Invalid {
         bytes: u64,
     },
     /// Invariants 1 to 5.
+    /// A local tensor's extent depends on sizes.
+    #[error("the local tensor {tensor} would have the shape {shape}, and local tensors need numbers")]
+    LocalSized {
+        /// The tensor.
+        tensor: String,
+        /// Its shape.
+        shape: String,
+    },
+    /// A loop is named like a size.
+    #[error("the loop `{name}` has the name of a size")]
+    LoopIsSize { name: Name },
     #[error("{0}")]
     Malformed(String),
 }
@@ -145,6 +156,10 @@ impl<'a> Walk<'a> {
         let others = nest.tensors();
         for (k, local) in locals.iter().enumerate() {
             let tensor = local.label().to_owned();
+            if local.shape().is_sized() {
+                let shape = local.shape().to_string();
+                return Err(Invalid::LocalSized { tensor, shape });
+            }
             let elements = local.shape().elements();
             let bytes = elements.saturating_mul(local.elem().size() as u64);
             if bytes > MAX_LOCAL {
@@ -203,6 +218,10 @@ impl<'a> Walk<'a> {
     }
 
     fn enter(&mut self, l: &'a Loop) -> Result<(), Invalid> {
+        if self.names.get(&l.name).is_some_and(|known| known.size().is_some()) {
+            let name = l.name.clone();
+            return Err(Invalid::LoopIsSize { name });
+        }
         if !self.names.insert(&l.name) {
             return malformed(format!("two loops are named `{}`", l.name));
         }

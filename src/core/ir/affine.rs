@@ -1,7 +1,7 @@
 //! Affine index expressions: `i`, `i + kh`, `2*i - 1`, a constant.
 
 use super::digit::Digit;
-use super::name::Name;
+use super::name::{Name, Quotient};
 use std::fmt;
 
 /// A sum of iterators with integer coefficients and a constant.
@@ -56,6 +56,49 @@ impl Affine {
     /// Whether `name` occurs.
     pub fn mentions(&self, name: &Name) -> bool {
         self.coefficient(name) != 0
+    }
+
+    /// The quotient of an expression of sizes by a number of at least 2, rounded down: a derived
+    /// size, or an expression where it divides evenly. `None` if it has iterators.
+    pub fn quotient_of_sizes(&self, divisor: i64) -> Option<Affine> {
+        if let Some(exact) = self.divided(divisor) {
+            return Some(exact);
+        }
+        let (whole, rest) = self.parted(divisor);
+        if !rest.is_fixed() {
+            return None;
+        }
+        if rest.terms.is_empty() {
+            return Some(whole);
+        }
+        let quotient = Quotient {
+            terms: rest.terms.clone(),
+            offset: rest.constant,
+            divisor,
+        };
+        Some(whole.plus(&Affine::iterator(quotient.named()?)))
+    }
+
+    /// The iterators in it: its names, without sizes.
+    pub fn iterators(&self) -> impl Iterator<Item = &Name> {
+        let names = self.terms.iter().map(|(name, _)| name);
+        names.filter(|name| name.size().is_none())
+    }
+
+    /// The sizes in it.
+    pub fn sizes(&self) -> impl Iterator<Item = &Name> {
+        let names = self.terms.iter().map(|(name, _)| name);
+        names.filter(|name| name.size().is_some())
+    }
+
+    /// Whether it is the same in all iterations of all loops.
+    pub fn is_fixed(&self) -> bool {
+        self.iterators().next().is_none()
+    }
+
+    /// Its value if all sizes are the likely ones. `None` if it has iterators.
+    pub fn likely(&self) -> Option<i64> {
+        self.evaluate(&|name| Some(name.size()?.likely))
     }
 
     /// The value, if no iterator occurs.

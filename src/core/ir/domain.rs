@@ -68,7 +68,7 @@ impl Domain {
     /// The iterators that occur in bounds.
     pub fn mentioned(&self) -> impl Iterator<Item = &Name> {
         let bounds = self.0.iter().flat_map(|(_, range)| range.bounds());
-        bounds.flat_map(|bound| bound.terms().iter().map(|(name, _)| name))
+        bounds.flat_map(Affine::iterators)
     }
 
     /// The domain with iterators in its bounds replaced, all at once.

@@ -284,8 +284,8 @@ impl Expr {
             Node::Access {
                 index: Index::At(index),
                 ..
-            } => own.extend(index.iter().flat_map(Affine::terms).map(|(name, _)| name)),
-            Node::Index(index) => own.extend(index.terms().iter().map(|(name, _)| name)),
+            } => own.extend(index.iter().flat_map(Affine::iterators)),
+            Node::Index(index) => own.extend(index.iterators()),
             Node::Reduce { over, within, .. } => {
                 bound.extend(over.iter().cloned());
                 outer = Some(within);
@@ -314,7 +314,7 @@ impl Expr {
     }
 
     fn collect_names(&self, found: &mut Vec<Name>) {
-        let mut add = |name: &Name| {
+        let add = |name: &Name| {
             let name = name.base();
             if !found.contains(&name) {
                 found.push(name);
@@ -325,12 +325,9 @@ impl Expr {
                 index: Index::At(index),
                 ..
             } => {
-                index
-                    .iter()
-                    .flat_map(Affine::terms)
-                    .for_each(|(n, _)| add(n));
+                index.iter().flat_map(Affine::iterators).for_each(add);
             }
-            Node::Index(index) => index.terms().iter().for_each(|(n, _)| add(n)),
+            Node::Index(index) => index.iterators().for_each(add),
             Node::Reduce { over, within, .. } => {
                 over.iter().chain(within.mentioned()).for_each(add);
             }

@@ -4,6 +4,7 @@
 //! new tree and never changes its argument. Equality is structural.
 
 mod affine;
+mod at_sizes;
 mod closest;
 mod constant;
 mod digit;
@@ -38,10 +39,10 @@ pub use function::{BinaryOp, Comparison, Function, Reduction};
 pub use integer::{ceil_div, gcd};
 pub use literal::{Arrow, Iters, LoopRef, Number};
 pub use mode::{Mode, Schedule, Sharing};
-pub use name::{Name, NameError};
+pub use name::{MOST, Name, NameError, Quotient, Size};
 pub use nest::{
     Arg, Birth, Effects, Given, Invocation, Lineage, Loop, Nest, Part, Path, Site, Step, Taken,
-    Tree,
+    Tree, size_loops,
 };
 pub use parse::{ParseError, Read, parse_affine, parse_expr, parse_nest, read_nest};
 pub use program::{Program, Variable};

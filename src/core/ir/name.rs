@@ -1,16 +1,80 @@
-//! Names of tensors, iterators and loops.
+//! Names of tensors, iterators, loops and sizes.
 //!
 //! A name is checked once, at its entry, and trusted from then on. `codegen::symbol` renames names
 //! that the language of the generated code reserves. Derived names (`i_o`, `i_i`, `i4`) are
 //! deterministic. They are built from checked names and need no second check.
+//!
+//! A size is a number that a kernel gets when it is called. Wherever an affine expression may have
+//! an iterator, it may have a size. The name of a size carries the facts about it ([`Size`]), so
+//! that shapes, ranges and nests need no list of sizes beside them.
 
 use std::borrow::Borrow;
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// An identifier: ASCII letters, digits and `_`, at most 63. Cheap to clone.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Name(Arc<str>);
+/// An identifier: ASCII letters, digits and `_`, at most 63. Cheap to clone. Equal by its text.
+#[derive(Clone, Debug)]
+pub struct Name {
+    text: Arc<str>,
+    size: Option<Arc<Size>>,
+}
+
+/// The facts about a size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// The least value, at least 0.
+    pub least: i64,
+    /// The greatest value.
+    pub most: i64,
+    /// All values are multiples of it.
+    pub multiple: i64,
+    /// The value that schedules and cost models assume. It decides no meaning.
+    pub likely: i64,
+    /// The sizes that it is derived from, if it is a quotient.
+    pub of: Option<Quotient>,
+}
+
+/// (terms + offset) / divisor, rounded down: a derived size. Nothing else in a nest divides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quotient {
+    /// Sizes with their factors.
+    pub terms: Vec<(Name, i64)>,
+    /// A number.
+    pub offset: i64,
+    /// At least 2.
+    pub divisor: i64,
+}
+
+/// The greatest value of a size without a limit of its own.
+pub const MOST: i64 = i32::MAX as i64;
+
+impl PartialEq for Name {
+    fn eq(&self, other: &Name) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Name {}
+
+impl Hash for Name {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
+    }
+}
+
+impl PartialOrd for Name {
+    fn partial_cmp(&self, other: &Name) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Name {
+    fn cmp(&self, other: &Name) -> Ordering {
+        self.text.cmp(&other.text)
+    }
+}
 
 /// Why a text is not a name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -70,7 +134,21 @@ impl Name {
         if text.starts_with('_') {
             return Err(NameError::Reserved(text.to_owned()));
         }
-        Ok(Name(text.into()))
+        Ok(Name::trusted(text.to_owned()))
+    }
+
+    /// The size with this name.
+    #[must_use]
+    pub fn with_size(&self, size: Size) -> Name {
+        Name {
+            text: self.text.clone(),
+            size: Some(Arc::new(size)),
+        }
+    }
+
+    /// The facts about the size, if it is one.
+    pub fn size(&self) -> Option<&Size> {
+        self.size.as_deref()
     }
 
     /// The iterator of an operation that names none, numbered from 1: `_1`, `_2` …
@@ -82,16 +160,19 @@ impl Name {
 
     /// A name that is built from checked names.
     pub(super) fn trusted(text: String) -> Name {
-        Name(text.into())
+        Name {
+            text: text.into(),
+            size: None,
+        }
     }
 
     pub fn is_generated(&self) -> bool {
-        self.0.starts_with('_')
+        self.text.starts_with('_')
     }
 
     /// A name derived from this one: `i` and `o` give `i_o`.
     pub fn derived(&self, suffix: impl fmt::Display) -> Name {
-        Name::trusted(format!("{}_{suffix}", self.0))
+        Name::trusted(format!("{}_{suffix}", self.text))
     }
 
     /// The iterator that TeML gives to nesting level `level` (§2): `i1`, `i2` …
@@ -101,19 +182,77 @@ impl Name {
 
     /// The text.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
     }
 }
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
 impl Borrow<str> for Name {
     fn borrow(&self) -> &str {
-        &self.0
+        &self.text
+    }
+}
+
+impl Size {
+    /// Whether a number is one of its values.
+    pub fn has(&self, value: i64) -> bool {
+        (self.least..=self.most).contains(&value) && value % self.multiple == 0
+    }
+}
+
+impl Quotient {
+    /// The derived size with this value. `None` if a term is no size.
+    pub fn named(self) -> Option<Name> {
+        let sizes: Option<Vec<(&Size, i64)>> = {
+            let terms = self.terms.iter();
+            terms.map(|(name, c)| Some((name.size()?, *c))).collect()
+        };
+        let sizes = sizes?;
+        let sum = |value: &dyn Fn(&Size, i64) -> i64| {
+            let terms = sizes.iter().map(|(size, c)| value(size, *c).saturating_mul(*c));
+            let sum = terms.fold(self.offset, i64::saturating_add);
+            sum.div_euclid(self.divisor)
+        };
+        let size = Size {
+            least: sum(&|size, c| if c > 0 { size.least } else { size.most }),
+            most: sum(&|size, c| if c > 0 { size.most } else { size.least }),
+            multiple: 1,
+            likely: sum(&|size, _| size.likely),
+            of: Some(self.clone()),
+        };
+        let mut text = String::new();
+        for (name, c) in &self.terms {
+            match c {
+                1 => {}
+                -1 => text.push('m'),
+                c if *c < 0 => text.push_str(&format!("m{}", c.unsigned_abs())),
+                c => text.push_str(&c.to_string()),
+            }
+            text.push_str(name.as_str());
+            text.push('_');
+        }
+        match self.offset {
+            0 => {}
+            offset if offset < 0 => text.push_str(&format!("m{}_", offset.unsigned_abs())),
+            offset => text.push_str(&format!("p{offset}_")),
+        }
+        let starts_well = text.starts_with(|c: char| c.is_ascii_alphabetic());
+        let letter = if starts_well { "" } else { "q" };
+        let name = Name::trusted(format!("{letter}{text}{}", self.divisor));
+        Some(name.with_size(size))
+    }
+
+    /// Its value at values of the sizes. `None` if one is unknown.
+    pub fn at(&self, value: &dyn Fn(&Name) -> Option<i64>) -> Option<i64> {
+        let terms = self.terms.iter();
+        let mut terms = terms.map(|(name, c)| value(name)?.checked_mul(*c));
+        let sum = terms.try_fold(self.offset, |sum, term| sum.checked_add(term?));
+        sum.map(|sum| sum.div_euclid(self.divisor))
     }
 }
 

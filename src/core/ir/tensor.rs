@@ -1,14 +1,21 @@
 //! Tensors: a name, a shape and an element type; row-major storage.
 
+use super::affine::Affine;
 use super::elem::Elem;
 use super::name::Name;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// The extents of a tensor's dimensions, each at least 1. Rank 0 is a scalar.
+/// The extents of a tensor's dimensions. Rank 0 is a scalar. An extent is a number of at least 1, or
+/// an affine expression of sizes, which may be 0 when the kernel is called.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Shape(Arc<[u64]>);
+pub struct Shape {
+    /// The extents at the likely sizes.
+    extents: Arc<[u64]>,
+    /// The extents, if one of them has sizes.
+    dims: Option<Arc<[Affine]>>,
+}
 
 /// Why a list of integers is not a shape.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -50,12 +57,44 @@ impl Shape {
             let shape = format!("{extents:?}");
             return Err(ShapeError::TooLarge { shape });
         }
-        Ok(Shape(extents.iter().map(|e| e.unsigned_abs()).collect()))
+        Ok(Shape::of_extents(extents.iter().map(|e| e.unsigned_abs())))
+    }
+
+    /// A shape whose extents may have sizes.
+    ///
+    /// # Errors
+    /// [`ShapeError`] if an extent is a number that is not positive, or if the tensor is too large
+    /// at the likely sizes.
+    pub fn of_dims(dims: Vec<Affine>, elem: Elem) -> Result<Shape, ShapeError> {
+        let likely = |dim: &Affine| match dim.as_constant() {
+            Some(extent) => extent,
+            None => dim.likely().unwrap_or(1).max(1),
+        };
+        let extents: Vec<i64> = dims.iter().map(likely).collect();
+        let shape = Shape::new(&extents, elem)?;
+        Ok(shape.with_dims(dims))
+    }
+
+    /// The shape of a virtual expression, whose extents need no storage and may have sizes.
+    pub fn of_virtual_dims(dims: Vec<Affine>) -> Shape {
+        let likely = |dim: &Affine| dim.likely().unwrap_or(0).max(0).unsigned_abs();
+        Shape::of_extents(dims.iter().map(likely)).with_dims(dims)
+    }
+
+    fn with_dims(self, dims: Vec<Affine>) -> Shape {
+        let is_sized = dims.iter().any(|dim| dim.as_constant().is_none());
+        Shape {
+            extents: self.extents,
+            dims: is_sized.then(|| dims.into()),
+        }
     }
 
     /// The shape of a virtual expression, whose extents need no storage.
     pub fn of_extents(extents: impl IntoIterator<Item = u64>) -> Shape {
-        Shape(extents.into_iter().collect())
+        Shape {
+            extents: extents.into_iter().collect(),
+            dims: None,
+        }
     }
 
     /// The indices of the element at a flat index, in row-major order.
@@ -69,25 +108,62 @@ impl Shape {
         index
     }
 
-    /// The extents, first dimension first.
+    /// The extents, first dimension first. Where they have sizes, these are the likely ones, which
+    /// decide no meaning: see [`Shape::dims`].
     pub fn extents(&self) -> &[u64] {
-        &self.0
+        &self.extents
+    }
+
+    /// The extents, first dimension first, with their sizes.
+    pub fn dims(&self) -> Vec<Affine> {
+        let number = |extent: &u64| Affine::constant(i64::try_from(*extent).unwrap_or(i64::MAX));
+        match &self.dims {
+            Some(dims) => dims.to_vec(),
+            None => self.extents.iter().map(number).collect(),
+        }
+    }
+
+    /// The extents, if no extent has sizes.
+    pub fn numbers(&self) -> Option<&[u64]> {
+        self.dims.is_none().then_some(&self.extents)
+    }
+
+    /// Calls `see` with each size in it.
+    pub fn for_each_size(&self, see: &mut dyn FnMut(&Name)) {
+        let dims = self.dims.iter().flat_map(|dims| dims.iter());
+        dims.flat_map(Affine::sizes).for_each(see);
+    }
+
+    /// Whether an extent has sizes.
+    pub fn is_sized(&self) -> bool {
+        self.dims.is_some()
+    }
+
+    /// The shape with sizes replaced by numbers. Extents below 0 are 0.
+    #[must_use]
+    pub fn at_sizes(&self, value: &dyn Fn(&Name) -> Option<i64>) -> Shape {
+        let Some(dims) = &self.dims else {
+            return self.clone();
+        };
+        let number = |name: &Name| value(name).map(Affine::constant);
+        let dims = dims.iter().map(|dim| dim.substitute(&number));
+        Shape::of_virtual_dims(dims.collect())
     }
 
     /// The number of dimensions.
     pub fn rank(&self) -> usize {
-        self.0.len()
+        self.extents.len()
     }
 
-    /// The number of elements.
+    /// The number of elements, at the likely sizes.
     pub fn elements(&self) -> u64 {
-        self.0.iter().product()
+        self.extents.iter().product()
     }
 }
 
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let extents: Vec<String> = self.0.iter().map(u64::to_string).collect();
+        let extents: Vec<String> = self.dims().iter().map(Affine::to_string).collect();
         write!(f, "[{}]", extents.join(", "))
     }
 }
@@ -259,6 +335,12 @@ impl Tensor {
     #[must_use]
     pub fn stored_as(&self, shape: Shape) -> Tensor {
         self.with(|data| (data.shape, data.triangle, data.inner) = (shape, None, None))
+    }
+
+    /// The same tensor with another shape. All else that is known of it stays.
+    #[must_use]
+    pub fn with_shape(&self, shape: Shape) -> Tensor {
+        self.with(|data| data.shape = shape)
     }
 
     /// The same tensor with zeros behind these extents.

@@ -106,7 +106,7 @@ fn write_declarations(f: &mut Formatter<'_>, tensors: &[Tensor]) -> fmt::Result 
 impl Display for Tensor {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(self.label())?;
-        for extent in self.shape().extents() {
+        for extent in self.shape().dims() {
             write!(f, "[{extent}]")?;
         }
         if self.shape().rank() == 0 && !self.is_scalar() {

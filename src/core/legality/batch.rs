@@ -14,6 +14,7 @@ use super::program::{Program, What};
 use super::reassociation::{Reductions, reassociates};
 use super::reroll::Reroll;
 use super::sequence;
+use super::sizes::for_all_sizes;
 use super::verdict::Undecided;
 use crate::ir::{Loop, Mode, Name, Nest, Origin, Part, Tree};
 use crate::poly;
@@ -60,6 +61,10 @@ impl<'a> BatchProver<'a> {
     /// # Errors
     /// The question is undecided.
     pub fn is_legal(&mut self, variant: &[Nest]) -> Result<bool, Undecided> {
+        for_all_sizes(variant, || self.is_legal_at_sizes(variant))
+    }
+
+    fn is_legal_at_sizes(&mut self, variant: &[Nest]) -> Result<bool, Undecided> {
         let defined = variant.iter().all(|n| !n.originals().is_empty());
         if !defined || !definition(variant).eq(definition(self.nests)) {
             return Err(Undecided::NoDefinition);
@@ -115,12 +120,10 @@ impl<'a> BatchProver<'a> {
         }
         let trees = trees(variant);
         let program = Program::of(variant, &trees);
-        for marked in marked(&program) {
-            if !is_independent(&program, &marked)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        let mut marked = marked(&program).into_iter();
+        for_all_sizes(variant, || {
+            marked.try_fold(true, |all, marked| Ok(all && is_independent(&program, &marked)?))
+        })
     }
 
     /// Whether any reduction may be reassociated.
@@ -151,7 +154,7 @@ impl<'a> BatchProver<'a> {
         let program = Program::of(self.nests, rolled);
         let reassociates = |a: usize| reassociates(&program, a, self.reductions);
         let found = || Directions::of(&program, name, &reassociates);
-        let found = poly::bounded(OPERATIONS, found).ok()??;
+        let found = for_all_sizes(self.nests, || poly::bounded(OPERATIONS, found)).ok()??;
         // A rerolled loop may have absorbed others.
         let own: Vec<&Loop> = self
             .nests

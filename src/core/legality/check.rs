@@ -19,12 +19,14 @@ use super::reassociation::{Reductions, reassociates};
 use super::reordered::is_reordered;
 use super::reroll::Reroll;
 use super::sequence;
+use super::sizes::for_all_sizes;
 use super::verdict::{Undecided, Verdict};
 use super::violation::Violation;
 use super::witness;
 use crate::analysis::outside::{Outside, first_outside};
 use crate::analysis::shape::Mismatch;
-use crate::ir::{Nest, Tree};
+use crate::ir::{Name, Nest, Tree};
+use crate::poly::{Error, Parameters};
 
 /// Whether `nests`, in order, compute their definition.
 pub fn check(nests: &[Nest], reductions: Reductions) -> Verdict {
@@ -41,7 +43,10 @@ fn is_as_built(nest: &Nest) -> bool {
 }
 
 fn checked(nests: &[Nest], reductions: Reductions) -> Verdict {
-    match decide(nests, reductions) {
+    match for_all_sizes(nests, || decide(nests, reductions)) {
+        Verdict::Undecided(Undecided::Library(Error::Depends(sizes))) => {
+            at_sizes(nests, reductions, sizes)
+        }
         Verdict::Illegal(violation) if reductions == Reductions::Strict => {
             let allowed = decide(nests, Reductions::Reassociate);
             Verdict::Illegal(if allowed == Verdict::Legal {
@@ -51,6 +56,28 @@ fn checked(nests: &[Nest], reductions: Reductions) -> Verdict {
             })
         }
         verdict => verdict,
+    }
+}
+
+/// The verdict on nests that are wrong at some sizes. The violation at the least of them is shown.
+fn at_sizes(nests: &[Nest], reductions: Reductions, sizes: Parameters) -> Verdict {
+    let all = nests.iter().flat_map(Nest::sizes);
+    let values: Vec<(Name, i64)> = all
+        .filter_map(|name| {
+            let mut known = sizes.at.iter();
+            let (_, value) = known.find(|(known, _)| *known == name.as_str())?;
+            Some((name, *value))
+        })
+        .collect();
+    let at: Vec<Nest> = nests.iter().map(|n| n.at_sizes(&values)).collect();
+    match checked(&at, reductions) {
+        Verdict::Illegal(violation) => Verdict::Illegal(Box::new(Violation::AtSizes {
+            when: sizes.when,
+            at: values,
+            violation,
+        })),
+        // It is right at the sizes that the question about all of them ended at.
+        _ => Verdict::Undecided(Undecided::Library(Error::Parameters)),
     }
 }
 
@@ -88,7 +115,7 @@ fn decide(nests: &[Nest], reductions: Reductions) -> Verdict {
 /// The first access that leaves its tensor. The questions about values miss it if the tensor is
 /// local or the value is dead.
 pub(super) fn outside(nests: &[Nest]) -> Result<Option<Violation>, Undecided> {
-    for (nest, outside) in nests.iter().map(|n| first_outside(n.trees())).enumerate() {
+    for (nest, outside) in nests.iter().map(|n| first_outside(n)).enumerate() {
         match outside {
             None => {}
             Some(Outside {
@@ -116,7 +143,7 @@ pub(super) fn in_sequence<T>(
             // A wrong order in a piece is wrong in the whole program.
             Ok(Some(wrong)) if is_reordered(piece) => return Ok(Some(wrong)),
             // A wrong value in a piece may be dead in the whole program.
-            Ok(Some(_)) => return ask(program),
+            Ok(Some(_)) | Err(Undecided::Library(Error::Depends(_))) => return ask(program),
             Err(undecided @ (Undecided::Budget { .. } | Undecided::Library(_))) => {
                 open = open.or(Some(undecided));
             }

@@ -7,6 +7,7 @@
 //! on.
 
 use super::partition::Assigned;
+use super::sizes::for_sizes;
 use crate::analysis::shape::IteratorRange;
 use crate::ir::{Affine, Domain, Name, Range, Tensor};
 use crate::poly::{self, Linear, Piece, Relation, Set};
@@ -55,6 +56,17 @@ impl Condition {
 /// # Errors
 /// Loops cannot enumerate the elements.
 pub fn complement(
+    tensor: &Tensor,
+    names: &[Name],
+    pieces: &[Assigned],
+) -> Result<Vec<Domain>, Stuck> {
+    let mut sizes = Vec::new();
+    tensor.shape().for_each_size(&mut |name| sizes.push(name.clone()));
+    let of_pieces = pieces.iter().flat_map(Assigned::sizes);
+    for_sizes(sizes.into_iter().chain(of_pieces), || complement_of(tensor, names, pieces))
+}
+
+fn complement_of(
     tensor: &Tensor,
     names: &[Name],
     pieces: &[Assigned],
@@ -208,11 +220,10 @@ fn is_empty(tensor: &Tensor, names: &[Name], conditions: &[Condition]) -> bool {
         Linear::new(terms.map(|(name, c)| (*c, name.to_string())), a.offset())
     };
     let mut piece = Piece::set("P", variables.iter().copied());
-    for (name, extent) in names.iter().zip(tensor.shape().extents()) {
-        let end = i64::try_from(*extent).unwrap_or(i64::MAX);
+    for (name, extent) in names.iter().zip(tensor.shape().dims()) {
         piece = piece
             .constrain(0, Relation::LessOrEqual, name.as_str())
-            .constrain(name.as_str(), Relation::Less, end);
+            .constrain(name.as_str(), Relation::Less, linear(&extent));
     }
     for (k, condition) in conditions.iter().enumerate() {
         piece = match condition {
@@ -234,12 +245,12 @@ fn domain(tensor: &Tensor, names: &[Name], conditions: &[Condition]) -> Option<D
     // The interval of each iterator.
     let mut boxes: Vec<(Name, Option<(i64, i64)>)> = Vec::new();
     let mut settled = 0;
-    for (d, (name, extent)) in names.iter().zip(tensor.shape().extents()).enumerate() {
+    for (d, (name, extent)) in names.iter().zip(tensor.shape().dims()).enumerate() {
         let later = &names[d + 1..];
         let own = |a: &Affine| a.mentions(name) && !later.iter().any(|n| a.mentions(n));
         let mut range = Range {
             lower: vec![Affine::constant(0)],
-            upper: vec![Affine::constant(i64::try_from(*extent).ok()?)],
+            upper: vec![extent],
             step: 1,
         };
         let mut multiple: Option<(Affine, i64)> = None;

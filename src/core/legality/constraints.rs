@@ -1,6 +1,6 @@
 //! Affine indices, ranges and boxes as constraints on integer points.
 
-use crate::ir::{Affine, Loop, Name};
+use crate::ir::{Affine, Loop, Name, Tensor};
 use crate::poly::{Constraint, Linear, Piece, Relation};
 
 pub(super) fn linear(a: &Affine, variable: &dyn Fn(&Name) -> Option<String>) -> Linear {
@@ -51,6 +51,16 @@ pub(super) fn bounded(
         }
         last => counted.one_of(starts.into_iter().chain(last).collect()),
     }
+}
+
+/// Keeps the variables `names` inside the dimensions of a tensor.
+pub(super) fn inside(piece: Piece, tensor: &Tensor, names: &[String]) -> Piece {
+    let dims = tensor.shape().dims();
+    names.iter().zip(&dims).fold(piece, |piece, (e, extent)| {
+        piece
+            .constrain(0, Relation::LessOrEqual, e.as_str())
+            .constrain(e.as_str(), Relation::Less, linear(extent, &|_| None))
+    })
 }
 
 /// The box of a fill, for the elements `names`.

@@ -2,6 +2,7 @@
 
 use super::pairs::{Iteration, Touching, before, reading, touching};
 use super::program::{Leaf, What, accesses, definition};
+use super::sizes::for_all_sizes;
 use crate::ir::{Affine, Loop, Name, Nest, Range};
 use crate::poly::{Error, Map, Piece};
 use std::collections::BTreeSet;
@@ -26,7 +27,7 @@ pub struct ParametricDependence {
 /// # Errors
 /// The polyhedral library has no answer.
 pub fn dependences(nests: &[Nest]) -> Result<Vec<ParametricDependence>, Error> {
-    ordered(nests, |pair| touching(pair, false))
+    for_all_sizes(nests, || ordered(nests, |pair| touching(pair, false)))
 }
 
 /// Pairs of instances that read one element, in the order of the definition. Schedules need not
@@ -35,7 +36,7 @@ pub fn dependences(nests: &[Nest]) -> Result<Vec<ParametricDependence>, Error> {
 /// # Errors
 /// The polyhedral library has no answer.
 pub fn inputs(nests: &[Nest]) -> Result<Vec<ParametricDependence>, Error> {
-    ordered(nests, reading)
+    for_all_sizes(nests, || ordered(nests, reading))
 }
 
 /// The pairs of `related` whose first instance precedes the second in the definition.

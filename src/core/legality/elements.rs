@@ -1,25 +1,19 @@
 //! The final contents of tensors, as reads at the end of the program.
 
+use super::constraints::inside;
 use super::memory::element;
 use super::space::Space;
 use crate::ir::Tensor;
-use crate::poly::{Linear, Piece, Relation};
+use crate::poly::{Linear, Piece};
 
 /// All elements of a tensor, as reads of its final contents.
 pub(super) fn whole(tensor: &Tensor) -> Piece {
-    let extents = tensor.shape().extents();
-    let variables: Vec<String> = (0..extents.len()).map(element).collect();
+    let variables: Vec<String> = (0..tensor.shape().rank()).map(element).collect();
     let piece = Piece::set(
         &Space::result(tensor).name(),
         variables.iter().map(String::as_str),
     );
-    let bounds = variables.iter().zip(extents);
-    bounds.fold(piece, |piece, (e, extent)| {
-        let extent = i64::try_from(*extent).unwrap_or(i64::MAX);
-        piece
-            .constrain(0, Relation::LessOrEqual, e.as_str())
-            .constrain(e.as_str(), Relation::Less, Linear::from(extent))
-    })
+    inside(piece, tensor, &variables)
 }
 
 /// The indices of the element that a point of [`whole`] reads.

@@ -16,6 +16,7 @@
 
 use super::constraints::linear;
 use super::limit::OPERATIONS;
+use super::sizes::for_sizes;
 use crate::analysis::shape::{IteratorRange, all_ranges};
 use crate::ir::{Affine, Expr, Index, Name, Node, Range, Tensor};
 use crate::poly::{self, Error, Linear, Piece, Relation, UnionSet};
@@ -106,7 +107,15 @@ pub fn in_place(
     if reads.is_empty() {
         return Ok(InPlace::Compatible { reads_own });
     }
-    poly::bounded(OPERATIONS, || decide(index, &reads, reads_own, own, others))
+    let mut sizes = Vec::new();
+    target.shape().for_each_size(&mut |name| sizes.push(name.clone()));
+    let ranges = own.iter().chain(others).filter_map(|r| r.given.as_ref());
+    let bounds = ranges.flat_map(Range::bounds);
+    let indices = reads.iter().copied().flatten().chain(index);
+    sizes.extend(bounds.chain(indices).flat_map(Affine::sizes).cloned());
+    for_sizes(sizes, || {
+        poly::bounded(OPERATIONS, || decide(index, &reads, reads_own, own, others))
+    })
 }
 
 fn decide(

@@ -47,6 +47,7 @@ mod reordered;
 mod reroll;
 mod reversed;
 mod sequence;
+mod sizes;
 mod sources;
 mod space;
 mod staging;

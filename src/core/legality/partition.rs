@@ -3,10 +3,11 @@
 //!
 //! The tests examine the set of elements that each piece assigns, not the form of its indices.
 
-use super::constraints::{bounded, linear};
+use super::constraints::{inside, bounded, linear};
 use super::limit::OPERATIONS;
+use super::sizes::for_sizes;
 use crate::analysis::shape::{self, IteratorRange, Mismatch};
-use crate::ir::{Affine, Expr, Index, Loop, Name, Node, Tensor};
+use crate::ir::{Affine, Expr, Index, Loop, Name, Node, Range, Tensor};
 use crate::poly::{self, Error, Linear, Piece, Relation, Set};
 
 /// An assignment `tensor[index] = value`, and the ranges of all iterators in it.
@@ -32,6 +33,11 @@ pub struct Overlap {
 /// # Errors
 /// The polyhedral library has no answer.
 pub fn overlap(first: &Assigned, second: &Assigned) -> Result<Option<Overlap>, Error> {
+    let sizes = first.sizes().chain(second.sizes());
+    for_sizes(sizes, || overlap_of(first, second))
+}
+
+fn overlap_of(first: &Assigned, second: &Assigned) -> Result<Option<Overlap>, Error> {
     let rank = first.index.len();
     let (a, b) = (first.own("a"), second.own("b"));
     let variables = elements(rank)
@@ -60,15 +66,16 @@ pub fn overlap(first: &Assigned, second: &Assigned) -> Result<Option<Overlap>, E
 /// # Errors
 /// The polyhedral library has no answer.
 pub fn hole(tensor: &Tensor, pieces: &[Assigned]) -> Result<Option<Vec<i64>>, Error> {
-    let extents = tensor.shape().extents();
-    let variables: Vec<String> = elements(extents.len()).collect();
+    let mut sizes = Vec::new();
+    tensor.shape().for_each_size(&mut |name| sizes.push(name.clone()));
+    let of_pieces = pieces.iter().flat_map(Assigned::sizes);
+    for_sizes(sizes.into_iter().chain(of_pieces), || hole_of(tensor, pieces))
+}
+
+fn hole_of(tensor: &Tensor, pieces: &[Assigned]) -> Result<Option<Vec<i64>>, Error> {
+    let variables: Vec<String> = elements(tensor.shape().rank()).collect();
     let all = || Piece::set("P", variables.iter().map(String::as_str));
-    let whole = variables.iter().zip(extents).fold(all(), |piece, (e, n)| {
-        let end = i64::try_from(*n).unwrap_or(i64::MAX);
-        piece
-            .constrain(0, Relation::LessOrEqual, e.as_str())
-            .constrain(e.as_str(), Relation::Less, end)
-    });
+    let whole = inside(all(), tensor, &variables);
     let assigned: Vec<Piece> = pieces
         .iter()
         .map(|piece| {
@@ -89,6 +96,11 @@ pub fn hole(tensor: &Tensor, pieces: &[Assigned]) -> Result<Option<Vec<i64>>, Er
 /// # Errors
 /// The polyhedral library has no answer.
 pub fn reads(tensor: &Tensor, reader: &Assigned, writer: &Assigned) -> Result<bool, Error> {
+    let sizes = reader.sizes().chain(writer.sizes());
+    for_sizes(sizes, || reads_of(tensor, reader, writer))
+}
+
+fn reads_of(tensor: &Tensor, reader: &Assigned, writer: &Assigned) -> Result<bool, Error> {
     let mut accesses: Vec<&[Affine]> = Vec::new();
     reader.value.for_each_access(&mut |read, at| {
         if read.name() == tensor.name() {
@@ -124,13 +136,20 @@ pub fn reads(tensor: &Tensor, reader: &Assigned, writer: &Assigned) -> Result<bo
 }
 
 impl Assigned {
+    /// The sizes in indices and ranges.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = Name> {
+        let given = self.ranges.iter().filter_map(|r| r.given.as_ref());
+        let all = given.flat_map(Range::bounds).chain(&self.index);
+        all.flat_map(Affine::sizes).cloned()
+    }
+
     /// The iterators of the target, and the iterators that their ranges depend on, as variables.
     pub(super) fn own(&self, prefix: &str) -> Vec<(Name, String)> {
         let mut wanted: Vec<&Name> = Vec::new();
         let mut open: Vec<&Name> = self
             .index
             .iter()
-            .flat_map(|a| a.terms().iter().map(|(name, _)| name))
+            .flat_map(Affine::iterators)
             .collect();
         while let Some(name) = open.pop() {
             if !wanted.contains(&name) {
@@ -138,7 +157,7 @@ impl Assigned {
                 let given = self.ranges.iter().find(|r| r.name == *name);
                 let given = given.and_then(|r| r.given.as_ref());
                 let bounds = given.into_iter().flat_map(|range| range.bounds());
-                open.extend(bounds.flat_map(|a| a.terms().iter().map(|(name, _)| name)));
+                open.extend(bounds.flat_map(Affine::iterators));
             }
         }
         let own = self.ranges.iter().map(|r| &r.name);

@@ -8,6 +8,7 @@ use super::concurrent::conflict;
 use super::independence::Race;
 use super::program::Program;
 use super::reassociation::Reductions;
+use super::sizes::for_all_sizes;
 use super::verdict::{Undecided, Verdict};
 use super::violation::Violation;
 use crate::ir::Nest;
@@ -84,8 +85,12 @@ fn independent(nests: &[Nest]) -> Result<(), Refused> {
     for (k, race) in suspects(nests) {
         let trees = [nests[k].trees().to_vec()];
         let program = Program::of(&nests[k..=k], &trees);
-        if conflict(&program).map_err(Refused::Undecided)?.is_some() {
-            return Err(Refused::Race(k, race));
+        match for_all_sizes(&nests[k..=k], || conflict(&program)) {
+            Ok(None) => {}
+            Ok(Some(_)) | Err(Undecided::Library(Error::Depends(_))) => {
+                return Err(Refused::Race(k, race));
+            }
+            Err(undecided) => return Err(Refused::Undecided(undecided)),
         }
     }
     Ok(())

@@ -17,6 +17,7 @@ use super::program::{Leaf, Original, Program, What, leaves};
 use super::reassociation::{Reductions, reassociates};
 use super::reordered::keeps_locals;
 use super::reversed::Reversed;
+use super::sizes::for_all_sizes;
 use super::verdict::Undecided;
 use crate::ir::{Affine, Fill, Loop, Name, Nest, Origin, Stmt, Tree};
 use crate::poly;
@@ -139,9 +140,13 @@ impl<'a> Steps<'a> {
     /// Whether the steps that turned the numbered nest into `after` preserve what it computes.
     /// `in_order` says that they are known to keep the order.
     pub fn keep(&self, after: &Nest, in_order: bool) -> Kept {
+        for_all_sizes(std::slice::from_ref(after), || self.kept(after, in_order))
+    }
+
+    fn kept(&self, after: &Nest, in_order: bool) -> Kept {
         let change = Change::between(self.trees, after.trees());
         let crosses = |(k, l): (usize, &&Loop)| l.collapse() > change.outer.len() - k;
-        if change.outer.iter().enumerate().any(crosses) || !after.context().is_empty() {
+        if change.outer.iter().enumerate().any(crosses) || !after.outer_loops().is_empty() {
             return Kept::Unknown;
         }
         let all = leaves(after.trees());

@@ -11,6 +11,8 @@
 use super::limit::OPERATIONS;
 use super::partition::{Assigned, assigned, at_element, elements, named};
 use super::violation::Violation;
+use super::sizes::for_all_sizes;
+use crate::analysis::mixed_radix;
 use crate::ir::{Expr, Index, Infix, Name, Nest, Node, Tensor};
 use crate::poly::{self, Error, Piece, Set};
 
@@ -42,6 +44,10 @@ fn steps(nests: &[Nest]) -> (Vec<Step<'_>>, Vec<&Name>) {
 /// Whether nests that run in order set each element of a tensor before they read it. All that set it
 /// come before the first that reads it. `false` also if there is no answer.
 pub fn sets_first(nests: &[Nest], name: &Name) -> bool {
+    for_all_sizes(nests, || sets_before_reads(nests, name))
+}
+
+fn sets_before_reads(nests: &[Nest], name: &Name) -> bool {
     let (steps, in_order) = steps(nests);
     let first = steps.iter().position(|s| reads(s.assignment, name));
     let (setters, readers) = steps.split_at(first.unwrap_or(steps.len()));
@@ -63,6 +69,10 @@ pub fn sets_first(nests: &[Nest], name: &Name) -> bool {
 /// The first read of an undefined element, if nests run in order. `is_given` names assigned tensors
 /// whose contents are inputs. `None` also if the polyhedral library has no answer.
 pub fn unset(nests: &[Nest], is_given: &dyn Fn(&Name) -> bool) -> Option<Violation> {
+    for_all_sizes(nests, || first_unset(nests, is_given))
+}
+
+fn first_unset(nests: &[Nest], is_given: &dyn Fn(&Name) -> bool) -> Option<Violation> {
     let (steps, in_order) = steps(nests);
     let mut seen: Vec<&Name> = Vec::new();
     for step in &steps {
@@ -129,14 +139,15 @@ fn reads(assignment: &Expr, name: &Name) -> bool {
 
 /// Whether each dimension has its own iterator over all of its values.
 fn is_whole(set: &Assigned, tensor: &Tensor) -> bool {
-    let extents = tensor.shape().extents();
-    let mut names: Vec<&Name> = Vec::with_capacity(extents.len());
-    set.index.iter().zip(extents).all(|(index, extent)| {
+    let dims = tensor.shape().dims();
+    let mut names: Vec<&Name> = Vec::with_capacity(dims.len());
+    set.index.iter().zip(&dims).all(|(index, extent)| {
         let name = index.as_iterator();
         let range = set.ranges.iter().find(|r| Some(&r.name) == name);
         let fresh = name.is_some_and(|name| !names.contains(&name));
         names.extend(name);
-        fresh && range.is_some_and(|r| r.is_whole() && r.low == 0 && r.extent() == *extent)
+        let starts = range.is_some_and(|r| r.low == 0);
+        fresh && starts && mixed_radix::covers(index, extent, &set.ranges)
     })
 }
 

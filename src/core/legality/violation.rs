@@ -63,6 +63,15 @@ pub enum Violation {
     },
     /// Only the order of a reduction differs, as this violation shows.
     Reassociated(Box<Violation>),
+    /// It exists at some sizes only.
+    AtSizes {
+        /// The condition on sizes, such as `K >= 257`. Empty if there is none.
+        when: String,
+        /// The least sizes at which it exists.
+        at: Vec<(Name, i64)>,
+        /// What is wrong there.
+        violation: Box<Violation>,
+    },
     /// Two dependent iterations run at the same time.
     Concurrent {
         /// The dependence between them.
@@ -158,7 +167,9 @@ impl Violation {
                 .iter()
                 .map(|(name, _)| name.clone())
                 .collect(),
-            Violation::Reassociated(violation) => violation.culprits(),
+            Violation::Reassociated(violation) | Violation::AtSizes { violation, .. } => {
+                violation.culprits()
+            }
             Violation::Reversed { by, .. } => by.iter().cloned().collect(),
             Violation::Concurrent { by, .. } => vec![by.clone()],
         }
@@ -168,7 +179,9 @@ impl Violation {
     pub fn nest(&self) -> Option<usize> {
         match self {
             Violation::Missing { .. } | Violation::Extra { .. } | Violation::Result { .. } => None,
-            Violation::Reassociated(violation) => violation.nest(),
+            Violation::Reassociated(violation) | Violation::AtSizes { violation, .. } => {
+                violation.nest()
+            }
             Violation::Outside { nest, .. } | Violation::Unset { nest, .. } => Some(*nest),
             Violation::Operand { reader, .. } => Some(reader.at.nest),
             Violation::Twice { at: [first, _], .. } => Some(first.nest),
@@ -194,6 +207,7 @@ impl Violation {
                 }
                 None => "two statements that depend on each other are reversed".to_owned(),
             },
+            Violation::AtSizes { violation, .. } => violation.summary(),
             Violation::Reassociated(_) => {
                 "the terms of a floating-point reduction are combined in another order".to_owned()
             }
@@ -236,6 +250,21 @@ impl Violation {
                     .collect()
             }
             Violation::Reassociated(violation) => violation.explanation(),
+            Violation::AtSizes {
+                when,
+                at,
+                violation,
+            } => {
+                let at: Vec<String> = at.iter().map(|(n, v)| format!("{n} = {v}")).collect();
+                let sizes = match when.as_str() {
+                    "" => "at all sizes".to_owned(),
+                    when => format!("where {when}"),
+                };
+                let mut lines = violation.explanation();
+                lines.push(format!("these are iterations at {};", at.join(", ")));
+                lines.push(format!("it is wrong {sizes}"));
+                lines
+            }
             Violation::Twice {
                 at: [first, again], ..
             } => vec![format!("first {first},"), format!("and again {again}")],
@@ -286,6 +315,7 @@ impl Violation {
     /// A legal alternative, if known.
     pub fn help(&self) -> Option<String> {
         let help = match self {
+            Violation::AtSizes { violation, .. } => return violation.help(),
             Violation::Reassociated(_) => {
                 "the order is kept unless the script allows any with `reductions(\"reassoc\")`; \
                  comparisons then show the deviation"

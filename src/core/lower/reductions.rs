@@ -292,8 +292,8 @@ impl Splitting {
                 .iter()
                 .filter_map(|r| r.given.as_ref())
                 .flat_map(Range::bounds)
-                .flat_map(Affine::terms)
-                .map(|(name, _)| name.clone())
+                .flat_map(Affine::iterators)
+                .cloned()
                 .filter(|name| !names.contains(name))
                 .collect();
             match made {
@@ -308,16 +308,20 @@ impl Splitting {
     }
 
     fn assigned(&self, value: &Expr, own: &[&IteratorRange]) -> Result<Temporary, Refused> {
-        let extents = own.iter().map(|r| r.extent().max(1));
-        let tensor = Tensor::new(Shape::of_extents(extents), value.elem());
+        let dim = |r: &&IteratorRange| match r.dim().as_constant() {
+            Some(extent) => Affine::constant(extent.max(1)),
+            None => r.dim(),
+        };
+        let shape = Shape::of_virtual_dims(own.iter().map(dim).collect());
+        let tensor = Tensor::new(shape, value.elem());
         let kind = match value.node() {
             Node::Reduce { reduction, .. } => reduction.name(),
             _ => return Err(malformed().into()),
         };
         let tensor = tensor.named(self.name(kind));
         let known = |range: &Range| {
-            let mut names = range.bounds().flat_map(Affine::terms);
-            names.all(|(name, _)| own.iter().any(|r| r.name == *name))
+            let mut names = range.bounds().flat_map(Affine::iterators);
+            names.all(|name| own.iter().any(|r| r.name == *name))
         };
         let domain = own.iter().map(|r| {
             let given = r.given.clone().filter(known);

@@ -177,7 +177,8 @@ fn parts(assignment: &Expr) -> Result<Parts<'_>, NoNest> {
 fn names_in(index: &[Affine]) -> Vec<Name> {
     let mut names: Vec<Name> = Vec::new();
     for index in index {
-        let mut terms: Vec<&(Name, i64)> = index.terms().iter().collect();
+        let terms = index.terms().iter();
+        let mut terms: Vec<&(Name, i64)> = terms.filter(|(n, _)| n.size().is_none()).collect();
         terms.sort_by_key(|(_, c)| std::cmp::Reverse(c.unsigned_abs()));
         for (name, _) in terms {
             if !names.contains(name) {

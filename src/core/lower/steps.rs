@@ -136,18 +136,9 @@ pub(super) fn numbered(trees: Vec<Tree>) -> Vec<Tree> {
 /// Loops over all elements of a tensor, named after it and its dimensions, and their iterators.
 pub(super) fn whole(tensor: &Tensor) -> (Vec<IteratorRange>, Vec<Affine>) {
     let name = |d: usize| tensor.name().map(|name| name.derived(d + 1));
-    let extents = tensor.shape().extents().iter().enumerate();
-    let loops: Vec<IteratorRange> = extents
-        .filter_map(|(d, extent)| {
-            Some(IteratorRange {
-                name: name(d)?,
-                low: 0,
-                high: i64::try_from(*extent).unwrap_or(i64::MAX),
-                alone: Some(*extent),
-                given: None,
-            })
-        })
-        .collect();
+    let dims = tensor.shape().dims().into_iter().enumerate();
+    let loops = dims.filter_map(|(d, extent)| Some(IteratorRange::of_dim(name(d)?, extent)));
+    let loops: Vec<IteratorRange> = loops.collect();
     let index = loops.iter().map(|l| Affine::iterator(l.name.clone()));
     let index = index.collect();
     (loops, index)

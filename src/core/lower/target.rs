@@ -5,7 +5,7 @@
 //! output that nothing reads, and a reduction has to begin from the same number.
 
 use super::no_nest::NoNest;
-use super::steps::First;
+use super::steps::{self, First};
 use crate::analysis::mixed_radix;
 use crate::analysis::shape::IteratorRange;
 use crate::ir::{
@@ -24,7 +24,8 @@ pub(super) struct Target<'a> {
 const BEFORE: usize = 0;
 
 fn before_loops(name: &Name) -> Option<Affine> {
-    Some(Affine::iterator(name.derived(BEFORE)))
+    let is_iterator = name.size().is_none();
+    is_iterator.then(|| Affine::iterator(name.derived(BEFORE)))
 }
 
 impl Target<'_> {
@@ -66,7 +67,7 @@ impl Target<'_> {
             more = false;
             for index in self.index {
                 let mut open = index.terms().to_vec();
-                open.retain(|(name, _)| !known.contains(name));
+                open.retain(|(name, _)| name.size().is_none() && !known.contains(name));
                 if !open.is_empty() && mixed_radix::is_injective(&open, ranges) {
                     known.extend(open.into_iter().map(|(name, _)| name));
                     more = true;
@@ -92,19 +93,25 @@ impl Target<'_> {
         elsewhere: Option<Constant>,
     ) -> Result<Option<First>, NoNest> {
         let elem = self.tensor.elem();
-        let extents = self.tensor.shape().extents().iter();
-        let whole: Vec<_> = extents.map(|n| (Affine::constant(0), *n)).collect();
+        let mut loops = Vec::new();
+        let one = |index: Affine| (index, 1);
+        let whole: Vec<_> = match self.tensor.shape().numbers() {
+            Some(extents) => {
+                let extents = extents.iter();
+                extents.map(|n| (Affine::constant(0), *n)).collect()
+            }
+            None => steps::whole(self.tensor).1.into_iter().map(one).collect(),
+        };
         let region = self.region(ranges);
         let elsewhere = elsewhere.filter(|_| region.as_ref() != Ok(&whole));
-        let mut loops = Vec::new();
         let (region, value) = match (begins, elsewhere) {
             (None, None) => return Ok(None),
             (Some(reduction), None) => {
                 let region = match region {
                     Err(_) if ranges.iter().any(|r| self.has(&r.name) && !r.is_whole()) => {
                         loops = self.own_loops(ranges);
-                        let one = |index: &Affine| (index.substitute(&before_loops), 1);
-                        self.index.iter().map(one).collect()
+                        let index = self.index.iter();
+                        index.map(|a| one(a.substitute(&before_loops))).collect()
                     }
                     region => region?,
                 };
@@ -118,7 +125,12 @@ impl Target<'_> {
                     elsewhere,
                 });
             }
-            (_, Some(elsewhere)) => (whole, elsewhere),
+            (_, Some(elsewhere)) => {
+                if self.tensor.shape().is_sized() {
+                    loops = steps::whole(self.tensor).0;
+                }
+                (whole, elsewhere)
+            }
         };
         if region.iter().any(|(_, extent)| *extent == 0) {
             // No element is assigned.
@@ -178,6 +190,9 @@ impl Target<'_> {
         let mut seen: Vec<&Name> = Vec::new();
         let mut region = Vec::with_capacity(self.index.len());
         for index in self.index {
+            if index.sizes().next().is_some() {
+                return Err(scattered());
+            }
             let names = index.terms().iter().map(|(name, _)| name);
             if names.clone().any(|name| seen.contains(&name)) {
                 return Err(scattered());

@@ -1,5 +1,7 @@
 //! Errors of sets and maps.
 
+use super::assumed::Parameters;
+
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -39,6 +41,9 @@ pub enum Error {
     /// Points of a set with parameters cannot be listed.
     #[error("the set has parameters, and its points depend on them")]
     Parameters,
+    /// A set is not empty, at these values of the parameters that are assumed.
+    #[error("the answer depends on sizes")]
+    Depends(Parameters),
     /// isl refused, for instance because tuples do not match.
     #[error("isl_{function} failed: {reason}")]
     Failed {

@@ -88,6 +88,11 @@ functions! {
     set_lexmax(*mut RawSet) -> *mut RawSet;
     set_identity(*mut RawSet) -> *mut RawMap;
     set_project_out(*mut RawSet, c_uint, c_uint, c_uint) -> *mut RawSet;
+    set_params(*mut RawSet) -> *mut RawSet;
+    set_from_params(*mut RawSet) -> *mut RawSet;
+    set_move_dims(*mut RawSet, c_uint, c_uint, c_uint, c_uint, c_uint) -> *mut RawSet;
+    set_get_dim_name(*mut RawSet, c_uint, c_uint) -> *const c_char; // keeps, and owns the text
+    set_coalesce(*mut RawSet) -> *mut RawSet;
     set_is_empty(*mut RawSet) -> Answer;
     set_is_bounded(*mut RawSet) -> Answer;
     set_is_subset(*mut RawSet, *mut RawSet) -> Answer;

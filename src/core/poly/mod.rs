@@ -37,6 +37,7 @@
 //!
 //! Every method names the function of isl that it calls; the manual of isl is its reference.
 
+mod assumed;
 mod cone;
 mod context;
 mod contradiction;
@@ -54,6 +55,7 @@ mod point;
 mod set;
 mod stop;
 
+pub use assumed::{Assumed, Parameters, assuming};
 pub use cone::Condition;
 pub use context::bounded;
 pub use error::Error;

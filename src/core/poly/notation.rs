@@ -1,6 +1,7 @@
 //! Pieces: parts of sets and maps with correct names and signs. They become rows of coefficients,
 //! or text in isl's notation for messages.
 
+use super::assumed::{Assumed, assumed};
 use super::linear::Linear;
 use super::names::escape;
 use std::collections::HashMap;
@@ -52,12 +53,16 @@ impl Piece {
     /// All points of the tuple. An empty name is a tuple without a name.
     pub fn set<'a>(tuple: &str, variables: impl IntoIterator<Item = &'a str>) -> Piece {
         let variables = variables.into_iter().map(Linear::from).collect();
+        let Assumed {
+            parameters,
+            constraints,
+        } = assumed();
         Piece {
             tuple: (tuple.to_owned(), variables),
             range: None,
-            parameters: Vec::new(),
+            parameters,
             hidden: Vec::new(),
-            constraints: Vec::new(),
+            constraints,
             choices: Vec::new(),
         }
     }

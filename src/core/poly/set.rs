@@ -3,6 +3,8 @@
 use super::error::Error;
 use super::handle::{self, Handle, notation, operations};
 use super::library::{RawBasicSet, RawPoint, RawSet, RawUnionSet};
+use super::assumed::{Parameters, assumed};
+use super::notation::Piece;
 use super::point::{PARAMETERS, Point, RANGE, coordinates, tuple_name};
 use std::ffi::c_uint;
 use std::fmt;
@@ -32,6 +34,12 @@ impl Set {
         lexmin() -> Set = set_lexmin;
         /// The set of the lexicographically last point.
         lexmax() -> Set = set_lexmax;
+        /// The values of the parameters for which there are points.
+        params() -> Set = set_params;
+        /// The set of one point for these values of the parameters.
+        of_params() -> Set = set_from_params;
+        /// The same set in fewer parts.
+        coalesce() -> Set = set_coalesce;
         /// The same as a set of any tuples.
         to_union() -> UnionSet = union_set_from_set;
         /// Whether there is no point.
@@ -83,6 +91,12 @@ impl Set {
     ///
     /// Source: `isl_set_sample_point`.
     pub fn sample(&self) -> Result<Option<Point>, Error> {
+        if !assumed().is_empty() && self.count_of(PARAMETERS)? > 0 {
+            return match self.depends_on()? {
+                None => Ok(None),
+                Some(parameters) => Err(Error::Depends(parameters)),
+            };
+        }
         let count = self.dimensions()?;
         let context = &self.0.context;
         // SAFETY: the object is alive; the function takes a reference and returns an owned result.
@@ -145,16 +159,68 @@ impl Set {
 
     /// The number of coordinates of the points. It is an error if there are parameters.
     fn dimensions(&self) -> Result<usize, Error> {
-        let context = &self.0.context;
-        let count = |kind: c_uint| {
-            // SAFETY: the object is alive; the function keeps it.
-            let count = unsafe { (context.library.set_dim)(self.0.keep(), kind) };
-            context.number("set_dim", count)
-        };
-        match count(PARAMETERS)? {
-            0 => count(RANGE),
+        match self.count_of(PARAMETERS)? {
+            0 => self.count_of(RANGE),
             _ => Err(Error::Parameters),
         }
+    }
+
+    fn count_of(&self, kind: c_uint) -> Result<usize, Error> {
+        let context = &self.0.context;
+        // SAFETY: the object is alive; the function keeps it.
+        let count = unsafe { (context.library.set_dim)(self.0.keep(), kind) };
+        context.number("set_dim", count)
+    }
+
+    /// For which values of the assumed parameters there are points. `None` if there are none.
+    ///
+    /// # Errors
+    /// isl has no answer.
+    pub fn depends_on(&self) -> Result<Option<Parameters>, Error> {
+        if self.is_empty()? {
+            return Ok(None);
+        }
+        let own = self.params()?;
+        let all = Set::new(&[Piece::set("", [])])?.params()?;
+        let when = own.gist(&all)?.coalesce()?.text()?;
+        let count = own.count_of(PARAMETERS)?;
+        let names = (0..count).map(|k| own.parameter(k));
+        let names = names.collect::<Result<Vec<String>, Error>>()?;
+        let context = &self.0.context;
+        let moved = own.of_params()?;
+        let (_, count) = range(0..count);
+        // SAFETY: the object is alive; the function takes a reference, returns an owned result and
+        // checks the range.
+        let moved = unsafe {
+            let raw = (context.library.set_move_dims)(
+                moved.0.take(),
+                RANGE,
+                0,
+                PARAMETERS,
+                0,
+                count,
+            );
+            Handle::own(context, "set_move_dims", raw).map(Set)?
+        };
+        let least = moved.lexmin()?.sample()?;
+        Ok(least.map(|point| Parameters {
+            at: names.into_iter().zip(point.coordinates).collect(),
+            when: Parameters::condition(&when),
+        }))
+    }
+
+    /// The name of a parameter.
+    fn parameter(&self, k: usize) -> Result<String, Error> {
+        let (k, _) = range(k..k);
+        // SAFETY: the object is alive and keeps the name alive.
+        let name = unsafe {
+            tuple_name((self.0.context.library.set_get_dim_name)(
+                self.0.keep(),
+                PARAMETERS,
+                k,
+            ))
+        };
+        name.ok_or(Error::Parameters)
     }
 
     /// The name of the tuple, if any.

@@ -4,6 +4,7 @@ use super::order;
 use super::provenance::examine;
 use super::records::applied;
 use super::refusal::Refusal;
+use super::sizes;
 use super::workbench::Bench;
 use crate::codegen;
 use crate::ir::{Name, Nest, Tensor};
@@ -26,6 +27,8 @@ pub fn compare(
     variants: Vec<Variant>,
 ) -> Result<(Vec<Variant>, Option<Ranking>), Refusal> {
     let variants = applied(bench, variants)?;
+    check_awkward(bench, &variants)?;
+    let variants = sizes::at(&variants, &[]);
     let labels = variants.iter().map(|v| v.label.as_str());
     let flops = variants.first().map_or(0.0, trial::flops);
     let mut table = Growing::new(labels, flops);
@@ -47,6 +50,7 @@ pub fn compare(
 /// # Errors
 /// The reference cannot be computed.
 pub fn measure(bench: &Bench, variants: Vec<Variant>) -> Result<Option<Ranking>, Refusal> {
+    let variants = sizes::at(&variants, &[]);
     let ranking = examined(bench, variants, &mut |_| Vec::new(), Runner::measure)?;
     let failed = ranking.iter().flat_map(|ranking| &ranking.tried);
     for failed in failed.filter_map(|tried| tried.as_ref().err()) {
@@ -68,8 +72,24 @@ pub fn run(bench: &Bench, nests: &[Nest]) -> Result<Vec<(Tensor, Values)>, Refus
     let label = label(nests).unwrap_or_else(|| "nest".to_owned());
     let nests = nests.to_vec();
     let variants = vec![Variant { label, nests }];
+    check_awkward(bench, &variants)?;
+    let variants = sizes::at(&variants, &[]);
     note_outer_vectors(bench, &variants);
     examined(bench, variants, &mut |_| Vec::new(), Runner::run)
+}
+
+/// Runs variants with sizes at awkward ones, and compares all elements with the reference.
+fn check_awkward(bench: &Bench, variants: &[Variant]) -> Result<(), Refusal> {
+    let runs = bench.lock().runner.runs();
+    if !runs || sizes::of_variants(variants).is_empty() {
+        return Ok(());
+    }
+    for point in sizes::awkward(variants) {
+        for variant in sizes::at(variants, &point) {
+            examined(bench, vec![variant], &mut |_| Vec::new(), Runner::run)?;
+        }
+    }
+    Ok(())
 }
 
 /// Examines variants and hands them to the runner.

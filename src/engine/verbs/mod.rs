@@ -14,6 +14,7 @@ mod program;
 mod provenance;
 mod records;
 mod refusal;
+mod sizes;
 mod workbench;
 
 pub use bundle::bundle;
@@ -27,6 +28,7 @@ pub use program::program;
 pub use provenance::{built, built_with_operands, examine, joined, nests};
 pub use records::{find, key, named, recorded, replay, winner};
 pub use refusal::Refusal;
+pub use sizes::sizes;
 pub use workbench::{Bench, Parameters, Size, Tuning, Workbench};
 
 use crate::ir::{Arg, Nest};

@@ -30,10 +30,14 @@ pub(super) fn with_entries(kernels: &[Kernel]) -> String {
 
 /// C that calls kernels of another translation unit, as a worker does.
 pub(super) fn entries_apart(kernels: &[Kernel]) -> String {
-    let mut text = "#define TEML_BEGIN (void)0\n#define TEML_END (void)0\n".to_owned();
+    let mut text = "#include <stdint.h>\n\
+                    #define TEML_BEGIN (void)0\n#define TEML_END (void)0\n"
+        .to_owned();
     for kernel in kernels {
         // All pointers are passed alike, whatever their type.
-        let pointers = vec!["void *"; kernel.params.len()].join(", ");
+        let sizes = kernel.sizes.iter().map(|_| "int64_t");
+        let pointers = kernel.params.iter().map(|_| "void *");
+        let pointers = sizes.chain(pointers).collect::<Vec<_>>().join(", ");
         let pointers = if pointers.is_empty() {
             "void"
         } else {
@@ -47,9 +51,11 @@ pub(super) fn entries_apart(kernels: &[Kernel]) -> String {
 
 fn entry(kernel: &Kernel) -> String {
     let (symbol, entry) = (&kernel.symbol, entry_of(kernel));
-    let arguments: Vec<String> = (0..kernel.params.len())
-        .map(|k| format!("args[{k}]"))
-        .collect();
+    // All sizes are in one array, before the tensors.
+    let sizes = (0..kernel.sizes.len()).map(|k| format!("((const int64_t *)args[0])[{k}]"));
+    let first = usize::from(!kernel.sizes.is_empty());
+    let tensors = (0..kernel.params.len()).map(|k| format!("args[{}]", k + first));
+    let arguments: Vec<String> = sizes.chain(tensors).collect();
     format!(
         "__attribute__((visibility(\"default\")))\nvoid {entry}(void *const *args);\n\
          void {entry}(void *const *args) {{\n    \

@@ -3,7 +3,7 @@
 use super::buffer::Buffer;
 use super::compiled::Compiled;
 use super::control::Control;
-use super::data::Data;
+use super::data::{Data, Values};
 use super::elements::View;
 use super::error::RuntimeError;
 use super::pace::{self, RUN, RetryBudget, Runs};
@@ -13,6 +13,8 @@ use super::protocol::{Call, Restore};
 use super::tolerances::{LONGEST_REPEATED, PROBE_PAUSE};
 use super::worker::{Kind, Worker};
 use crate::codegen::Role;
+use crate::ir::{Elem, Shape, Tensor};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The outputs of a kernel: its arguments of role `Out` and `InOut`.
@@ -235,6 +237,13 @@ impl<'a> Bench<'a> {
         let number = self.seats[seat].worker.load(compiled, self.control)?;
         let (mut buffers, mut restore) = (Vec::new(), Vec::new());
         let (mut outputs, mut written) = (Vec::new(), Vec::new());
+        if !kernel.sizes.is_empty() {
+            let sizes: Vec<i64> = kernel.sizes.iter().map(|(_, value)| *value).collect();
+            let shape = Shape::of_extents([sizes.len() as u64]);
+            let tensor = Tensor::new(shape, Elem::I64);
+            let sizes = Data::Values(Arc::new(Values::I64(sizes)));
+            buffers.push(self.input(seat, &symbol, &tensor, &sizes)?);
+        }
         for (param, data) in kernel.params.iter().zip(data) {
             self.control
                 .go_on(|| format!("preparing kernel `{symbol}`"))?;

@@ -20,6 +20,7 @@ mod predict;
 mod programs;
 mod recorded;
 mod run;
+mod size;
 mod space;
 mod strategy;
 mod trees;
@@ -98,6 +99,8 @@ pub static ACTIONS: &[&Function] = &[
     &programs::COPIED,
     &programs::OVER,
     &predict::PREDICT,
+    &size::SIZE,
+    &size::SPECIALIZE,
     &tune::TUNE,
     &recorded::BEST,
     &recorded::RECORDED,

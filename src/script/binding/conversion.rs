@@ -122,9 +122,14 @@ pub fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
                 Err(_) => failure,
             })?;
             let extent = |item: &Dynamic| {
-                item.flatten_clone()
-                    .as_int()
-                    .map_err(|_| call.expected_but(k, "a list of integers", item))
+                let item = item.flatten_clone();
+                if let Some(index) = item.read_lock::<Index>()
+                    && index.affine.is_fixed()
+                {
+                    return Ok(index.affine.clone());
+                }
+                let number = item.as_int().map(Affine::constant);
+                number.map_err(|_| call.expected_but(k, "a list of integers and sizes", &item))
             };
             list.iter()
                 .map(extent)

@@ -77,9 +77,9 @@ fn step(sum: &Expr, taken: &mut Vec<String>) -> Option<(Tensor, Expr)> {
     let names = sum.iterators();
     let extents = names.iter().map(|name| {
         let range = ranges.iter().find(|r| r.name == *name)?;
-        (range.low == 0).then(|| range.extent())
+        (range.low == 0).then(|| range.dim())
     });
-    let extents: Vec<u64> = extents.collect::<Option<_>>()?;
+    let extents: Vec<Affine> = extents.collect::<Option<_>>()?;
     let mut labels: Vec<String> = Vec::new();
     sum.for_each_access(&mut |tensor, _| labels.push(tensor.label().to_owned()));
     labels.dedup();
@@ -88,7 +88,7 @@ fn step(sum: &Expr, taken: &mut Vec<String>) -> Option<(Tensor, Expr)> {
     let tensor = if extents.is_empty() {
         Tensor::scalar(sum.elem())
     } else {
-        Tensor::new(Shape::of_extents(extents), sum.elem())
+        Tensor::new(Shape::of_virtual_dims(extents), sum.elem())
     };
     let tensor = tensor.named(name);
     let assignment = Expr::new(Node::Assign {

@@ -31,7 +31,7 @@
 //! Source: TeML eqs. 12 and 13, §5.3.
 
 use crate::args::Extents;
-use crate::ir::{Elem, Expr, Name, Shape, Tensor};
+use crate::ir::{Affine, Elem, Expr, Name, Shape, Tensor};
 use crate::{Error, Op, Param, Returns, Value};
 
 const EXTENTS: Param<Extents> = Param::new("extents");
@@ -46,7 +46,7 @@ pub static TENSOR: Op = Op {
     file: include_str!("declare.rs"),
     call: |args| {
         let elem = args.get(&ELEM)?.unwrap_or(Elem::F64);
-        let tensor = tensor(args.get(&EXTENTS)?, elem)?;
+        let tensor = sized_tensor(args.get(&EXTENTS)?, elem)?;
         Ok(Value::Expr(named(tensor, args.get(&NAME)?)))
     },
 };
@@ -68,7 +68,17 @@ pub static SCALAR: Op = Op {
 /// # Errors
 /// Extents below 1, or too large a product.
 pub fn tensor(extents: &[i64], elem: Elem) -> Result<Expr, Error> {
-    let shape = Shape::new(extents, elem).map_err(|e| Error::from(e).at(&EXTENTS))?;
+    let extents: Vec<Affine> = extents.iter().copied().map(Affine::constant).collect();
+    sized_tensor(&extents, elem)
+}
+
+/// As [`tensor`], with extents that may have sizes.
+///
+/// # Errors
+/// As [`tensor`].
+pub fn sized_tensor(extents: &[Affine], elem: Elem) -> Result<Expr, Error> {
+    let shape = Shape::of_dims(extents.to_vec(), elem);
+    let shape = shape.map_err(|e| Error::from(e).at(&EXTENTS))?;
     Ok(Expr::of_tensor(Tensor::new(shape, elem)))
 }
 

@@ -78,10 +78,10 @@ fn check_entries(result: &Expr, formals: &[Name], tensors: &[&Expr]) -> Result<(
     let ranges = shape::ranges_so_far(result).unwrap_or_default();
     let extents = formals.iter().map(|formal| {
         let range = ranges.iter().find(|r| r.name == *formal);
-        range.map_or(1, shape::IteratorRange::extent)
+        range.map_or(Affine::constant(1), shape::IteratorRange::dim)
     });
     match tensors {
-        [first, .., last] if !extents.eq(shape_of(first).extents().iter().copied()) => {
+        [first, .., last] if !extents.eq(shape_of(first).dims()) => {
             Err(differ(first, last))
         }
         _ => Ok(()),

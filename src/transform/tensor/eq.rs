@@ -203,7 +203,7 @@ pub fn eq_over(value: &Expr, arrow: &Arrow, ranges: Domain) -> Result<Expr, Erro
 pub fn eq_within(
     value: &Expr,
     arrow: &Arrow,
-    extents: &[i64],
+    extents: &[Affine],
     elsewhere: Option<Number>,
     ranges: Domain,
 ) -> Result<Expr, Error> {
@@ -213,7 +213,7 @@ pub fn eq_within(
     let elsewhere = elsewhere
         .transpose()
         .map_err(|error| error.at(&ELSEWHERE))?;
-    let target = Shape::new(extents, value.elem())
+    let target = Shape::of_dims(extents.to_vec(), value.elem())
         .map_err(Error::from)
         .map(|shape| Tensor::new(shape, value.elem()));
     let assignment =
@@ -230,7 +230,7 @@ fn assigned(value: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
 /// The ranges of iterators of an assignment, in the order of its loops.
 fn checked(ranges: Domain, value: &Expr, to: &[Affine]) -> Result<Domain, Error> {
     let mut names: Vec<Name> = Vec::new();
-    let of_target = to.iter().flat_map(Affine::terms).map(|(name, _)| name);
+    let of_target = to.iter().flat_map(Affine::iterators);
     for name in of_target.chain(&value.iterators()) {
         if !names.contains(name) {
             names.push(name.clone());
@@ -339,6 +339,19 @@ fn infer_target(definition: &Definition, to: &[Affine], values: &[Values]) -> Re
                 extent,
             }
         };
+        if let Some((least, most)) = sized_ends(index, &ranges) {
+            if least.as_constant().is_some_and(|low| low < 0) {
+                let (index, place) = (index.clone(), place(most.plus_constant(1)));
+                return Err(Mismatch::NotAffine {
+                    iterator: ranges[0].name.clone(),
+                    index,
+                    place,
+                }
+                .into());
+            }
+            extents.push(most.plus_constant(1));
+            continue;
+        }
         match bounds.interval(index) {
             None => {
                 let unknown = index.terms().iter().find(|(n, _)| bounds.get(n).is_none());
@@ -349,7 +362,7 @@ fn infer_target(definition: &Definition, to: &[Affine], values: &[Values]) -> Re
                 return Err(Mismatch::Unbound { iterator }.into());
             }
             Some((low, high)) if low < 0 => {
-                let (index, extent) = (index.clone(), (high + 1).max(1).unsigned_abs());
+                let (index, extent) = (index.clone(), Affine::constant((high + 1).max(1)));
                 return Err(Mismatch::OutOfBounds {
                     index,
                     low,
@@ -359,11 +372,21 @@ fn infer_target(definition: &Definition, to: &[Affine], values: &[Values]) -> Re
                 .into());
             }
             Some((_, high)) => {
-                extents.push((high + 1).max(1));
+                extents.push(Affine::constant((high + 1).max(1)));
             }
         }
     }
-    Ok(Shape::new(&extents, value.elem())?)
+    Ok(Shape::of_dims(extents, value.elem())?)
+}
+
+/// The least and the greatest value of an index whose iterators have sizes in their ranges.
+fn sized_ends(index: &Affine, ranges: &[IteratorRange]) -> Option<(Affine, Affine)> {
+    let ends = [-1, 1].map(|sign| shape::extreme(index, ranges, sign));
+    let [Some(least), Some(most)] = ends else {
+        return None;
+    };
+    let is_sized = most.as_constant().is_none() || least.as_constant().is_none();
+    is_sized.then_some((least, most))
 }
 
 /// An assignment with `tensor` as its target.

@@ -4,7 +4,7 @@ use super::operand::describe;
 use super::split::{Definition, split};
 use super::unfit::Unfit;
 use crate::analysis::shape::{self, Mismatch};
-use crate::ir::{BinaryOp, Domain, Elem, Expr, Function, Name, Node, Reduction, Shape};
+use crate::ir::{Affine, BinaryOp, Domain, Elem, Expr, Function, Name, Node, Reduction, Shape};
 use crate::refusals::too_complex;
 use crate::{Error, bug, mistake};
 
@@ -118,9 +118,9 @@ pub(super) fn abstraction(formals: Vec<Name>, body: Expr) -> Result<Expr, Unfit>
     let ranges = shape::ranges_so_far(&body)?;
     let extent = |formal: &Name| {
         let range = ranges.iter().find(|r| r.name == *formal);
-        range.map_or(1, shape::IteratorRange::extent)
+        range.map_or(Affine::constant(1), shape::IteratorRange::dim)
     };
-    let shape = Shape::of_extents(formals.iter().map(extent));
+    let shape = Shape::of_virtual_dims(formals.iter().map(extent).collect());
     in_limits(Expr::new(Node::Virtual {
         formals,
         shape,

@@ -74,8 +74,13 @@ pub fn pad(tensor: &Expr, multiple: i64) -> Result<Expr, Error> {
         let what = format!("extents become multiples of 1 or more, not of {multiple}");
         return Err(mistake(what).at(&MULTIPLE));
     }
-    let extents = inner.shape().extents().iter();
+    let Some(extents) = inner.shape().numbers() else {
+        let what = format!("{} has sizes, and padded extents are numbers", Infix(tensor));
+        let error = mistake(what).help("declare the size with `size(\"N\", #{multiple: 8})`");
+        return Err(error.at(&TENSOR));
+    };
     let extents: Vec<i64> = extents
+        .iter()
         .map(|extent| {
             let rounded = extent.checked_next_multiple_of(multiple.unsigned_abs());
             rounded

@@ -75,7 +75,7 @@ use crate::args::Extents;
 use crate::ir::{Affine, Domain, Expr, Index, Name, Node, Range, Shape, Tensor};
 use crate::lower::partition::{NoPartition, assignments};
 use crate::refusals::too_complex;
-use crate::{Error, Op, Param, Returns, Value};
+use crate::{Error, Op, Param, Returns, Value, mistake};
 
 const PIECES: Param<Vec<Expr>> = Param::new("pieces");
 const OTHERWISE: Param<Option<Operand>> = Param::new("otherwise");
@@ -101,7 +101,7 @@ pub static PARTITION: Op = Op {
 pub fn partition(
     pieces: &[Expr],
     otherwise: Option<Operand<'_>>,
-    extents: Option<&[i64]>,
+    extents: Option<&[Affine]>,
 ) -> Result<Expr, Error> {
     let at = |error: Error| error.at(&PIECES);
     let refused = |why: NoPartition| at(why.into());
@@ -139,7 +139,7 @@ pub fn partition(
     let rest = rest.transpose()?;
     let shape = match extents {
         Some(extents) => {
-            let shape = Shape::new(extents, first.elem());
+            let shape = Shape::of_dims(extents.to_vec(), first.elem());
             shape.map_err(|e| Error::from(e).at(&EXTENTS))?
         }
         None => {
@@ -354,21 +354,38 @@ fn extents_of(otherwise: Option<Operand<'_>>) -> Option<Shape> {
 
 /// The greatest extents of several shapes, which all have the rank of `first`.
 fn greatest(first: &Tensor, shapes: &[Shape]) -> Result<Shape, Error> {
-    let mut extents = vec![1; first.shape().rank()];
-    for shape in shapes {
-        for (greatest, extent) in extents.iter_mut().zip(shape.extents()) {
-            *greatest = (*greatest).max(i64::try_from(*extent).unwrap_or(i64::MAX));
+    let mut greatest = vec![Affine::constant(1); first.shape().rank()];
+    for (d, greatest) in greatest.iter_mut().enumerate() {
+        for extent in shapes.iter().filter_map(|shape| shape.dims().get(d).cloned()) {
+            let is_first = greatest.as_constant() == Some(1);
+            match extent.minus(greatest).as_constant() {
+                Some(more) if more > 0 => *greatest = extent,
+                Some(_) => {}
+                None if is_first => *greatest = extent,
+                None if extent.as_constant() == Some(1) => {}
+                None => {
+                    let what = format!(
+                        "has pieces with the extents {greatest} and {extent} in dimension {}, and \
+                         sizes do not say which one is greater",
+                        d + 1
+                    );
+                    return Err(mistake(what).help("give the extents as the third argument"));
+                }
+            }
         }
     }
-    Ok(Shape::new(&extents, first.elem())?)
+    Ok(Shape::of_dims(greatest, first.elem())?)
 }
 
 /// The assignment of `value` to all elements of a tensor.
 fn whole(tensor: &Tensor, index: Vec<Name>, value: Expr) -> Expr {
-    let extents = tensor.shape().extents().iter();
-    let ranges = index.iter().zip(extents).map(|(name, extent)| {
-        let end = i64::try_from(*extent).unwrap_or(i64::MAX);
-        (name.clone(), Range::constant(0, end))
+    let dims = tensor.shape().dims();
+    let ranges = index.iter().zip(dims).map(|(name, extent)| {
+        let range = Range {
+            upper: vec![extent],
+            ..Range::constant(0, 0)
+        };
+        (name.clone(), range)
     });
     let within = Domain::new(ranges);
     let index = index.into_iter().map(Affine::iterator);

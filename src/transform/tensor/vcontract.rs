@@ -69,7 +69,7 @@ pub fn vcontract(left: &Expr, right: &Expr, pairs: &[[i64; 2]]) -> Result<Expr, 
     let place = |expr: &Expr, at: &Expr, names: &[Affine], r: usize| -> Result<Dimension, Error> {
         let ranges = shape::ranges_so_far(at)?;
         let range = ranges.iter().find(|range| names[r].mentions(&range.name));
-        let extent = range.map_or(0, shape::IteratorRange::extent);
+        let extent = range.map_or(Affine::constant(0), shape::IteratorRange::dim);
         Ok(Dimension {
             tensor: describe(expr),
             dimension: r + 1,

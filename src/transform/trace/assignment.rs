@@ -85,11 +85,11 @@ fn statement_text(
     } else {
         Arg::Iters(s.index.clone()).script()
     };
-    let extents = s.target.shape().extents();
+    let extents = s.target.shape().to_string();
     let rest = match elsewhere {
-        Some(value) => format!(", {extents:?}, {}", number(value)),
+        Some(value) => format!(", {extents}, {}", number(value)),
         // The extents limit iterators, which the value of an index does not.
-        None if has_index(&s.value) && !s.target.is_scalar() => format!(", {extents:?}"),
+        None if has_index(&s.value) && !s.target.is_scalar() => format!(", {extents}"),
         None => String::new(),
     };
     let rest = format!("{rest}{}", ranges.target);

@@ -56,8 +56,8 @@ fn declaration(tensor: &Tensor) -> String {
     }
     let separator = if elem.is_empty() { "" } else { ", " };
     format!(
-        "let {name} = tensor({:?}{separator}{elem});",
-        tensor.shape().extents()
+        "let {name} = tensor({}{separator}{elem});",
+        tensor.shape()
     )
 }
 

@@ -93,12 +93,12 @@ impl Solver {
 
     /// Whether an iterator around an index has a given range.
     pub(super) fn depends_on_given(&self, u: &Use) -> bool {
-        self.around(u).any(|v| self.vars[v].given.is_some())
+        u.is_sized() || self.around(u).any(|v| self.vars[v].given.is_some())
     }
 
     /// The iterators of the loops around an index.
     fn around<'s>(&'s self, u: &'s Use) -> impl Iterator<Item = usize> + 's {
-        let free = (0..self.vars.len()).filter(|v| self.vars[*v].free);
+        let free = (0..self.vars.len()).filter(|v| self.vars[*v].free || self.is_size(*v));
         free.chain(u.scope.iter().copied())
     }
 
@@ -109,6 +109,7 @@ impl Solver {
             return Ok(());
         }
         let mut counts: Vec<usize> = u.vars.clone();
+        counts.extend(u.place.extent.sizes().filter_map(|name| self.size(name)));
         counts.extend(self.around(u).filter(|v| self.may_be_empty(*v)));
         let mut next = 0;
         while let Some(&v) = counts.get(next) {
@@ -136,11 +137,12 @@ impl Solver {
             loops.push((v, self.span(v)));
         }
         let number = |name: &Name| {
-            let k = u.index.terms().iter().position(|(n, _)| n == name)?;
-            Some(u.vars[k])
+            let k = u.index.terms().iter().position(|(n, _)| n == name);
+            k.map_or_else(|| self.size(name), |k| Some(u.vars[k]))
         };
         let (index, place) = (u.index.clone(), u.place.clone());
-        match stays(&form(&u.index, &number), u.place.extent, &loops) {
+        let extent = form(&place.extent, &number);
+        match stays(&form(&u.index, &number), &extent, &loops) {
             Stays::Inside => Ok(()),
             Stays::Open => Err(Mismatch::Unclear { index, place }),
             Stays::Leaves(value, values) => {

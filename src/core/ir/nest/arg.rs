@@ -64,7 +64,11 @@ impl Arg {
             Arg::Number(number) => number.to_string(),
             Arg::Comparison(comparison) => format!("\"{}\"", comparison.symbol()),
             Arg::Int(value) => value.to_string(),
-            Arg::Extents(list) | Arg::Order(list) => format!("{list:?}"),
+            Arg::Extents(list) => {
+                let texts: Vec<String> = list.iter().map(Affine::to_string).collect();
+                format!("[{}]", texts.join(", "))
+            }
+            Arg::Order(list) => format!("{list:?}"),
             Arg::Elem(elem) => format!("\"{elem}\""),
             Arg::Iters(list) => iterators(list),
             Arg::IterLists(lists) => iterator_lists(lists),

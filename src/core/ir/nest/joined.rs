@@ -34,6 +34,7 @@ impl Nest {
         let mut data = (*self.0).clone();
         (data.trees, data.label) = (repeat(&data.trees), None);
         data.parts = Arc::new([part]);
+        data.context = self.context_with(&data.trees, &[]);
         Nest(Arc::new(data))
     }
 
@@ -53,6 +54,8 @@ impl Nest {
         let definition = self.0.definition.iter().chain(other.0.definition.iter());
         let parts = self.0.parts.iter().chain(other.0.parts.iter());
         Nest(Arc::new(Data {
+            context: self.context_with(&trees, other.definition()),
+            instance: None,
             trees,
             definition: definition.cloned().collect(),
             parts: parts.cloned().collect(),
@@ -74,7 +77,6 @@ impl Nest {
                 .cloned()
                 .collect(),
             left_to_compiler: self.0.left_to_compiler || other.0.left_to_compiler,
-            context: self.0.context.clone(),
             beside: self.0.beside.clone(),
         }))
     }

@@ -33,9 +33,11 @@ mod lineage;
 mod loops;
 mod part;
 mod path;
+mod sizes;
 mod tree;
 
 pub use path::Taken;
+pub use sizes::size_loops;
 
 use crate::ir::affine::Affine;
 use crate::ir::domain::Domain;
@@ -73,10 +75,20 @@ struct Data {
     declared: Arc<[(Name, bool)]>,
     /// Whether the code keeps the loops as they are, and leaves vectors to the compiler.
     left_to_compiler: bool,
-    /// If the nest is a part of another one, the loops around it, without their bodies.
+    /// The sizes as loops. Then, if the nest is a part of another one, the loops around it, without
+    /// their bodies.
     context: Arc<[Loop]>,
+    /// The nest with sizes that this one is at some numbers.
+    instance: Option<Arc<Instance>>,
     /// The names of loops and local tensors elsewhere in that nest.
     beside: Arc<[Name]>,
+}
+
+/// The nest with sizes, and their values.
+#[derive(Debug)]
+struct Instance {
+    nest: Nest,
+    values: Vec<(Name, i64)>,
 }
 
 /// A part of a definition: consecutive assignments, and the loops that `build` made for them.
@@ -223,8 +235,8 @@ pub enum Arg {
     Word(String),
     /// An integer.
     Int(i64),
-    /// A list of extents.
-    Extents(Vec<i64>),
+    /// A list of extents, which may have sizes.
+    Extents(Vec<Affine>),
     /// An element type.
     Elem(Elem),
     /// A list of iterators.
@@ -311,6 +323,7 @@ impl Nest {
 
     fn new(trees: Vec<Tree>, definition: Arc<[Expr]>, parts: Arc<[Part]>) -> Nest {
         let (path, label) = (Path::default(), None);
+        let context = sizes::loops_of(&trees, &definition, &[]).into();
         Nest(Arc::new(Data {
             trees,
             definition,
@@ -321,7 +334,8 @@ impl Nest {
             donated: Arc::new([]),
             declared: Arc::new([]),
             left_to_compiler: false,
-            context: Arc::new([]),
+            context,
+            instance: None,
             beside: Arc::new([]),
         }))
     }
@@ -346,13 +360,21 @@ impl Nest {
             declared: self.0.declared.clone(),
             left_to_compiler: self.0.left_to_compiler,
             context: self.0.context.iter().cloned().chain(outer).collect(),
+            instance: None,
             beside: self.0.beside.iter().cloned().chain(beside).collect(),
         }))
     }
 
-    /// The loops around the nest, without their bodies, if it is a part of another one.
+    /// The sizes as loops, outermost. Then the loops around the nest, without their bodies, if it
+    /// is a part of another one.
     pub fn context(&self) -> &[Loop] {
         &self.0.context
+    }
+
+    /// The loops around the nest, if it is a part of another one.
+    pub fn outer_loops(&self) -> &[Loop] {
+        let sizes = self.context().iter().take_while(|l| l.name.size().is_some());
+        &self.context()[sizes.count()..]
     }
 
     /// The names of loops and local tensors elsewhere, if the nest is a part of another one.
@@ -406,8 +428,17 @@ impl Nest {
     #[must_use]
     pub fn with_trees(&self, trees: Vec<Tree>) -> Nest {
         let mut data = (*self.0).clone();
-        (data.trees, data.label) = (trees, None);
+        data.context = self.context_with(&trees, &[]);
+        (data.trees, data.label, data.instance) = (trees, None, None);
         Nest(Arc::new(data))
+    }
+
+    /// The context, with the sizes of other trees and definitions.
+    fn context_with(&self, trees: &[Tree], definition: &[Expr]) -> Arc<[Loop]> {
+        let outer = self.outer_loops();
+        let sizes = &self.context()[..self.context().len() - outer.len()];
+        let sizes = sizes::loops_of(trees, definition, sizes);
+        sizes.iter().chain(outer).cloned().collect()
     }
 
     /// The author's reason why the nest is correct, for nests that cannot be proved.

@@ -1,0 +1,116 @@
+//! Expressions whose sizes are replaced by numbers, and the sizes that occur in them.
+
+use super::affine::Affine;
+use super::domain::Domain;
+use super::expr::{Expr, Index, Node};
+use super::name::Name;
+use super::tensor::Tensor;
+
+impl Tensor {
+    /// The same tensor with sizes replaced by numbers.
+    #[must_use]
+    pub fn at_sizes(&self, value: &dyn Fn(&Name) -> Option<i64>) -> Tensor {
+        if self.shape().is_sized() {
+            self.with_shape(self.shape().at_sizes(value))
+        } else {
+            self.clone()
+        }
+    }
+}
+
+impl Expr {
+    /// The same expression with sizes replaced by numbers.
+    #[must_use]
+    pub fn at_sizes(&self, value: &dyn Fn(&Name) -> Option<i64>) -> Expr {
+        let number = |name: &Name| value(name).map(Affine::constant);
+        let node = match self.map_parts(&|part| part.at_sizes(value)).node() {
+            Node::Access { tensor, index } => Node::Access {
+                tensor: tensor.at_sizes(value),
+                index: match index {
+                    Index::At(index) => {
+                        Index::At(index.iter().map(|a| a.substitute(&number)).collect())
+                    }
+                    other => other.clone(),
+                },
+            },
+            Node::Index(index) => Node::Index(index.substitute(&number)),
+            Node::Binary {
+                op,
+                shape,
+                left,
+                right,
+            } => Node::Binary {
+                op: *op,
+                shape: shape.at_sizes(value),
+                left: left.clone(),
+                right: right.clone(),
+            },
+            Node::Apply {
+                function,
+                shape,
+                args,
+            } => Node::Apply {
+                function: *function,
+                shape: shape.at_sizes(value),
+                args: args.clone(),
+            },
+            Node::Reduce {
+                reduction,
+                over,
+                within,
+                shape,
+                body,
+            } => Node::Reduce {
+                reduction: *reduction,
+                over: over.clone(),
+                within: within.substitute(&number),
+                shape: shape.at_sizes(value),
+                body: body.clone(),
+            },
+            Node::Virtual {
+                formals,
+                shape,
+                body,
+            } => Node::Virtual {
+                formals: formals.clone(),
+                shape: shape.at_sizes(value),
+                body: body.clone(),
+            },
+            Node::Assign {
+                target,
+                value: assigned,
+                within,
+                elsewhere,
+            } => Node::Assign {
+                target: target.clone(),
+                value: assigned.clone(),
+                within: within.substitute(&number),
+                elsewhere: *elsewhere,
+            },
+            other @ (Node::Constant(_) | Node::Pieces { .. }) => other.clone(),
+        };
+        Expr::new(node)
+    }
+
+    /// Calls `see` with each size in shapes, indices and ranges, as often as it occurs.
+    pub fn for_each_size(&self, see: &mut dyn FnMut(&Name)) {
+        let of_domain = |within: &Domain, see: &mut dyn FnMut(&Name)| {
+            let bounds = within.iter().flat_map(|(_, range)| range.bounds());
+            bounds.flat_map(Affine::sizes).for_each(see);
+        };
+        match self.node() {
+            Node::Access { tensor, index } => {
+                tensor.shape().for_each_size(see);
+                if let Index::At(index) = index {
+                    index.iter().flat_map(Affine::sizes).for_each(&mut *see);
+                }
+            }
+            Node::Index(index) => index.sizes().for_each(&mut *see),
+            Node::Reduce { within, .. } | Node::Assign { within, .. } => of_domain(within, see),
+            _ => {}
+        }
+        for child in self.children() {
+            child.for_each_size(see);
+        }
+    }
+}

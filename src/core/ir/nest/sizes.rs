@@ -1,0 +1,235 @@
+//! The sizes of a nest, and the nest at numbers for them.
+//!
+//! Proofs and bounds see sizes as loops around the nest, outermost. Their ranges are what is known
+//! of the sizes. A derived size comes before the sizes that it is made of, so that bounds are
+//! affine: for `M_8 = M / 8` the loops are `M_8 in 0..` and `M in 8*M_8..8*M_8 + 8`.
+
+use super::{Data, Instance, Loop, Nest, Part, Tree};
+use crate::ir::affine::Affine;
+use crate::ir::expr::{Expr, Index};
+use crate::ir::name::Name;
+use crate::ir::range::Range;
+use crate::ir::statement::{Fill, Origin, Stmt};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+impl Nest {
+    /// The sizes of the nest, in the order of their first use. Derived sizes come last.
+    pub fn sizes(&self) -> Vec<Name> {
+        let around = self.context().iter().map(|l| &l.name);
+        let known: HashSet<&Name> = around.filter(|name| name.size().is_some()).collect();
+        let mut found = Vec::new();
+        let mut add = |name: &Name| {
+            if known.contains(name) && !found.contains(name) {
+                found.push(name.clone());
+            }
+        };
+        for assignment in self.definition().iter() {
+            assignment.for_each_size(&mut add);
+        }
+        for l in self.context() {
+            add(&l.name);
+        }
+        found.sort_by_key(|name| name.size().is_some_and(|size| size.of.is_some()));
+        found
+    }
+
+    /// Whether the nest has sizes.
+    pub fn is_sized(&self) -> bool {
+        let mut around = self.context().iter();
+        around.any(|l| l.name.size().is_some())
+    }
+
+    /// The nest with numbers for all sizes. Derived sizes follow from the others, and sizes without
+    /// a number are the likely ones. The new nest knows that it is an instance of this one.
+    #[must_use]
+    pub fn at_sizes(&self, values: &[(Name, i64)]) -> Nest {
+        if !self.is_sized() {
+            return self.clone();
+        }
+        let value = |name: &Name| value_of(name, values);
+        let trees = |trees: &[Tree]| -> Vec<Tree> {
+            trees.iter().map(|tree| at(tree, &value)).collect()
+        };
+        let parts = self.0.parts.iter().map(|part| Part {
+            trees: trees(&part.trees).into(),
+            ..part.clone()
+        });
+        let sizes = self.sizes().into_iter();
+        let of = Instance {
+            nest: self.clone(),
+            values: sizes
+                .filter_map(|name| Some((name.clone(), value(&name)?)))
+                .collect(),
+        };
+        let definition = self.0.definition.iter().map(|e| e.at_sizes(&value));
+        Nest(Arc::new(Data {
+            trees: trees(&self.0.trees),
+            definition: definition.collect(),
+            parts: parts.collect(),
+            context: self.0.context.iter().filter(|l| l.name.size().is_none()).cloned().collect(),
+            instance: Some(Arc::new(of)),
+            ..(*self.0).clone()
+        }))
+    }
+
+    /// The nest with sizes that this is an instance of, with their values.
+    pub fn instance_of(&self) -> Option<(&Nest, &[(Name, i64)])> {
+        let instance = self.0.instance.as_ref()?;
+        Some((&instance.nest, &instance.values))
+    }
+
+    /// The nest as if its numbers had never been sizes.
+    #[must_use]
+    pub fn specialized(&self) -> Nest {
+        let mut data = (*self.0).clone();
+        data.instance = None;
+        Nest(Arc::new(data))
+    }
+}
+
+/// The value of a size: a given one, that of its quotient, or the likely one.
+fn value_of(name: &Name, values: &[(Name, i64)]) -> Option<i64> {
+    let size = name.size()?;
+    let given = values.iter().find(|(known, _)| known == name);
+    match (&size.of, given) {
+        (Some(quotient), _) => quotient.at(&|name| value_of(name, values)),
+        (None, Some((_, value))) => Some(*value),
+        (None, None) => Some(size.likely),
+    }
+}
+
+fn at(tree: &Tree, value: &dyn Fn(&Name) -> Option<i64>) -> Tree {
+    let number = |name: &Name| value(name).map(Affine::constant);
+    match tree.substitute(&number) {
+        Tree::Loop(l) => Tree::of_loop(Loop {
+            // Bounds that are equal to others at these numbers are dropped.
+            body: l.body.iter().map(|tree| at(tree, value)).collect(),
+            ..(*l).clone()
+        }),
+        Tree::Stmt(s) => Tree::Stmt(Arc::new(Stmt {
+            target: s.target.at_sizes(value),
+            value: s.value.at_sizes(value),
+            ..(*s).clone()
+        })),
+        Tree::Fill(fill) => Tree::Fill(Arc::new(Fill {
+            target: fill.target.at_sizes(value),
+            ..(*fill).clone()
+        })),
+        Tree::Local(tensor) => Tree::Local(tensor.at_sizes(value)),
+    }
+}
+
+/// The sizes in trees and definitions as loops, outermost first.
+pub(super) fn loops_of(trees: &[Tree], definition: &[Expr], known: &[Loop]) -> Vec<Loop> {
+    let mut found: Vec<Name> = known.iter().map(|l| l.name.clone()).collect();
+    let mut add = |name: &Name| {
+        if !found.contains(name) {
+            found.push(name.clone());
+        }
+    };
+    definition.iter().for_each(|e| e.for_each_size(&mut add));
+    trees.iter().for_each(|tree| for_each_size(tree, &mut add));
+    if found.len() == known.len() {
+        return known.to_vec();
+    }
+    size_loops(found)
+}
+
+/// The sizes, and those that they are derived from, as loops, outermost first.
+pub fn size_loops(mut found: Vec<Name>) -> Vec<Loop> {
+    // A derived size needs the sizes that it is made of.
+    let mut next = 0;
+    while let Some(name) = found.get(next).cloned() {
+        let of = name.size().and_then(|size| size.of.as_ref());
+        for (part, _) in of.iter().flat_map(|quotient| &quotient.terms) {
+            if !found.contains(part) {
+                found.push(part.clone());
+            }
+        }
+        next += 1;
+    }
+    found.sort_by_key(|name| std::cmp::Reverse(derivation(name)));
+    let ranges: Vec<Range> = (0..found.len()).map(|k| range(&found, k)).collect();
+    let loops = found.into_iter().zip(ranges);
+    loops
+        .map(|(name, range)| Loop::serial(name, range, Vec::new()))
+        .collect()
+}
+
+/// How many quotients it takes to derive a size.
+fn derivation(name: &Name) -> usize {
+    let of = name.size().and_then(|size| size.of.as_ref());
+    of.map_or(0, |quotient| {
+        let parts = quotient.terms.iter().map(|(part, _)| derivation(part));
+        1 + parts.max().unwrap_or(0)
+    })
+}
+
+/// The range of size `k`, whose bounds have only sizes before it.
+fn range(sizes: &[Name], k: usize) -> Range {
+    let name = &sizes[k];
+    let mut range = match name.size() {
+        Some(size) => Range::constant(size.least, size.most.saturating_add(1)),
+        None => Range::constant(0, 0),
+    };
+    for quotient in &sizes[..k] {
+        let Some(of) = quotient.size().and_then(|size| size.of.as_ref()) else {
+            continue;
+        };
+        // divisor*quotient <= terms + offset < divisor*quotient + divisor bounds its last term.
+        let place = |part: &Name| sizes.iter().position(|size| size == part);
+        let last = of.terms.iter().max_by_key(|(part, _)| place(part));
+        let Some((_, sign @ (1 | -1))) = last.filter(|(part, _)| part == name) else {
+            continue;
+        };
+        let others = of.terms.iter().filter(|(part, _)| part != name);
+        let others = others.fold(Affine::constant(of.offset), |sum, (part, c)| {
+            sum.plus(&Affine::iterator(part.clone()).times(*c))
+        });
+        let low = Affine::iterator(quotient.clone()).times(of.divisor);
+        let low = low.minus(&others);
+        let end = low.plus_constant(of.divisor);
+        if *sign == 1 {
+            range.lower.push(low);
+            range.upper.push(end);
+        } else {
+            range.lower.push(end.times(-1).plus_constant(1));
+            range.upper.push(low.times(-1).plus_constant(1));
+        }
+    }
+    range
+}
+
+fn for_each_size(tree: &Tree, see: &mut dyn FnMut(&Name)) {
+    let of_all = |indices: &[Affine], see: &mut dyn FnMut(&Name)| {
+        indices.iter().flat_map(Affine::sizes).for_each(see);
+    };
+    let of_origin = |origin: &Option<Origin>, see: &mut dyn FnMut(&Name)| {
+        let points = origin.iter().flat_map(|origin| &origin.point);
+        points.flat_map(Affine::sizes).for_each(see);
+    };
+    match tree {
+        Tree::Loop(l) => {
+            l.range.bounds().flat_map(Affine::sizes).for_each(&mut *see);
+            l.body.iter().for_each(|tree| for_each_size(tree, see));
+        }
+        Tree::Stmt(s) => {
+            s.target.shape().for_each_size(see);
+            of_all(&s.index, see);
+            s.value.for_each_access(&mut |tensor, index| {
+                tensor.shape().for_each_size(see);
+                if let Index::At(index) = index {
+                    of_all(index, see);
+                }
+            });
+            of_origin(&s.origin, see);
+        }
+        Tree::Fill(fill) => {
+            fill.target.shape().for_each_size(see);
+            fill.region.iter().for_each(|(low, _)| low.sizes().for_each(&mut *see));
+            of_origin(&fill.origin, see);
+        }
+        Tree::Local(tensor) => tensor.shape().for_each_size(see),
+    }
+}

@@ -1,0 +1,77 @@
+//! The numbers at which nests with sizes are checked and timed.
+
+use crate::ir::{Name, Nest, Size};
+use crate::trial::Variant;
+
+/// The sizes of nests, without derived ones, in the order of their first use.
+pub fn sizes(nests: &[Nest]) -> Vec<Name> {
+    let mut found: Vec<Name> = Vec::new();
+    for name in nests.iter().flat_map(Nest::sizes) {
+        let is_derived = name.size().is_some_and(|size| size.of.is_some());
+        if !is_derived && !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+/// The sizes of all variants.
+pub(super) fn of_variants(variants: &[Variant]) -> Vec<Name> {
+    let nests: Vec<Nest> = variants.iter().flat_map(|v| v.nests.clone()).collect();
+    sizes(&nests)
+}
+
+/// The variants at these sizes. Sizes that are left out are the likely ones.
+pub(super) fn at(variants: &[Variant], values: &[(Name, i64)]) -> Vec<Variant> {
+    let at = variants.iter().map(|variant| Variant {
+        label: variant.label.clone(),
+        nests: variant.nests.iter().map(|nest| instance(nest, values)).collect(),
+    });
+    at.collect()
+}
+
+/// The nest at these sizes, under its name.
+fn instance(nest: &Nest, values: &[(Name, i64)]) -> Nest {
+    nest.at_sizes(values)
+}
+
+/// Sizes at which every plan is checked before it is timed: none, one, primes on both sides of
+/// usual tiles, and numbers beside each divisor of the variants.
+pub(super) fn awkward(variants: &[Variant]) -> Vec<Vec<(Name, i64)>> {
+    let nests = || variants.iter().flat_map(|v| &v.nests);
+    let sizes = of_variants(variants);
+    let mut divisors: Vec<i64> = Vec::new();
+    for name in nests().flat_map(Nest::sizes) {
+        let of = name.size().and_then(|size| size.of.as_ref());
+        divisors.extend(of.map(|quotient| quotient.divisor));
+    }
+    divisors.sort_unstable();
+    divisors.dedup();
+    let mut points: Vec<Vec<(Name, i64)>> = Vec::new();
+    let mut add = |value: &dyn Fn(usize) -> i64| {
+        let fitted = sizes.iter().enumerate().filter_map(|(k, name)| {
+            let size = name.size()?;
+            Some((name.clone(), fit(size, value(k))))
+        });
+        let point: Vec<(Name, i64)> = fitted.collect();
+        if !points.contains(&point) {
+            points.push(point);
+        }
+    };
+    add(&|_| 0);
+    add(&|_| 1);
+    const PRIMES: [i64; 6] = [7, 13, 5, 11, 3, 17];
+    add(&|k| PRIMES[k % PRIMES.len()]);
+    add(&|k| PRIMES[(k + 1) % PRIMES.len()] * 3 + 2);
+    for by in divisors.iter().rev().take(2) {
+        add(&|k| if k % 2 == 0 { by - 1 } else { by + 1 });
+        add(&|k| if k % 2 == 0 { 2 * by } else { 2 * by - 1 });
+    }
+    points
+}
+
+/// The value of a size that is closest to a number.
+fn fit(size: &Size, number: i64) -> i64 {
+    let multiple = number / size.multiple * size.multiple;
+    multiple.max(size.least).min(size.most)
+}

@@ -1,0 +1,202 @@
+//! `size` and `specialize`: numbers that a kernel gets when it is called.
+
+use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::ir::{Affine, MOST, Name, Nest, Size};
+use crate::messages::fail::Failure;
+use crate::values::Index;
+use crate::verbs;
+use rhai::{Dynamic, Map};
+
+pub(super) static SIZE: Function = Function {
+    name: "size",
+    topic: "expressions",
+    effect: Effect::None,
+    params: &[Parameter::new("name"), Parameter::optional("facts")],
+    returns: "size",
+    doc: "\
+A number that a kernel gets when it is called: `size(\"M\")`. Extents and ranges take sizes and sums
+of them.
+
+```rhai
+let m = size(\"M\"); let n = size(\"N\");
+let A = tensor([m, n]);
+let x = tensor([n]);
+let y = eq(vsum(A * x, [j]), [i]);
+print(build(y));
+print(check(build(y).parallelize(\"i\")));
+```
+
+```text
+f64 y[M], A[M][N], x[N]
+for i_0 in 0..M
+  fill y[i_0..+1] = 0
+for i in 0..M
+  for j in 0..N
+    y[i] += A[i][j] * x[j]
+legal
+```
+
+A nest with sizes is proved for all of them at once, and its C is one function that has them as its
+first arguments. A size is at least 0. Facts are `#{least: 1, most: 4096, multiple: 8, likely: 1000}`,
+each of which may be left out. Proofs rely on the first three. Schedules and cost models assume the
+likely size, and results do not depend on it. `--set M=100` sets it, and `--size mini` makes it tiny.
+
+`compare` and `run` first check variants with sizes at small sizes that no tile divides, and then time
+them at the likely ones. `specialize` gives the nest at given numbers.",
+    call: |call| {
+        let text = call.text(0)?;
+        let name = Name::new(&text).map_err(|error| call.refuse(&error.to_string()).argument(0))?;
+        let facts = facts(call)?;
+        let (least, most, multiple) = (facts.least, facts.most, facts.multiple);
+        if least < 0 || most < least || multiple < 1 || most > LIMIT {
+            let what = format!(
+                "needs 0 <= least <= most <= {LIMIT} and a multiple of at least 1, not {least}, \
+                 {most} and {multiple}"
+            );
+            return Err(call.refuse(&what).argument(1));
+        }
+        let set = call.workbench().parameters.take(&text);
+        let set = set.map(|text| text.parse::<i64>().map_err(|_| text));
+        let set = set.transpose().map_err(|given| {
+            call.refuse(&format!("--set {text}={given} should be an integer"))
+        })?;
+        let mini = call.workbench().size == verbs::Size::Mini;
+        let default = if mini { MINI } else { facts.likely.unwrap_or(LIKELY) };
+        let likely = match set {
+            Some(value) => value,
+            None => (default / multiple * multiple).max(least).min(most),
+        };
+        if !(least..=most).contains(&likely) || likely % multiple != 0 {
+            let what = format!(
+                "`{text}` = {likely} is not one of its sizes: they are {least}..={most}, multiples \
+                 of {multiple}"
+            );
+            return Err(call.refuse(&what));
+        }
+        let of = None;
+        let size = name.with_size(Size { least, most, multiple, likely, of });
+        let whole = Affine::iterator(size);
+        let affine = match multiple {
+            1 => whole,
+            multiple => match whole.quotient_of_sizes(multiple) {
+                Some(quotient) => quotient.times(multiple),
+                None => whole,
+            },
+        };
+        Ok(Dynamic::from(Index { affine, undeclared: false }))
+    },
+};
+
+pub(super) static SPECIALIZE: Function = Function {
+    name: "specialize",
+    topic: "steps",
+    effect: Effect::None,
+    params: &[Parameter::new("nest"), Parameter::new("sizes")],
+    returns: "nest",
+    doc: "\
+The nest with numbers for its sizes: `specialize(plan, #{M: 100, N: 200})`. Its C is for these alone.
+Sizes that are left out are the likely ones.
+
+```rhai
+let n = size(\"N\");
+let x = tensor([n]);
+let y = eq(2 * x, [i]);
+print(specialize(build(y), #{N: 10}));
+```
+
+```text
+f64 y[10], x[10]
+for i in 0..10
+  y[i] = 2 * x[i]
+```",
+    call: |call| {
+        let nest = call.nest(0)?;
+        let values = values(call, 1, std::slice::from_ref(&nest))?;
+        Ok(Dynamic::from(nest.at_sizes(&values).specialized()))
+    },
+};
+
+/// The greatest number that a size can be.
+const LIMIT: i64 = 1 << 40;
+
+/// The likely value of a size without facts, and its tiny one for tests.
+const LIKELY: i64 = 1000;
+const MINI: i64 = 17;
+
+struct Facts {
+    least: i64,
+    most: i64,
+    multiple: i64,
+    likely: Option<i64>,
+}
+
+fn facts(call: &Call) -> Result<Facts, Failure> {
+    let mut facts = Facts {
+        least: 0,
+        most: MOST,
+        multiple: 1,
+        likely: None,
+    };
+    if call.count() < 2 {
+        return Ok(facts);
+    }
+    let expected = "a map of facts such as `#{least: 1, likely: 1000}`";
+    let map: Map = call.get(1, expected)?;
+    for (key, value) in &map {
+        let number = value.as_int().map_err(|_| call.expected_but(1, expected, value))?;
+        match key.as_str() {
+            "least" => facts.least = number,
+            "most" => facts.most = number,
+            "multiple" => facts.multiple = number,
+            "likely" => facts.likely = Some(number),
+            other => {
+                let what = format!("has no fact `{other}`: facts are least, most, multiple, likely");
+                return Err(call.fail(1, &what));
+            }
+        }
+    }
+    Ok(facts)
+}
+
+/// Argument `k` as values of sizes of nests.
+pub(super) fn values(call: &Call, k: usize, nests: &[Nest]) -> Result<Vec<(Name, i64)>, Failure> {
+    let expected = "a map of sizes such as `#{M: 100}`";
+    let map: Map = call.get(k, expected)?;
+    values_of(call, k, &map, nests)
+}
+
+pub(super) fn values_of(
+    call: &Call,
+    k: usize,
+    map: &Map,
+    nests: &[Nest],
+) -> Result<Vec<(Name, i64)>, Failure> {
+    let expected = "a map of sizes such as `#{M: 100}`";
+    let sizes = verbs::sizes(nests);
+    let mut values = Vec::with_capacity(map.len());
+    for (key, value) in map {
+        let value = value.as_int().map_err(|_| call.expected_but(k, expected, value))?;
+        let Some(name) = sizes.iter().find(|name| name.as_str() == key.as_str()) else {
+            let names: Vec<&str> = sizes.iter().map(Name::as_str).collect();
+            let known = match names.as_slice() {
+                [] => "the nest has no sizes".to_owned(),
+                names => format!("the sizes are {}", names.join(", ")),
+            };
+            return Err(call.fail(k, &format!("has `{key}`, and {known}")));
+        };
+        if let Some(size) = name.size().filter(|size| !size.has(value)) {
+            let what = format!(
+                "has {name} = {value}, and {name} is one of {}..={}{}",
+                size.least,
+                size.most,
+                match size.multiple {
+                    1 => String::new(),
+                    multiple => format!(", a multiple of {multiple}"),
+                }
+            );
+            return Err(call.fail(k, &what));
+        }
+        values.push((name.clone(), value));
+    }
+    Ok(values)
+}
