@@ -503,11 +503,12 @@ fn sizes(nests: &[Nest], params: &[Param]) -> Result<Sizes, NoCode> {
     let locals = nests.iter().flat_map(Nest::locals);
     let tensors = params.iter().map(|p| &p.tensor).chain(locals);
     let tensors: HashSet<&Name> = tensors.filter_map(Tensor::name).collect();
-    let taken = |name: &&Name| tensors.contains(name) || symbol::is_taken(name.as_str());
-    if let Some(name) = all.iter().find(taken) {
+    let is_derived = |name: &Name| name.size().is_some_and(|size| size.of.is_some());
+    // A derived size ends with a number, and no name of C does that begins like one of them.
+    let is_taken = |name: &Name| !is_derived(name) && symbol::is_taken(name.as_str());
+    if let Some(name) = all.iter().find(|name| tensors.contains(name) || is_taken(name)) {
         return Err(NoCode::SizeIsTaken { name: name.clone() });
     }
-    let is_derived = |name: &Name| name.size().is_some_and(|size| size.of.is_some());
     let (derived, of_caller) = all.into_iter().partition(is_derived);
     Ok(Sizes { of_caller, derived })
 }

@@ -209,10 +209,8 @@ fn split(
                 return Err(refused());
             };
             let around = Bounds::around(nest, loops[..position.len() - 1].iter().map(|l| &***l));
-            let extent = largest_extent(lower, &l.range.upper, &around);
-            let count = ceil_div(extent, factor);
+            let (counts, count) = block_counts(lower, l, factor, &around);
             let upper = |full: Affine| block_end(full, l, lower, factor, count);
-            let counts = vec![Affine::constant(count)];
             vec![blocks(l, new, (lower, counts, factor), upper)]
         }
         Tail::Grid | Tail::Aligned => {
@@ -221,10 +219,9 @@ fn split(
                 Tail::Aligned => multiple(l, factor, &around),
                 _ => grid(l, factor, &around),
             };
-            let (origin, extent) = found.ok_or_else(refused)?;
-            let count = ceil_div(extent, factor);
+            let (origin, _) = found.ok_or_else(refused)?;
+            let (counts, count) = block_counts(&origin, l, factor, &around);
             let upper = |full: Affine| block_end(full, l, &origin, factor, count);
-            let counts = vec![Affine::constant(count)];
             let mut tree = blocks(l, new, (&origin, counts, factor), upper);
             // A bound below all blocks has no effect.
             let cuts = |b: &&Affine| b.minus(&origin).as_constant().is_none_or(|d| d > 0);
@@ -238,6 +235,10 @@ fn split(
         }
         Tail::Cut | Tail::Exact => {
             let around: Vec<&Loop> = loops[..position.len() - 1].iter().map(|l| &***l).collect();
+            if let Some((lower, extent)) = sized_extent(&l.range) {
+                let trees = cut_at_size(nest, l, new, (lower, &extent, factor), tail, &mut names)?;
+                return Ok(nest.with_trees(splice(nest.trees(), &position, trees)));
+            }
             let (lower, extents) = whole_extents(nest, l, factor, &around).ok_or_else(refused)?;
             let rests = extents.iter().map(|e| e.offset().rem_euclid(factor));
             let rests: Vec<i64> = rests.collect();
@@ -274,6 +275,56 @@ fn split(
         }
     };
     Ok(nest.with_trees(splice(nest.trees(), &position, trees)))
+}
+
+/// The lower bound and the number of iterations of a loop, if sizes decide it.
+fn sized_extent(range: &Range) -> Option<(&Affine, Affine)> {
+    let ([lower], [upper]) = (&range.lower[..], &range.upper[..]) else {
+        return None;
+    };
+    let extent = upper.minus(lower);
+    (extent.is_fixed() && extent.as_constant().is_none()).then_some((lower, extent))
+}
+
+/// Whole blocks, as many as the quotient of sizes says, and the rest.
+fn cut_at_size(
+    nest: &Nest,
+    l: &Loop,
+    new: [Name; 2],
+    (lower, extent, factor): (&Affine, &Affine, i64),
+    tail: Tail,
+    names: &mut Names,
+) -> Result<Vec<Tree>, Error> {
+    let exact = extent.divided(factor);
+    if let (Tail::Exact, None) = (tail, &exact) {
+        let name = &l.name;
+        let text =
+            format!("{factor} does not divide the {extent} iterations of `{name}` for all sizes");
+        let error = refusal(text).help(
+            "the tails \"guard\" and \"cut\" take any factor; a size can be declared as a multiple: \
+             `size(\"N\", #{multiple: 8})`",
+        );
+        return Err(error.at(&FACTOR).on(nest, [name.clone()]));
+    }
+    let count = extent.quotient_of_sizes(factor).unwrap_or_default();
+    let start = (lower, vec![count.clone()], factor);
+    let whole = blocks(l, new, start, |full| vec![full]);
+    if exact.is_some() {
+        return Ok(vec![whole]);
+    }
+    let name = names.derive(&l.name, "r")?;
+    let begin = lower.plus(&count.times(factor));
+    // A quotient of a negative number of iterations is negative.
+    let least = count.interval(&|name| name.size().map(|size| (size.least, size.most)));
+    let lower = match least {
+        Some((least, _)) if least >= 0 => vec![begin],
+        _ => vec![begin, lower.clone()],
+    };
+    let range = Range {
+        lower,
+        ..l.range.clone()
+    };
+    Ok(vec![whole, names.part(l, Role::Tail, name, range)])
 }
 
 /// The refusal of blocks of one size, with this tail, if the remainder varies. The help names tails
@@ -438,6 +489,33 @@ fn largest_extent(lower: &Affine, upper: &[Affine], around: &Bounds) -> i64 {
     let extents = upper.iter().map(|u| u.minus(lower));
     let largest = extents.filter_map(|e| Some(around.interval(&e)?.1)).min();
     largest.unwrap_or(0).max(0)
+}
+
+/// The numbers of blocks from `origin` on, the least of which counts. Also the number that the last
+/// of them is at most.
+fn block_counts(origin: &Affine, l: &Loop, factor: i64, around: &Bounds) -> (Vec<Affine>, i64) {
+    let count = ceil_div(largest_extent(origin, &l.range.upper, around), factor);
+    let is_sized = |upper: &&Affine| {
+        let extent = upper.minus(origin);
+        extent.is_fixed() && extent.as_constant().is_none()
+    };
+    let sized = l.range.upper.iter().filter(is_sized);
+    let sized = sized.filter_map(|upper| {
+        let rounded = upper.minus(origin).plus_constant(factor - 1);
+        rounded.quotient_of_sizes(factor)
+    });
+    let sized: Vec<Affine> = sized.collect();
+    let numbers = l.range.upper.iter().filter(|upper| !is_sized(upper));
+    let numbers: Vec<Affine> = numbers.cloned().collect();
+    let mut counts = sized;
+    if counts.is_empty() || !numbers.is_empty() {
+        let count = match counts.is_empty() {
+            true => count,
+            false => ceil_div(largest_extent(origin, &numbers, around), factor),
+        };
+        counts.push(Affine::constant(count));
+    }
+    (counts, count)
 }
 
 /// The end of a block: `full`, and the loop's own bounds that can be less.
