@@ -297,6 +297,12 @@ fn digit_of(name: &Name, offset: i64, divisor: i64, modulus: Option<i64>) -> Opt
     Some(Affine::iterator(digit.name()).plus_constant(whole))
 }
 
+impl From<i64> for Affine {
+    fn from(value: i64) -> Affine {
+        Affine::constant(value)
+    }
+}
+
 impl fmt::Display for Affine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Positive terms first: `i - j` and `3 - i` read better than `-j + i` and `-i + 3`.

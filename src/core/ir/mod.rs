@@ -39,7 +39,7 @@ pub use function::{BinaryOp, Comparison, Function, Reduction};
 pub use integer::{ceil_div, gcd};
 pub use literal::{Arrow, Iters, LoopRef, Number};
 pub use mode::{Mode, Schedule, Sharing};
-pub use name::{MOST, Name, NameError, Quotient, Size};
+pub use name::{Name, NameError, Quotient, Size};
 pub use nest::{
     Arg, Birth, Effects, Given, Invocation, Lineage, Loop, Nest, Part, Path, Site, Step, Taken,
     Tree, size_loops,

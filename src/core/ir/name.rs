@@ -47,8 +47,17 @@ pub struct Quotient {
     pub divisor: i64,
 }
 
-/// The greatest value of a size without a limit of its own.
-pub const MOST: i64 = i32::MAX as i64;
+impl Default for Size {
+    fn default() -> Size {
+        Size {
+            least: 0,
+            most: i32::MAX.into(),
+            multiple: 1,
+            likely: 1000,
+            of: None,
+        }
+    }
+}
 
 impl PartialEq for Name {
     fn eq(&self, other: &Name) -> bool {
@@ -199,9 +208,46 @@ impl Borrow<str> for Name {
 }
 
 impl Size {
+    /// The same size with another likely value, or the closest to it that it has.
+    #[must_use]
+    pub fn with_likely(&self, likely: i64) -> Size {
+        let multiple = likely / self.multiple * self.multiple;
+        Size {
+            likely: multiple.max(self.least).min(self.most),
+            ..self.clone()
+        }
+    }
+
     /// Whether a number is one of its values.
     pub fn has(&self, value: i64) -> bool {
         (self.least..=self.most).contains(&value) && value % self.multiple == 0
+    }
+}
+
+impl fmt::Display for Quotient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut sum = String::new();
+        for (name, c) in &self.terms {
+            let sign = if *c < 0 { "-" } else { "+" };
+            let factor = match c.unsigned_abs() {
+                1 => String::new(),
+                c => format!("{c}*"),
+            };
+            sum.push_str(&format!(" {sign} {factor}{name}"));
+        }
+        match self.offset {
+            0 => {}
+            offset if offset < 0 => sum.push_str(&format!(" - {}", offset.unsigned_abs())),
+            offset => sum.push_str(&format!(" + {offset}")),
+        }
+        let sum = match sum.strip_prefix(" + ") {
+            Some(sum) => sum.to_owned(),
+            None => sum.replacen(" - ", "-", 1),
+        };
+        match sum.contains(' ') {
+            true => write!(f, "({sum}) / {}", self.divisor),
+            false => write!(f, "{sum} / {}", self.divisor),
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use super::domain::Domain;
 use super::elem::Elem;
 use super::expr::{Expr, Index, Node};
 use super::function::{BinaryOp, Function};
-use super::name::Name;
+use super::name::{Name, Size};
 use super::nest::{Loop, Nest, Tree};
 use super::range::Range;
 use super::statement::{Fill, Stmt};
@@ -42,8 +42,42 @@ impl Display for Expr {
     }
 }
 
+/// The declarations of sizes: those without facts together, and a line for each other one.
+fn write_sizes(f: &mut Formatter<'_>, sizes: &[Name]) -> fmt::Result {
+    let facts = |name: &Name| {
+        let Some(size) = name.size() else {
+            return String::new();
+        };
+        let usual = Size::default();
+        let fact = |word: &str, value: i64, usual: i64| match value == usual {
+            true => String::new(),
+            false => format!(" {word} {value}"),
+        };
+        match &size.of {
+            Some(quotient) => format!(" = {quotient}"),
+            None => [
+                fact("least", size.least, usual.least),
+                fact("most", size.most, usual.most),
+                fact("multiple", size.multiple, usual.multiple),
+            ]
+            .concat(),
+        }
+    };
+    let (plain, others): (Vec<&Name>, Vec<&Name>) =
+        sizes.iter().partition(|name| facts(name).is_empty());
+    let plain: Vec<&str> = plain.into_iter().map(Name::as_str).collect();
+    if !plain.is_empty() {
+        writeln!(f, "size {}", plain.join(", "))?;
+    }
+    for name in others {
+        writeln!(f, "size {name}{}", facts(name))?;
+    }
+    Ok(())
+}
+
 impl Display for Nest {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write_sizes(f, &self.sizes())?;
         write_declarations(f, &self.tensors())?;
         self.lines()
             .iter()

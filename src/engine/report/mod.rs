@@ -232,6 +232,7 @@ mod tests {
                 symbol: label.to_owned(),
                 headers: Default::default(),
                 function: String::new(),
+                sizes: Vec::new(),
                 params: Vec::new(),
                 proof: Proof::Proved,
                 vectors: Default::default(),

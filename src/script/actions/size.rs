@@ -1,7 +1,7 @@
 //! `size` and `specialize`: numbers that a kernel gets when it is called.
 
 use crate::binding::call::{Call, Effect, Function, Parameter};
-use crate::ir::{Affine, MOST, Name, Nest, Size};
+use crate::ir::{Affine, Name, Nest, Size};
 use crate::messages::fail::Failure;
 use crate::values::Index;
 use crate::verbs;
@@ -47,34 +47,23 @@ them at the likely ones. `specialize` gives the nest at given numbers.",
         let text = call.text(0)?;
         let name = Name::new(&text).map_err(|error| call.refuse(&error.to_string()).argument(0))?;
         let facts = facts(call)?;
-        let (least, most, multiple) = (facts.least, facts.most, facts.multiple);
-        if least < 0 || most < least || multiple < 1 || most > LIMIT {
-            let what = format!(
-                "needs 0 <= least <= most <= {LIMIT} and a multiple of at least 1, not {least}, \
-                 {most} and {multiple}"
-            );
-            return Err(call.refuse(&what).argument(1));
-        }
+        let mini = call.workbench().size == verbs::Size::Mini;
         let set = call.workbench().parameters.take(&text);
-        let set = set.map(|text| text.parse::<i64>().map_err(|_| text));
-        let set = set.transpose().map_err(|given| {
+        let set = set.map(|text| text.parse::<i64>().map_err(|_| text)).transpose();
+        let set = set.map_err(|given| {
             call.refuse(&format!("--set {text}={given} should be an integer"))
         })?;
-        let mini = call.workbench().size == verbs::Size::Mini;
-        let default = if mini { MINI } else { facts.likely.unwrap_or(LIKELY) };
-        let likely = match set {
-            Some(value) => value,
-            None => (default / multiple * multiple).max(least).min(most),
+        let size = match set {
+            Some(likely) => Size { likely, ..facts },
+            None if mini => facts.with_likely(MINI),
+            None => facts.with_likely(facts.likely),
         };
-        if !(least..=most).contains(&likely) || likely % multiple != 0 {
-            let what = format!(
-                "`{text}` = {likely} is not one of its sizes: they are {least}..={most}, multiples \
-                 of {multiple}"
-            );
+        if !size.has(size.likely) {
+            let what = format!("`{text}` = {} is none of {}", size.likely, in_words(&size));
             return Err(call.refuse(&what));
         }
-        let of = None;
-        let size = name.with_size(Size { least, most, multiple, likely, of });
+        let multiple = size.multiple;
+        let size = name.with_size(size);
         let whole = Affine::iterator(size);
         let affine = match multiple {
             1 => whole,
@@ -119,24 +108,12 @@ for i in 0..10
 /// The greatest number that a size can be.
 const LIMIT: i64 = 1 << 40;
 
-/// The likely value of a size without facts, and its tiny one for tests.
-const LIKELY: i64 = 1000;
+/// The tiny value of a size, for tests.
 const MINI: i64 = 17;
 
-struct Facts {
-    least: i64,
-    most: i64,
-    multiple: i64,
-    likely: Option<i64>,
-}
-
-fn facts(call: &Call) -> Result<Facts, Failure> {
-    let mut facts = Facts {
-        least: 0,
-        most: MOST,
-        multiple: 1,
-        likely: None,
-    };
+/// The facts of a call.
+fn facts(call: &Call) -> Result<Size, Failure> {
+    let mut facts = Size::default();
     if call.count() < 2 {
         return Ok(facts);
     }
@@ -148,14 +125,28 @@ fn facts(call: &Call) -> Result<Facts, Failure> {
             "least" => facts.least = number,
             "most" => facts.most = number,
             "multiple" => facts.multiple = number,
-            "likely" => facts.likely = Some(number),
+            "likely" => facts.likely = number,
             other => {
                 let what = format!("has no fact `{other}`: facts are least, most, multiple, likely");
                 return Err(call.fail(1, &what));
             }
         }
     }
+    let is_range = 0 <= facts.least && facts.least <= facts.most && facts.most <= LIMIT;
+    if !is_range || facts.multiple < 1 {
+        let what = format!("needs 0 <= least <= most <= {LIMIT}, and a multiple of at least 1");
+        return Err(call.fail(1, &what));
+    }
     Ok(facts)
+}
+
+/// The values of a size.
+fn in_words(size: &Size) -> String {
+    let multiples = match size.multiple {
+        1 => String::new(),
+        multiple => format!(" that are multiples of {multiple}"),
+    };
+    format!("{}..={}{multiples}", size.least, size.most)
 }
 
 /// Argument `k` as values of sizes of nests.
@@ -185,15 +176,7 @@ pub(super) fn values_of(
             return Err(call.fail(k, &format!("has `{key}`, and {known}")));
         };
         if let Some(size) = name.size().filter(|size| !size.has(value)) {
-            let what = format!(
-                "has {name} = {value}, and {name} is one of {}..={}{}",
-                size.least,
-                size.most,
-                match size.multiple {
-                    1 => String::new(),
-                    multiple => format!(", a multiple of {multiple}"),
-                }
-            );
+            let what = format!("has {name} = {value}, which is none of {}", in_words(size));
             return Err(call.fail(k, &what));
         }
         values.push((name.clone(), value));

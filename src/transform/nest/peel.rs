@@ -43,15 +43,37 @@
 //!         C[i_i_2][j_i_2] = 2 * A[i_i_2][j_i_2]
 //! ```
 //!
+//! With the end `"rest"`, the peeled iterations are those after the last whole block of `count`: for
+//! sizes, their number is known when the kernel is called.
+//!
+//! ```rhai
+//! let n = size("N");
+//! let A = tensor([n]);
+//! let B = eq(2 * A, [i] -> [i]);
+//! print(build(B).peel("i", 8, "rest"));
+//! ```
+//!
+//! ```text
+//! size N
+//! size N_8 = N / 8
+//! f64 B[N], A[N]
+//! for i in 0..8*N_8
+//!   B[i] = 2 * A[i]
+//! for i_b in 8*N_8..N
+//!   B[i_b] = 2 * A[i_b]
+//! ```
+//!
 //! Always legal: iterations keep their order.
 //!
-//! Refuses: counts below 1; ends other than `"front"` and `"back"`; steps other than 1; a loop
-//! whose trip count varies and that has several bounds at this end; new names that are in use.
+//! Refuses: counts below 1; ends other than `"front"`, `"back"` and `"rest"`; steps other than 1; a
+//! loop whose trip count varies and that has several bounds at this end, or for `"rest"` does not
+//! depend on sizes alone; new names that are in use.
 //!
 //! Source: loop peeling, Allen and Kennedy, Optimizing Compilers for Modern Architectures, 2001.
 
 use super::parts::Names;
 use super::resolve::{chain, check_positive, check_step, find};
+use super::stripmine::{from_whole, sized_extent};
 use crate::analysis::bounds;
 use crate::analysis::implied::simplified;
 use crate::analysis::position::splice;
@@ -85,6 +107,8 @@ words! {
     pub enum End {
         Front = "front",
         Back = "back",
+        /// The back, from the last whole block on.
+        Rest = "rest",
     }
 }
 
@@ -100,7 +124,7 @@ pub fn peel(nest: &Nest, reference: &LoopRef, count: i64, end: End) -> Result<Ne
     let Some((first, second)) = split(&l.range, count, end) else {
         let end = match end {
             End::Front => "front",
-            End::Back => "back",
+            End::Back | End::Rest => "back",
         };
         let text = format!("`{}` has several bounds at its {end}: {}", l.name, l.range);
         return Err(refusal(text).on(nest, [l.name.clone()]));
@@ -117,7 +141,7 @@ pub fn peel(nest: &Nest, reference: &LoopRef, count: i64, end: End) -> Result<Ne
                 .transpose()?,
             second.map(main),
         ],
-        End::Back => [
+        End::Back | End::Rest => [
             first.map(main),
             second
                 .map(|r| part(&mut names, l, r, End::Back))
@@ -150,7 +174,7 @@ pub(super) fn part_as(
 ) -> Result<Tree, Error> {
     let suffix = match end {
         End::Front => "f",
-        End::Back => "b",
+        End::Back | End::Rest => "b",
     };
     let name = names.derive(&l.name, suffix)?;
     Ok(names.part(l, role, name, range))
@@ -163,6 +187,7 @@ fn split(range: &Range, count: i64, end: End) -> Option<(Option<Range>, Option<R
         let first = match end {
             End::Front => count.min(extent),
             End::Back => (extent - count).max(0),
+            End::Rest => extent / count * count,
         };
         let part = |start: i64, extent: i64| {
             let lower = lower.plus_constant(start);
@@ -174,6 +199,13 @@ fn split(range: &Range, count: i64, end: End) -> Option<(Option<Range>, Option<R
         bounds.iter().map(|b| b.plus_constant(by)).collect()
     };
     let (mut first, mut second) = (range.clone(), range.clone());
+    if end == End::Rest {
+        let (lower, extent) = sized_extent(range)?;
+        let whole = lower.plus(&extent.quotient_of_sizes(count)?.times(count));
+        first.upper = vec![whole.clone()];
+        second.lower = from_whole(&whole, lower);
+        return Some((Some(first), Some(second).filter(|_| extent.divided(count).is_none())));
+    }
     match (end, range.lower.as_slice(), range.upper.as_slice()) {
         (End::Front, [lower], _) => {
             first.upper.push(lower.plus_constant(count));

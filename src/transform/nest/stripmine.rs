@@ -278,12 +278,23 @@ fn split(
 }
 
 /// The lower bound and the number of iterations of a loop, if sizes decide it.
-fn sized_extent(range: &Range) -> Option<(&Affine, Affine)> {
+pub(super) fn sized_extent(range: &Range) -> Option<(&Affine, Affine)> {
     let ([lower], [upper]) = (&range.lower[..], &range.upper[..]) else {
         return None;
     };
     let extent = upper.minus(lower);
     (extent.is_fixed() && extent.as_constant().is_none()).then_some((lower, extent))
+}
+
+/// The lower bounds of the iterations after whole blocks, which end at `whole`. The quotient of a
+/// negative number of iterations is negative.
+pub(super) fn from_whole(whole: &Affine, lower: &Affine) -> Vec<Affine> {
+    let blocks = whole.minus(lower);
+    let least = blocks.interval(&|name| name.size().map(|size| (size.least, size.most)));
+    match least {
+        Some((least, _)) if least >= 0 => vec![whole.clone()],
+        _ => vec![whole.clone(), lower.clone()],
+    }
 }
 
 /// Whole blocks, as many as the quotient of sizes says, and the rest.
@@ -313,15 +324,8 @@ fn cut_at_size(
         return Ok(vec![whole]);
     }
     let name = names.derive(&l.name, "r")?;
-    let begin = lower.plus(&count.times(factor));
-    // A quotient of a negative number of iterations is negative.
-    let least = count.interval(&|name| name.size().map(|size| (size.least, size.most)));
-    let lower = match least {
-        Some((least, _)) if least >= 0 => vec![begin],
-        _ => vec![begin, lower.clone()],
-    };
     let range = Range {
-        lower,
+        lower: from_whole(&lower.plus(&count.times(factor)), lower),
         ..l.range.clone()
     };
     Ok(vec![whole, names.part(l, Role::Tail, name, range)])

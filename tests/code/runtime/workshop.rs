@@ -35,6 +35,7 @@ pub fn kernel(symbol: &str, source: &str, params: Vec<Param>) -> Kernel {
         symbol: symbol.to_owned(),
         headers: Default::default(),
         function: source.to_owned(),
+        sizes: Vec::new(),
         params,
         vectors: Default::default(),
         plan: String::new(),

@@ -311,6 +311,7 @@ impl Recipe {
             extents = extents.iter().map(|n| before + n + after).collect();
             let number = if self.summed.is_empty() { 7 } else { 0 };
             let (from, number) = (vec![], Some(Number::Int(number)));
+            let extents: Vec<Affine> = extents.into_iter().map(Affine::constant).collect();
             return eq::eq_within(&value, &Arrow { from, to }, &extents, number, within)
                 .expect("an assignment")
                 .fill_placeholder(&Name::new(&label).expect("a name"));

@@ -278,7 +278,7 @@ proptest! {
         let in_pieces = |i, j| pieces.iter().filter(|p| p.has(i, j)).count();
         let shared = elements().any(|(i, j)| in_pieces(i, j) > 1);
         let hole = elements().any(|(i, j)| in_pieces(i, j) == 0);
-        let made = partition(&exprs, other.as_ref().map(operand), Some(&[n, n]));
+        let made = partition(&exprs, other.as_ref().map(operand), Some(&[n, n].map(Affine::constant)));
         let whole = match made.and_then(|made| retarget(&made, &x)) {
             Ok(whole) => whole,
             Err(why) => {

@@ -291,6 +291,18 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
         ),
         (vec![part], "kernel", NoCode::Part { outer: name("i") }),
         (
+            ["size N\nf64 A[N]\nA[0] = 1", "size N least 1\nf64 A[N]\nA[0] = 1"]
+                .map(|text| nest(&[text]))
+                .to_vec(),
+            "kernel",
+            NoCode::SizesDiffer { name: name("N") },
+        ),
+        (
+            vec![nest(&["size A least 1", "f64 A[A]", "A[0] = 1"])],
+            "kernel",
+            NoCode::SizeIsTaken { name: name("A") },
+        ),
+        (
             vec![copy],
             "double",
             NoCode::Symbol(SymbolError::Taken("double".to_owned())),
@@ -317,6 +329,8 @@ fn every_reason_for_no_c_has_a_case() {
     variants! { NoCode:
         NoCode::Nothing => "Nothing",
         NoCode::Part { .. } => "Part",
+        NoCode::SizesDiffer { .. } => "SizesDiffer",
+        NoCode::SizeIsTaken { .. } => "SizeIsTaken",
         NoCode::Race { .. } => "Race",
         NoCode::Illegal(_) => "Illegal",
         NoCode::Undecided(_) => "Undecided",

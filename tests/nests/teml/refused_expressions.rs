@@ -17,11 +17,11 @@ use teml::transform::tensor::vop::{VADD, VMUL};
 use teml::transform::tensor::vreduce::{VSUM, vsum};
 use teml::transform::{Arg, Arrow, Number};
 
-fn place(tensor: &str, dimension: usize, extent: u64) -> Dimension {
+fn place(tensor: &str, dimension: usize, extent: i64) -> Dimension {
     Dimension {
         tensor: tensor.to_owned(),
         dimension,
-        extent,
+        extent: Affine::constant(extent),
     }
 }
 
@@ -69,7 +69,7 @@ fn operand_cases() -> Vec<Case> {
     let elsewhere = vec![
         expr(&a),
         Arg::Arrow(arrow(["i j"], "i j")),
-        Arg::Extents(vec![4, 5]),
+        Arg::Extents([4, 5].map(Affine::constant).to_vec()),
         Arg::Number(Number::Float(f64::NAN)),
     ];
     let no_value = format!(
@@ -213,7 +213,7 @@ fn shape_cases() -> Vec<Case> {
         index: steep.clone(),
         place: place("x", 1, 5),
     };
-    let extents_of = |extents: &[i64]| vec![Arg::Extents(extents.to_vec())];
+    let extents_of = |extents: &[i64]| vec![Arg::Extents(extents.iter().copied().map(Affine::constant).collect())];
     vec![
         Case::new(&VADD, operands(&a, &x, ["i", "i"]), rank).at(0),
         Case::new(&EQ, assigned(&added(list("i"), &a, "i j"), "i j"), extents).at(1),
@@ -348,7 +348,7 @@ fn build_cases() -> Vec<Case> {
             eq::eq_within(
                 value,
                 &to,
-                &[extent],
+                &[Affine::constant(extent)],
                 elsewhere,
                 teml::ir::Domain::default(),
             )

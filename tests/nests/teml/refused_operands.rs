@@ -270,7 +270,7 @@ fn reduction_cases() -> Vec<Case> {
     let place = |tensor: &str, dimension, extent| Dimension {
         tensor: tensor.to_owned(),
         dimension,
-        extent,
+        extent: Affine::constant(extent),
     };
     let before = it("i").plus_constant(-1);
     let shifted = vop(Mul, &x, &at(&x, vec![before.clone()]), ["i", "ε"]);

@@ -49,7 +49,7 @@ pub fn partitions() -> Vec<Case> {
     let everywhere = eq_within(
         &value,
         &arrow("i"),
-        &[9],
+        &[Affine::constant(9)],
         Some(Number::Int(0)),
         Domain::default(),
     );

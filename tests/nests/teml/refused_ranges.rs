@@ -45,7 +45,7 @@ pub fn ranges() -> Vec<Case> {
     let place = |tensor: &str, dimension, extent| Dimension {
         tensor: tensor.to_owned(),
         dimension,
-        extent,
+        extent: Affine::constant(extent),
     };
     let rows = vat(&a, &list("i j")).unwrap();
     let element = vat(&x, &list("j")).unwrap();

@@ -29,7 +29,7 @@ pub fn texts() -> Vec<Case> {
     let place = |extent| Dimension {
         tensor: "A".to_owned(),
         dimension: 1,
-        extent,
+        extent: Affine::constant(extent),
     };
     let index = |iterator: &str, more: i64| Affine::iterator(name(iterator)).plus_constant(more);
     vec![

@@ -7,7 +7,7 @@ use crate::ir::constant::Constant;
 use crate::ir::elem::Elem;
 use crate::ir::function::BinaryOp;
 use crate::ir::mode::{Mode, Schedule, Sharing};
-use crate::ir::name::Name;
+use crate::ir::name::{Name, Size};
 use crate::ir::nest::Loop;
 use crate::ir::range::{Hints, Prefetch, Range};
 use crate::ir::statement::{Fill, Stmt};
@@ -136,19 +136,74 @@ impl<'a> Cursor<'a> {
             .ok_or_else(|| format!("`{text}` is not a value of type {}", self.elem).into())
     }
 
-    pub(super) fn declarations(&mut self) -> Result<Vec<Tensor>, Wrong> {
+    pub(super) fn declarations(&mut self, sizes: &[Name]) -> Result<Vec<Tensor>, Wrong> {
         let elem = self.elem_name()?;
-        let mut tensors = vec![self.declaration(elem)?];
+        let mut tensors = vec![self.declaration(elem, sizes)?];
         while self.eat(",") {
-            tensors.push(self.declaration(elem)?);
+            tensors.push(self.declaration(elem, sizes)?);
         }
         Ok(tensors)
+    }
+
+    /// Sizes, each with its facts, or derived from `known` ones: `size M, N least 1`,
+    /// `size M_8 = M / 8`.
+    pub(super) fn sizes(&mut self, known: &[Name]) -> Result<Vec<Name>, Wrong> {
+        self.word()?;
+        let mut found = Vec::new();
+        loop {
+            let name = self.name()?;
+            if known.iter().chain(&found).any(|other| *other == name) {
+                return Err(Wrong::from(format!("the size {name} is declared twice")));
+            }
+            found.push(if self.eat("=") {
+                self.quotient(&name, known)?
+            } else {
+                name.with_size(self.facts()?)
+            });
+            if !self.eat(",") {
+                return Ok(found);
+            }
+        }
+    }
+
+    fn quotient(&mut self, name: &Name, known: &[Name]) -> Result<Name, Wrong> {
+        let grouped = self.eat("(");
+        let sum = self.affine()?;
+        if grouped {
+            self.expect(")")?;
+        }
+        self.expect("/")?;
+        let divisor = self.integer()?;
+        let size = |name: &Name| known.iter().find(|size| *size == name).cloned();
+        let sum = sum.substitute(&|name| size(name).map(Affine::iterator));
+        let quotient = (divisor >= 2).then(|| sum.quotient_of_sizes(divisor)).flatten();
+        let derived = quotient.as_ref().and_then(Affine::as_iterator);
+        derived.filter(|derived| *derived == name).cloned().ok_or_else(|| {
+            Wrong::from(format!("`{name}` is not the name of a quotient of declared sizes"))
+        })
+    }
+
+    fn facts(&mut self) -> Result<Size, Wrong> {
+        let mut size = Size::default();
+        loop {
+            let fact = ["least ", "most ", "multiple "].into_iter().find(|word| self.eat(word));
+            match fact.map(str::trim_end) {
+                Some("least") => size.least = self.integer()?,
+                Some("most") => size.most = self.integer()?,
+                Some(_) => size.multiple = self.integer()?,
+                None => break,
+            }
+        }
+        if size.least < 0 || size.most < size.least || size.multiple < 1 {
+            return Err("a size needs 0 <= least <= most and a multiple of at least 1".to_owned().into());
+        }
+        Ok(size.with_likely(size.likely))
     }
 
     pub(super) fn local(&mut self) -> Result<Tensor, Wrong> {
         self.word()?;
         let elem = self.elem_name()?;
-        self.declaration(elem)
+        self.declaration(elem, &[])
     }
 
     fn elem_name(&mut self) -> Result<Elem, Wrong> {
@@ -156,7 +211,7 @@ impl<'a> Cursor<'a> {
         Elem::from_name(&word).ok_or_else(|| super::unsupported::elem(&word))
     }
 
-    fn declaration(&mut self, elem: Elem) -> Result<Tensor, Wrong> {
+    fn declaration(&mut self, elem: Elem, sizes: &[Name]) -> Result<Tensor, Wrong> {
         let name = self.name()?;
         let mut extents = Vec::new();
         let mut scalar = true;
@@ -165,15 +220,30 @@ impl<'a> Cursor<'a> {
             if self.eat("]") {
                 break;
             }
-            extents.push(self.integer()?);
+            extents.push(self.extent(sizes)?);
             self.expect("]")?;
         }
         let tensor = if scalar {
             Tensor::scalar(elem)
         } else {
-            Tensor::new(Shape::new(&extents, elem).map_err(|e| e.to_string())?, elem)
+            Tensor::new(Shape::of_dims(extents, elem).map_err(|e| e.to_string())?, elem)
         };
         Ok(tensor.named(name))
+    }
+
+    fn extent(&mut self, sizes: &[Name]) -> Result<Affine, Wrong> {
+        if sizes.is_empty() || self.is_next("-") {
+            return Ok(Affine::constant(self.integer()?));
+        }
+        let around = self.iterators.replace(sizes.to_vec());
+        let extent = self.affine();
+        self.iterators = around;
+        let size = |name: &Name| sizes.iter().find(|size| *size == name).cloned();
+        let extent = extent?.substitute(&|name| size(name).map(Affine::iterator));
+        if let Some(name) = extent.iterators().next() {
+            return Err(Wrong::from(format!("{name} is not a size")));
+        }
+        Ok(extent)
     }
 
     fn name(&mut self) -> Result<Name, Wrong> {

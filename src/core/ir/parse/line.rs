@@ -46,7 +46,7 @@ impl<'a> Line<'a> {
     pub(super) fn read<T>(
         self,
         tensors: &'a [Tensor],
-        parse: fn(&mut Cursor<'a>) -> Result<T, Wrong>,
+        parse: impl FnOnce(&mut Cursor<'a>) -> Result<T, Wrong>,
     ) -> Result<T, ParseError> {
         self.read_in(tensors, None, parse)
     }
@@ -56,7 +56,7 @@ impl<'a> Line<'a> {
         self,
         tensors: &'a [Tensor],
         iterators: Option<&[Name]>,
-        parse: fn(&mut Cursor<'a>) -> Result<T, Wrong>,
+        parse: impl FnOnce(&mut Cursor<'a>) -> Result<T, Wrong>,
     ) -> Result<T, ParseError> {
         let mut cursor = Cursor::new(self.text, tensors);
         cursor.iterators = iterators.map(<[Name]>::to_vec);
@@ -95,7 +95,7 @@ pub(super) fn too_deep() -> String {
 /// Parses the whole text with `parse`.
 pub(super) fn whole<'a, T>(
     text: &'a str,
-    parse: fn(&mut Cursor<'a>) -> Result<T, Wrong>,
+    parse: impl FnOnce(&mut Cursor<'a>) -> Result<T, Wrong>,
 ) -> Result<T, String> {
     let mut cursor = Cursor::new(text, &[]);
     let result = parse(&mut cursor).and_then(|result| cursor.end().map(|()| result));

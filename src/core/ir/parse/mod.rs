@@ -58,11 +58,13 @@ pub fn read_nest(text: &str) -> Read {
 /// Parses a nest in loops over `iterators`, if these are known.
 fn read(text: &str, iterators: Option<Vec<Name>>) -> Read {
     let Split {
+        sizes,
         tensors,
         lines,
         errors,
         unread,
     } = split(text);
+    let iterators = iterators.map(|known| known.into_iter().chain(sizes.iter().cloned()).collect());
     let mut reader = Reader {
         tensors: &tensors,
         iterators,
@@ -71,6 +73,7 @@ fn read(text: &str, iterators: Option<Vec<Name>>) -> Read {
         errors,
     };
     let (trees, _) = reader.block(&lines, 0);
+    let trees = trees.iter().map(|tree| tree.substitute(&|name| of_size(&sizes, name))).collect();
     let mut errors = reader.errors;
     // A tensor whose declaration is malformed is unknown, which is reported once.
     errors.retain(|error| {
@@ -132,11 +135,22 @@ fn line(number: usize, text: &str) -> Line<'_> {
     }
 }
 
+/// The keyword of a declaration of sizes.
+const SIZE: &str = "size";
+
 /// The keyword of a local tensor's declaration.
 const LOCAL: &str = "local";
 
+/// The size of this name, with its facts.
+fn of_size(sizes: &[Name], name: &Name) -> Option<Affine> {
+    let size = sizes.iter().find(|size| *size == name)?;
+    Some(Affine::iterator(size.clone()))
+}
+
 /// The parts of a text.
 struct Split<'t> {
+    /// The declared sizes.
+    sizes: Vec<Name>,
     /// The declared tensors.
     tensors: Vec<Tensor>,
     /// The lines after the declarations.
@@ -148,6 +162,7 @@ struct Split<'t> {
 }
 
 fn split(text: &str) -> Split<'_> {
+    let mut sizes: Vec<Name> = Vec::new();
     let mut tensors = Vec::new();
     let mut lines = Vec::new();
     let mut errors = Vec::new();
@@ -164,8 +179,12 @@ fn split(text: &str) -> Split<'_> {
             text: trimmed,
         };
         let declares = Elem::ALL.iter().any(|e| starts_with(trimmed, e.name()));
-        let error = if declares {
-            let error = declarations(line, &mut tensors);
+        let error = if starts_with(trimmed, SIZE) {
+            let declared = line.read(&[], |cursor| cursor.sizes(&sizes));
+            let help = "sizes are `size M, N` or `size K least 1 most 4096 multiple 8`";
+            declared.map(|declared| sizes.extend(declared)).err().map(|error| error.or_help(help))
+        } else if declares {
+            let error = declarations(line, &sizes, &mut tensors);
             let late = || (!lines.is_empty()).then(|| line.wrong_word(late(trimmed)));
             error.or_else(late)
         } else if let Some(wrong) = misspelt(trimmed) {
@@ -179,6 +198,7 @@ fn split(text: &str) -> Split<'_> {
         errors.extend(error);
     }
     Split {
+        sizes,
         tensors,
         lines,
         errors,
@@ -401,8 +421,12 @@ fn local(line: Line<'_>, tensors: &mut Vec<Tensor>) -> Option<ParseError> {
 }
 
 /// Adds the tensors that a line declares.
-fn declarations(line: Line<'_>, tensors: &mut Vec<Tensor>) -> Option<ParseError> {
-    let declared = match line.read(&[], Cursor::declarations) {
+fn declarations(
+    line: Line<'_>,
+    sizes: &[Name],
+    tensors: &mut Vec<Tensor>,
+) -> Option<ParseError> {
+    let declared = match line.read(&[], |cursor| cursor.declarations(sizes)) {
         Ok(declared) => declared,
         Err(error) => return Some(error.or_help("a declaration is `f64 x[8], A[8][9], s[]`")),
     };
