@@ -149,7 +149,7 @@ fn eq_15_infers_a_shape_or_fails() {
     let place = |tensor: &str, dimension, extent| Dimension {
         tensor: tensor.to_owned(),
         dimension,
-        extent: Affine::constant(extent),
+        extent: teml::ir::Affine::constant(extent),
     };
     let disagree = Mismatch::Extents {
         index: it("i1"),
@@ -225,7 +225,7 @@ fn eq_17_assigns_to_the_tensor_that_was_declared() {
     let place = |tensor: &str, dimension, extent| Dimension {
         tensor: tensor.to_owned(),
         dimension,
-        extent: Affine::constant(extent),
+        extent: teml::ir::Affine::constant(extent),
     };
     let disagree = Mismatch::Extents {
         index: it("i2"),

@@ -49,7 +49,7 @@ pub fn partitions() -> Vec<Case> {
     let everywhere = eq_within(
         &value,
         &arrow("i"),
-        &[Affine::constant(9)],
+        &[teml::ir::Affine::constant(9)],
         Some(Number::Int(0)),
         Domain::default(),
     );
