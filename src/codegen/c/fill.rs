@@ -11,7 +11,7 @@ impl Printer<'_> {
         let numbers = fill.target.shape().numbers();
         let whole = numbers.filter(|extents| {
             let mut sides = fill.region.iter().zip(*extents);
-            sides.all(|((low, extent), full)| low.as_constant() == Some(0) && extent == full)
+            sides.all(|((low, extent), full)| low.as_constant() == Some(0) && extent.as_constant() == i64::try_from(*full).ok())
         });
         if let (Some(extents), true) = (whole, fill.value.is_zero()) {
             self.values.headers.insert(Header::Memset);
@@ -23,7 +23,7 @@ impl Printer<'_> {
         let depth = self.depth;
         let mut index: Vec<String> = Vec::new();
         for (d, (low, extent)) in fill.region.iter().enumerate() {
-            if *extent == 1 {
+            if extent.as_constant() == Some(1) {
                 index.push(low.to_string());
                 continue;
             }
@@ -32,7 +32,7 @@ impl Printer<'_> {
             self.values.headers.insert(Header::Integers);
             self.line(&format!(
                 "for (int64_t {name} = {low}; {name} < {}; {name}++)",
-                low.plus_constant(i64::try_from(*extent).unwrap_or(i64::MAX)),
+                low.plus(extent),
             ));
             self.depth += 1;
             index.push(name);

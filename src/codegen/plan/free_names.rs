@@ -51,7 +51,10 @@ impl FreeNames {
             Node::Outlined(outlined) => self.iteration(&outlined.body),
             Node::Fill(fill) => {
                 self.tensor(&fill.target);
-                fill.region.iter().for_each(|(low, _)| self.index(low));
+                for (low, extent) in &fill.region {
+                    self.index(low);
+                    self.index(extent);
+                }
             }
             Node::Stmt(s) => {
                 self.tensor(&s.of.target);

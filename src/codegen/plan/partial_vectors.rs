@@ -386,7 +386,8 @@ impl Lanes<'_> {
         let fills = |fill: &Fill| {
             let row = fill.region.last();
             row.is_some_and(|(low, extent)| {
-                low.as_constant() == Some(0) && *extent >= round_up(read, lanes).unsigned_abs()
+                let covers = |extent| extent >= round_up(read, lanes);
+                low.as_constant() == Some(0) && extent.as_constant().is_some_and(covers)
             })
         };
         trees.iter().all(|tree| match tree {

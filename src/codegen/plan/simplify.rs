@@ -131,8 +131,12 @@ impl Simplify<'_> {
         for (d, (low, extent)) in fill.region.iter().enumerate() {
             let name = self.fresh(&format!("{target}_set_{}", d + 1));
             index.push(Affine::iterator(name.clone()));
-            let extent = i64::try_from(*extent).unwrap_or(i64::MAX);
-            loops.push((name, Range::of_extent(low, extent)));
+            let range = Range {
+                lower: vec![low.clone()],
+                upper: vec![low.plus(extent)],
+                step: 1,
+            };
+            loops.push((name, range));
         }
         let mut tree = Tree::Stmt(Arc::new(Stmt {
             target: fill.target.clone(),

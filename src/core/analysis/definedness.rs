@@ -77,7 +77,7 @@ fn set_by(nest: &Nest, write: &Use, depth: usize) -> Option<Vec<Ends>> {
     let bounds = Bounds::around(nest, write.loops.iter().map(|l| &***l));
     let mut moves: HashMap<&Name, usize> = HashMap::new();
     for (dimension, (low, extent)) in write.region.iter().enumerate() {
-        let (mut low, mut extent) = (low.clone(), i64::try_from(*extent).ok()?);
+        let (mut low, mut extent) = (low.clone(), extent.clone());
         for l in inner.iter().rev() {
             let c = low.coefficient(&l.name);
             if c == 0 {
@@ -86,7 +86,8 @@ fn set_by(nest: &Nest, write: &Use, depth: usize) -> Option<Vec<Ends>> {
             // A loop that moves two dimensions follows a diagonal.
             let again = moves.insert(&l.name, dimension).is_some();
             let by = c.checked_abs()?;
-            if again || l.range.step != 1 || by > extent {
+            let is_dense = by == 1 || extent.as_constant().is_some_and(|extent| by <= extent);
+            if again || l.range.step != 1 || !is_dense {
                 return None;
             }
             let rest = low.minus(&Affine::iterator(l.name.clone()).times(c));
@@ -94,7 +95,7 @@ fn set_by(nest: &Nest, write: &Use, depth: usize) -> Option<Vec<Ends>> {
                 break;
             };
             low = rest.plus(&lower.times(c));
-            extent = extent.checked_add(by.checked_mul(count - 1)?)?;
+            extent = extent.plus_constant(by.checked_mul(count - 1)?);
         }
     }
     // A loop that moves nothing must run, or the statements in it do not.

@@ -37,7 +37,7 @@ pub struct Use<'a> {
     pub loops: Vec<&'a Arc<Loop>>,
     pub tensor: &'a Tensor,
     /// For each dimension the first index and the number of elements, which is 1 in statements.
-    pub region: Vec<(Affine, u64)>,
+    pub region: Vec<(Affine, Affine)>,
     pub access: AccessKind,
 }
 
@@ -46,7 +46,7 @@ pub struct Use<'a> {
 pub fn uses<'a>(nest: &'a Nest, name: &str) -> Vec<Use<'a>> {
     let mut found = Vec::new();
     walk(nest.trees(), &mut |position, loops, tree| {
-        let mut add = |tensor: &'a Tensor, region: Vec<(Affine, u64)>, access| {
+        let mut add = |tensor: &'a Tensor, region: Vec<(Affine, Affine)>, access| {
             if tensor.label() == name {
                 found.push(Use {
                     position: position.to_vec(),
@@ -57,7 +57,7 @@ pub fn uses<'a>(nest: &'a Nest, name: &str) -> Vec<Use<'a>> {
                 });
             }
         };
-        let point = |index: &[Affine]| index.iter().map(|a| (a.clone(), 1)).collect();
+        let point = |index: &[Affine]| index.iter().map(|a| (a.clone(), Affine::constant(1))).collect();
         match tree {
             Tree::Stmt(s) => {
                 s.value.for_each_access(&mut |tensor, index| match index {
@@ -86,6 +86,19 @@ pub struct Side {
     pub extent: u64,
     /// The elements of the box, relative to `low`.
     pub offsets: Range,
+}
+
+impl Side {
+    /// The number of elements: exact where it has sizes, otherwise the most.
+    pub fn count(&self) -> Affine {
+        let most = || Affine::constant(i64::try_from(self.extent).unwrap_or(i64::MAX));
+        match (&self.offsets.lower[..], &self.offsets.upper[..]) {
+            ([low], [end]) if end.is_fixed() && low.as_constant() == Some(0) => {
+                if end.as_constant().is_none() { end.clone() } else { most() }
+            }
+            _ => most(),
+        }
+    }
 }
 
 /// The box that `uses` touch in one iteration of the `depth` outermost loops, which they share.
@@ -134,7 +147,7 @@ pub(super) fn touched(nest: &Nest, used: &Use, depth: usize) -> Vec<Ends> {
     let bounds = Bounds::around(nest, used.loops.iter().map(|l| &***l));
     let region = used.region.iter();
     region
-        .map(|(low, extent)| Ends::of(low, *extent, &used.loops[depth..], &bounds))
+        .map(|(low, extent)| Ends::of(low, extent, &used.loops[depth..], &bounds))
         .collect()
 }
 
@@ -152,8 +165,8 @@ const MAX_BOUNDS: usize = 16;
 
 impl Ends {
     /// The bounds of `extent` indices from `low` on, in all iterations of the loops `inner`.
-    fn of(low: &Affine, extent: u64, inner: &[&Arc<Loop>], bounds: &Bounds) -> Ends {
-        let end = low.plus_constant(i64::try_from(extent).unwrap_or(i64::MAX));
+    fn of(low: &Affine, extent: &Affine, inner: &[&Arc<Loop>], bounds: &Bounds) -> Ends {
+        let end = low.plus(extent);
         let mut ends = Ends {
             lower: vec![low.clone()],
             upper: vec![end],

@@ -63,9 +63,9 @@ pub fn leaves(fill: &Fill, around: &[&Loop]) -> bool {
 fn of_fill(fill: &Fill, around: &[&Loop]) -> Option<Mismatch> {
     let corner = |last: bool| -> Vec<Affine> {
         let sides = fill.region.iter();
-        let sides = sides.map(|(low, n)| match i64::try_from(*n) {
-            Ok(n) if last => low.plus_constant(n - 1),
-            _ => low.clone(),
+        let sides = sides.map(|(low, n)| match last {
+            true => low.plus(n).plus_constant(-1),
+            false => low.clone(),
         });
         sides.collect()
     };

@@ -104,7 +104,7 @@ impl<'a> Machine<'_, 'a> {
     fn fill<T: Number>(&mut self, fill: &crate::ir::Fill) -> Result<(), Fault> {
         let mut points: Vec<Vec<Affine>> = vec![Vec::new()];
         for (low, extent) in &fill.region {
-            let steps = 0..i64::try_from(*extent).unwrap_or(0);
+            let steps = 0..extent.as_constant().unwrap_or(0);
             points = points
                 .iter()
                 .flat_map(|p| {

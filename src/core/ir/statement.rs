@@ -56,8 +56,8 @@ pub struct Origin {
 pub struct Fill {
     /// The tensor written. It has a name.
     pub target: Tensor,
-    /// For each dimension the first index and the number of elements.
-    pub region: Vec<(Affine, u64)>,
+    /// For each dimension the first index and the number of elements, which may have sizes.
+    pub region: Vec<(Affine, Affine)>,
     /// The identity of the reduction.
     pub value: Constant,
     /// The assignment of the definition that it begins, with the iterators of the loops around it

@@ -239,13 +239,12 @@ impl Display for Fill {
 
 /// The interval that a fill sets, per dimension: `0..4`, or `i..+4` if it varies.
 pub(super) fn region_texts(fill: &Fill) -> Vec<String> {
-    let text = |(low, extent): &(Affine, u64)| {
-        let end = low
-            .as_constant()
-            .map(|low| low.checked_add_unsigned(*extent));
-        match end.flatten() {
-            Some(end) => format!("{low}..{end}"),
-            None => format!("{low}..+{extent}"),
+    let text = |(low, extent): &(Affine, Affine)| {
+        let end = low.plus(extent);
+        if low.is_fixed() && end.is_in_limits() {
+            format!("{low}..{end}")
+        } else {
+            format!("{low}..+{extent}")
         }
     };
     fill.region.iter().map(text).collect()

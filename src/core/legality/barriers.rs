@@ -4,7 +4,7 @@
 //! boxes of elements. An example is a result whose partial tiles have loops of their own.
 
 use crate::analysis::bounds::Bounds;
-use crate::ir::{Index, Loop, Name, Tensor, Tree};
+use crate::ir::{Affine, Index, Loop, Name, Tensor, Tree};
 use std::collections::HashSet;
 
 /// The footprint of a loop in a tensor: a box, or `None` if its bounds are unknown.
@@ -68,9 +68,10 @@ fn collect<'t>(trees: &'t [Tree], around: &Bounds, parts: &mut Vec<LoopFootprint
                 });
             }
             Tree::Fill(fill) => {
-                let side = |(low, extent): &(_, u64)| {
-                    let (first, last) = around.interval(low)?;
-                    Some((first, last.checked_add(i64::try_from(*extent).ok()? - 1)?))
+                let side = |(low, extent): &(Affine, Affine)| {
+                    let (first, _) = around.interval(low)?;
+                    let (_, end) = around.interval(&low.plus(extent))?;
+                    Some((first, end - 1))
                 };
                 parts.push(LoopFootprint {
                     tensor: &fill.target,

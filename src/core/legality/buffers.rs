@@ -211,8 +211,8 @@ impl<'p, 'a> Buffer<'p, 'a> {
         let lows: Vec<Affine> = fill.region.iter().map(|(low, _)| low.clone()).collect();
         let region = self.digits.iter().map(|digits| {
             let extent = match digits.alone() {
-                Some(d) => fill.region.get(d)?.1,
-                None if digits.of_buffer.iter().all(|c| *c == 0) => 1,
+                Some(d) => fill.region.get(d)?.1.clone(),
+                None if digits.of_buffer.iter().all(|c| *c == 0) => Affine::constant(1),
                 None => return None,
             };
             Some((digits.at(&lows), extent))

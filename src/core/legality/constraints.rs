@@ -66,7 +66,7 @@ pub(super) fn inside(piece: Piece, tensor: &Tensor, names: &[String]) -> Piece {
 /// The box of a fill, for the elements `names`.
 pub(super) fn within(
     piece: Piece,
-    region: &[(Affine, u64)],
+    region: &[(Affine, Affine)],
     names: &[String],
     variable: &dyn Fn(&Name) -> Option<String>,
 ) -> Piece {
@@ -74,7 +74,7 @@ pub(super) fn within(
         .iter()
         .zip(names)
         .fold(piece, |piece, ((low, extent), e)| {
-            let end = low.plus_constant(i64::try_from(*extent).unwrap_or(i64::MAX));
+            let end = low.plus(extent);
             piece
                 .constrain(linear(low, variable), Relation::LessOrEqual, e.as_str())
                 .constrain(e.as_str(), Relation::Less, linear(&end, variable))

@@ -79,7 +79,7 @@ impl Leaf<'_> {
     }
 
     /// The box of elements that a fill sets.
-    fn region(&self) -> &[(Affine, u64)] {
+    fn region(&self) -> &[(Affine, Affine)] {
         match self.what {
             What::Fill(fill) => &fill.region,
             What::Stmt(_) => &[],

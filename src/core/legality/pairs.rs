@@ -103,9 +103,10 @@ impl<'p, 'a> Iteration<'p, 'a> {
                 let memory = self.leaf.memory(&fill.target);
                 let elements = 0..fill.region.len();
                 let elements = elements.map(|d| self.linear(&super::memory::element(d)));
-                let side = |(low, extent): &(Affine, u64)| {
-                    let (first, last) = bounds.interval(low)?;
-                    Some((first, last.checked_add_unsigned(extent.checked_sub(1)?)?))
+                let side = |(low, extent): &(Affine, Affine)| {
+                    let (first, _) = bounds.interval(low)?;
+                    let (_, end) = bounds.interval(&low.plus(extent))?;
+                    Some((first, end.checked_sub(1)?))
                 };
                 found.push(Touch {
                     at: around(&memory).into_iter().chain(elements).collect(),

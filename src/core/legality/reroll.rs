@@ -148,7 +148,7 @@ impl Item {
                 }
             }
             Tree::Fill(fill) => {
-                let extents: Vec<u64> = fill.region.iter().map(|(_, n)| *n).collect();
+                let extents: Vec<&Affine> = fill.region.iter().map(|(_, n)| n).collect();
                 let (target, value) = (fill.target.label(), fill.value);
                 let assignment = fill.origin.as_ref().map(|o| o.assignment);
                 let _ = write!(self.key, "{target} F{assignment:?} {extents:?} {value} ");
@@ -210,7 +210,7 @@ fn advance(tree: &Tree, steps: &mut dyn Iterator<Item = Affine>) -> Tree {
             }))
         }
         Tree::Fill(fill) => {
-            let region = fill.region.iter().map(|(low, n)| (next(low), *n));
+            let region = fill.region.iter().map(|(low, n)| (next(low), n.clone()));
             let region = region.collect();
             let origin = fill.origin.as_ref().map(|origin| Origin {
                 assignment: origin.assignment,

@@ -248,8 +248,9 @@ impl<'a> Buffer<'_, 'a> {
         let extents = self.tensor.shape().extents();
         let mut inner: Vec<_> = u.leaf.loops[self.loops()..].to_vec();
         if let What::Fill(fill) = u.leaf.what {
-            let mut sides = fill.region.iter().zip(extents);
-            let is_side = |((low, n), extent): (&(Affine, u64), &u64)| {
+            let dims = self.tensor.shape().dims();
+            let mut sides = fill.region.iter().zip(&dims);
+            let is_side = |((low, n), extent): (&(Affine, Affine), &Affine)| {
                 low.as_constant() == Some(0) && n == extent
             };
             return inner.is_empty() && sides.all(is_side);

@@ -276,7 +276,7 @@ fn executes(leaf: &Leaf, meant: &Leaf) -> bool {
         (What::Stmt(found), What::Stmt(meant)) => meant.substitute(&map) == *found,
         (What::Fill(found), What::Fill(meant)) => {
             let region = meant.region.iter();
-            let region = region.map(|(low, n)| (low.substitute(&map), *n));
+            let region = region.map(|(low, n)| (low.substitute(&map), n.clone()));
             (&found.target, found.value) == (&meant.target, meant.value)
                 && region.eq(found.region.iter().cloned())
         }

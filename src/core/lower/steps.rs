@@ -23,7 +23,7 @@ impl First {
     pub(super) fn renamed(self, rename: &dyn Fn(&Name) -> Option<Name>) -> First {
         let map = |name: &Name| rename(name).map(Affine::iterator);
         let region = self.fill.region.iter();
-        let region = region.map(|(low, extent)| (low.substitute(&map), *extent));
+        let region = region.map(|(low, extent)| (low.substitute(&map), extent.clone()));
         let fill = Fill {
             region: region.collect(),
             ..self.fill

@@ -5,7 +5,7 @@
 //! output that nothing reads, and a reduction has to begin from the same number.
 
 use super::no_nest::NoNest;
-use super::steps::{self, First};
+use super::steps::First;
 use crate::analysis::mixed_radix;
 use crate::analysis::shape::IteratorRange;
 use crate::ir::{
@@ -93,25 +93,19 @@ impl Target<'_> {
         elsewhere: Option<Constant>,
     ) -> Result<Option<First>, NoNest> {
         let elem = self.tensor.elem();
-        let mut loops = Vec::new();
-        let one = |index: Affine| (index, 1);
-        let whole: Vec<_> = match self.tensor.shape().numbers() {
-            Some(extents) => {
-                let extents = extents.iter();
-                extents.map(|n| (Affine::constant(0), *n)).collect()
-            }
-            None => steps::whole(self.tensor).1.into_iter().map(one).collect(),
-        };
+        let dims = self.tensor.shape().dims().into_iter();
+        let whole: Vec<_> = dims.map(|extent| (Affine::constant(0), extent)).collect();
         let region = self.region(ranges);
         let elsewhere = elsewhere.filter(|_| region.as_ref() != Ok(&whole));
+        let mut loops = Vec::new();
         let (region, value) = match (begins, elsewhere) {
             (None, None) => return Ok(None),
             (Some(reduction), None) => {
                 let region = match region {
                     Err(_) if ranges.iter().any(|r| self.has(&r.name) && !r.is_whole()) => {
                         loops = self.own_loops(ranges);
-                        let index = self.index.iter();
-                        index.map(|a| one(a.substitute(&before_loops))).collect()
+                        let one = |a: &Affine| (a.substitute(&before_loops), Affine::constant(1));
+                        self.index.iter().map(one).collect()
                     }
                     region => region?,
                 };
@@ -125,14 +119,9 @@ impl Target<'_> {
                     elsewhere,
                 });
             }
-            (_, Some(elsewhere)) => {
-                if self.tensor.shape().is_sized() {
-                    loops = steps::whole(self.tensor).0;
-                }
-                (whole, elsewhere)
-            }
+            (_, Some(elsewhere)) => (whole, elsewhere),
         };
-        if region.iter().any(|(_, extent)| *extent == 0) {
+        if region.iter().any(|(_, extent)| extent.as_constant() == Some(0)) {
             // No element is assigned.
             return Ok(None);
         }
@@ -175,7 +164,7 @@ impl Target<'_> {
     }
 
     /// The box that the assignment writes, which must have no holes.
-    fn region(&self, ranges: &[IteratorRange]) -> Result<Vec<(Affine, u64)>, NoNest> {
+    fn region(&self, ranges: &[IteratorRange]) -> Result<Vec<(Affine, Affine)>, NoNest> {
         let scattered = || NoNest::Scattered {
             target: self.shown.clone(),
         };
@@ -185,13 +174,15 @@ impl Target<'_> {
         };
         let never = |r: &IteratorRange| r.low >= r.high && self.has(&r.name);
         if ranges.iter().any(never) {
-            return Ok(vec![(Affine::constant(0), 0); self.index.len()]);
+            return Ok(vec![(Affine::constant(0), Affine::constant(0)); self.index.len()]);
         }
         let mut seen: Vec<&Name> = Vec::new();
         let mut region = Vec::with_capacity(self.index.len());
         for index in self.index {
-            if index.sizes().next().is_some() {
-                return Err(scattered());
+            if let Some(side) = sized_side(index, ranges) {
+                seen.extend(index.iterators());
+                region.push(side);
+                continue;
             }
             let names = index.terms().iter().map(|(name, _)| name);
             if names.clone().any(|name| seen.contains(&name)) {
@@ -200,8 +191,34 @@ impl Target<'_> {
             seen.extend(names);
             let extent = mixed_radix::dense_extent(index.terms(), ranges);
             let (low, _) = index.interval(&bounds).ok_or_else(scattered)?;
-            region.push((Affine::constant(low), extent.ok_or_else(scattered)?));
+            let extent = extent.ok_or_else(scattered)?;
+            let extent = Affine::constant(i64::try_from(extent).unwrap_or(i64::MAX));
+            region.push((Affine::constant(low), extent));
         }
         Ok(region)
     }
+}
+
+/// The values of an index of one iterator whose range has sizes: the first one, and how many.
+fn sized_side(index: &Affine, ranges: &[IteratorRange]) -> Option<(Affine, Affine)> {
+    let mut iterators = index.iterators();
+    let (Some(name), None) = (iterators.next(), iterators.next()) else {
+        return None;
+    };
+    let given = ranges.iter().find(|r| r.name == *name)?.given.as_ref()?;
+    let ([low], [end], 1) = (&given.lower[..], &given.upper[..], given.step) else {
+        return None;
+    };
+    let extent = end.minus(low);
+    let is_sized = extent.is_fixed() && extent.as_constant().is_none();
+    let (1 | -1) = index.coefficient(name) else {
+        return None;
+    };
+    let first = if index.coefficient(name) == 1 {
+        low.clone()
+    } else {
+        end.plus_constant(-1)
+    };
+    let at = |name: &Name| name.size().is_none().then(|| first.clone());
+    is_sized.then(|| (index.substitute(&at), extent))
 }

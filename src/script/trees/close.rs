@@ -654,7 +654,7 @@ impl Reader {
                 ));
             };
             let side = Fields::of(&map, &place, &["first", "extent"])?;
-            let extent = side.need("extent", POSITIVE, positive)?.unsigned_abs();
+            let extent = Affine::constant(side.need("extent", POSITIVE, positive)?);
             region.push((side.need("first", INDEX, affine_of)?, extent));
         }
         if region.len() != target.shape().rank() {

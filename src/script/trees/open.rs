@@ -245,10 +245,10 @@ fn of_statement(s: &Stmt) -> Fields {
 }
 
 fn of_fill(fill: &Fill) -> Fields {
-    let side = |(first, extent): &(Affine, u64)| -> Dynamic {
+    let side = |(first, extent): &(Affine, Affine)| -> Dynamic {
         Fields(Map::new())
             .with("first", affine(first))
-            .with("extent", extent.cast_signed().into())
+            .with("extent", affine(extent))
             .0
             .into()
     };

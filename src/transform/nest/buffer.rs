@@ -258,7 +258,7 @@ impl<'a> Buffer<'a> {
                     target: self.local.clone(),
                     region: self.arrange(|d, side| {
                         let (low, extent) = &fill.region[d];
-                        (low.minus(&side.low), *extent)
+                        (low.minus(&side.low), extent.clone())
                     }),
                     ..(**fill).clone()
                 }))

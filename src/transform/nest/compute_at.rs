@@ -233,10 +233,9 @@ impl Part {
     }
 
     fn fill(&self, fill: &Fill) -> Tree {
-        let extents = self.local.shape().extents().iter();
         Tree::Fill(Arc::new(Fill {
             target: self.local.clone(),
-            region: extents.map(|n| (Affine::constant(0), *n)).collect(),
+            region: self.local.shape().dims().into_iter().map(|n| (Affine::constant(0), n)).collect(),
             ..fill.clone()
         }))
     }

@@ -3,7 +3,7 @@
 
 use super::parts::Names;
 use crate::analysis::bounds::Bounds;
-use crate::analysis::footprint::{Use, footprint};
+use crate::analysis::footprint::{AccessKind, Side, Use, footprint};
 use crate::analysis::position::{self, Position};
 use crate::analysis::relative::{Inner, Relative, offset_form, relative};
 use crate::ir::{Affine, Fill, Loop, Mode, Name, Nest, Sharing, Tree};
@@ -79,9 +79,13 @@ pub(super) fn used_box(
     nest: &Nest,
     uses: &[Use],
     outer: &[&Arc<Loop>],
-) -> Option<Vec<(Affine, u64)>> {
+) -> Option<Vec<(Affine, Affine)>> {
     let sides = footprint(nest, uses, outer.len())?;
-    Some(sides.into_iter().map(|s| (s.low, s.extent)).collect())
+    let side = |side: Side| {
+        let count = side.count();
+        (side.low, count)
+    };
+    Some(sides.into_iter().map(side).collect())
 }
 
 /// The initialization at the start of a loop's body: a fill, in loops if its box has no constant
@@ -128,11 +132,11 @@ impl Opening {
         let (mut region, mut loops) = (Vec::new(), Vec::new());
         for (d, side) in sides.into_iter().enumerate() {
             if side.offsets.as_constant().is_some() {
-                region.push((side.low, side.extent));
+                region.push((side.low, Affine::constant(i64::try_from(side.extent).ok()?)));
                 continue;
             }
             let name = names.free(&init.derived(d + 1));
-            region.push((Affine::iterator(name.clone()), 1));
+            region.push((Affine::iterator(name.clone()), Affine::constant(1)));
             let range = side.offsets.shifted(&side.low);
             loops.push(Arc::new(Loop::serial(name, range, Vec::new())));
         }
@@ -202,13 +206,31 @@ pub(super) fn sweep(
     fill: &Fill,
     loops: &[&Arc<Loop>],
     from: usize,
-) -> Option<Vec<(Affine, i64)>> {
+) -> Option<Vec<(Affine, Affine)>> {
     let inner = inner(nest, loops, from);
+    let bounds = Bounds::around(nest, loops.iter().map(|l| &***l));
+    let mut sides = fill.region.iter();
+    let is_dense = sides.all(|(low, extent)| {
+        let most = bounds.interval(extent).map(|(_, most)| most);
+        most.is_some_and(|most| check_dense(nest, (low, most), loops, from).is_some())
+    });
+    if !is_dense {
+        return None;
+    }
+    if fill.target.shape().is_sized() {
+        let swept = Use {
+            position: Vec::new(),
+            loops: loops.to_vec(),
+            tensor: &fill.target,
+            region: fill.region.clone(),
+            access: AccessKind::Fill,
+        };
+        return used_box(nest, &[swept], &loops[..from]);
+    }
     let swept = fill.region.iter().map(|(low, extent)| {
-        check_dense(nest, (low, *extent), loops, from)?;
         let Relative { base, low, high } = relative(low, &inner);
-        let extent = high.checked_sub(low)?.checked_add_unsigned(*extent)?;
-        Some((base.plus_constant(low), extent))
+        let extent = high.checked_sub(low)?.checked_add(extent.as_constant()?)?;
+        Some((base.plus_constant(low), Affine::constant(extent)))
     });
     swept.collect()
 }
@@ -216,11 +238,11 @@ pub(super) fn sweep(
 /// Checks that the iterations of loops take all of the `extent` values from `low` on.
 fn check_dense(
     nest: &Nest,
-    (low, extent): (&Affine, u64),
+    (low, mut extent): (&Affine, i64),
     loops: &[&Arc<Loop>],
     from: usize,
 ) -> Option<()> {
-    let (mut low, mut extent) = (low.clone(), i64::try_from(extent).ok()?);
+    let mut low = low.clone();
     for (k, l) in loops.iter().enumerate().skip(from).rev() {
         let c = low.coefficient(&l.name).saturating_abs();
         if c == 0 {

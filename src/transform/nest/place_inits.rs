@@ -78,10 +78,11 @@ pub fn place_inits(
         let loops = chain(nest, goal);
         let used = used_box(nest, std::slice::from_ref(u), &loops[..shared]);
         let set = sweep(nest, &part.fill, &part.around(&loops), shared);
-        let contains = |((low, extent), (from, count)): (&(Affine, i64), &(Affine, u64))| {
-            let apart = from.minus(low).as_constant();
-            apart
-                .is_some_and(|apart| apart >= 0 && apart.saturating_add_unsigned(*count) <= *extent)
+        let contains = |((low, extent), (from, count)): (&(Affine, Affine), &(Affine, Affine))| {
+            let before = from.minus(low);
+            let behind = extent.minus(&before).minus(count);
+            let is_less = |a: Affine| a.as_constant().is_none_or(|number| number < 0);
+            !is_less(before) && !is_less(behind)
         };
         let boxes = set.zip(used);
         u.position > *goal && boxes.is_some_and(|(set, used)| set.iter().zip(&used).all(contains))
@@ -94,8 +95,6 @@ pub fn place_inits(
             continue;
         }
         let used = used_box(nest, std::slice::from_ref(u), &chain(nest, around));
-        let signed = |(low, extent)| Some((low, i64::try_from(extent).ok()?));
-        let used: Option<Vec<_>> = used.and_then(|used| used.into_iter().map(signed).collect());
         let used = used.and_then(|used| within(&used, fill));
         let used = used.ok_or_else(elsewhere)?;
         let mut set = goals.iter().zip(&boxes);
@@ -107,8 +106,10 @@ pub fn place_inits(
         let extents = set.iter().map(|(_, extent)| i128::from(*extent));
         extents.fold(1, i128::saturating_mul)
     };
-    let all = fill.region.iter().map(|(_, extent)| i128::from(*extent));
-    if boxes.iter().map(count).sum::<i128>() != all.fold(1, i128::saturating_mul) {
+    let all = fill.region.iter().map(|(_, extent)| extent.as_constant().map(i128::from));
+    let all = all.collect::<Option<Vec<i128>>>();
+    let all = all.map(|all| all.into_iter().fold(1, i128::saturating_mul));
+    if all.is_some_and(|all| boxes.iter().map(count).sum::<i128>() != all) {
         let names: Vec<Name> = placed.iter().map(|(name, _)| name.clone()).collect();
         let texts: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         return Err(no_box(fill, &texts.join(", ")).on(nest, names));
@@ -125,12 +126,12 @@ pub fn place_inits(
 }
 
 /// A box relative to the first element that a fill sets; `None` if it is not within the fill.
-fn within(set: &[(Affine, i64)], fill: &Fill) -> Option<Vec<(i64, i64)>> {
+fn within(set: &[(Affine, Affine)], fill: &Fill) -> Option<Vec<(i64, i64)>> {
     let sides = set.iter().zip(&fill.region);
     let sides = sides.map(|((low, extent), (from, most))| {
         let low = low.minus(from).as_constant().filter(|low| *low >= 0)?;
-        let most = i64::try_from(*most).ok()?;
-        (low.checked_add(*extent)? <= most).then_some((low, *extent))
+        let (extent, most) = (extent.as_constant()?, most.as_constant()?);
+        (low.checked_add(extent)? <= most).then_some((low, extent))
     });
     sides.collect()
 }

@@ -90,7 +90,9 @@ impl<'a> Producer<'a> {
         let region = region.map_err(|found| not_plain(&found))?;
         let filled = fill.filter(|fill| fill.target == stmt.target);
         let filled = filled.and_then(|fill| {
-            let as_region = |(low, n): &(Affine, u64)| Some((low.as_constant()?, *n));
+            let as_region = |(low, n): &(Affine, Affine)| {
+                Some((low.as_constant()?, u64::try_from(n.as_constant()?).ok()?))
+            };
             let filled: Option<Vec<_>> = fill.region.iter().map(as_region).collect();
             Some((fill, filled?))
         });

@@ -192,7 +192,7 @@ impl<'a> Consumer<'a> {
         };
         let written = Fill {
             target: self.tensor.clone(),
-            region: sides.iter().map(|s| (s.low.clone(), s.extent)).collect(),
+            region: sides.iter().map(|s| (s.low.clone(), s.count())).collect(),
             value: Constant::F64(0.0),
             origin: None,
         };

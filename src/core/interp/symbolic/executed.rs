@@ -27,7 +27,7 @@ impl Executed<'_> {
                 region: fill
                     .region
                     .iter()
-                    .map(|(low, n)| (low.substitute(&value), *n))
+                    .map(|(low, n)| (low.substitute(&value), n.substitute(&value)))
                     .collect(),
                 ..fill.clone()
             }

@@ -195,7 +195,7 @@ impl<'a, 's> Machine<'a, 's> {
         let by = self.executed(What::Fill(fill));
         let mut points: Vec<Vec<Affine>> = vec![Vec::new()];
         for (low, extent) in &fill.region {
-            let steps = 0..i64::try_from(*extent).unwrap_or(0);
+            let steps = 0..extent.as_constant().unwrap_or(0);
             let longer = |p: &Vec<Affine>| {
                 let p = p.clone();
                 let next = steps.clone().map(|k| low.plus_constant(k));

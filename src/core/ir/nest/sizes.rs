@@ -227,7 +227,8 @@ fn for_each_size(tree: &Tree, see: &mut dyn FnMut(&Name)) {
         }
         Tree::Fill(fill) => {
             fill.target.shape().for_each_size(see);
-            fill.region.iter().for_each(|(low, _)| low.sizes().for_each(&mut *see));
+            let sides = fill.region.iter().flat_map(|(low, count)| [low, count]);
+            sides.flat_map(Affine::sizes).for_each(&mut *see);
             of_origin(&fill.origin, see);
         }
         Tree::Local(tensor) => tensor.shape().for_each_size(see),

@@ -48,7 +48,7 @@ impl Tree {
                 region: fill
                     .region
                     .iter()
-                    .map(|(low, n)| (low.substitute(map), *n))
+                    .map(|(low, n)| (low.substitute(map), n.substitute(map)))
                     .collect(),
                 origin: fill.origin.as_ref().map(|o| o.substitute(map)),
                 ..(**fill).clone()

@@ -511,18 +511,18 @@ impl<'a> Cursor<'a> {
             let low = self.affine()?;
             self.expect("..")?;
             let extent = match (self.eat("+"), low.as_constant()) {
-                (true, _) => self.integer()?,
-                (false, Some(low)) => {
-                    let distance = self.integer()?.checked_sub(low);
-                    distance.ok_or_else(|| "the region is too large".to_owned())?
-                }
+                (true, _) => self.affine()?,
+                (false, Some(_)) => self.affine()?.minus(&low),
                 (false, None) => return Err(self.expected("`+` and a number of elements")),
             };
             self.expect("]")?;
-            match u64::try_from(extent) {
-                Ok(extent) if extent > 0 => region.push((low, extent)),
-                _ => return Err("an empty region".to_owned().into()),
+            if !extent.is_in_limits() {
+                return Err("the region is too large".to_owned().into());
             }
+            if extent.as_constant().is_some_and(|extent| extent <= 0) {
+                return Err("an empty region".to_owned().into());
+            }
+            region.push((low, extent));
         }
         self.at = name;
         has_rank(&target, region.len())?;

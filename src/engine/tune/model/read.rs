@@ -231,7 +231,7 @@ impl Reader {
     fn box_of(
         &mut self,
         target: &Tensor,
-        region: &[(Affine, u64)],
+        region: &[(Affine, Affine)],
         mut index: Vec<Linear>,
     ) -> Option<Item> {
         let Some((first, count)) = region.get(index.len()) else {
@@ -254,15 +254,16 @@ impl Reader {
         index.push(linear);
         let depth = self.trips.len();
         let start = self.shape.accesses.len();
-        self.trips.push(*count as f64);
+        let count = count.likely()?.max(0) as f64;
+        self.trips.push(count);
         let body = self.box_of(target, region, index);
         self.trips.pop();
         let place = target.name().and_then(|name| self.places.get(name));
         let register = self.vector / target.elem().size() as f64;
         Some(Item::Loop(Box::new(Level {
             name: target.label().to_owned(),
-            trips: *count as f64,
-            most: Some(*count as f64),
+            trips: count,
+            most: Some(count),
             constant: true,
             copies: place == Some(&Place::Registers),
             lanes: if is_last {
