@@ -114,10 +114,10 @@ fn detoured(trees: &[Tree], detour: &Detour, locals: &[Name]) -> Option<Vec<Tree
     let mut result = vec![Tree::Local(own.clone())];
     match detour.purpose {
         Purpose::Combine(reduction) => {
-            let whole = |n: &u64| (Affine::constant(0), *n);
+            let whole = |n| (Affine::constant(0), n);
             result.push(Tree::Fill(Arc::new(Fill {
                 target: own.clone(),
-                region: own.shape().extents().iter().map(whole).collect(),
+                region: own.shape().dims().into_iter().map(whole).collect(),
                 value: reduction.identity(own.elem()),
                 origin: None,
             })));

@@ -52,7 +52,7 @@ impl Walk {
         let mut points: Vec<Vec<i64>> = vec![Vec::new()];
         for (low, extent) in &fill.region {
             let low = self.value(low);
-            let values = low..low + i64::try_from(*extent).expect("a small fill");
+            let values = low..low + extent.as_constant().expect("a small fill");
             let extended = points.iter().flat_map(|p| {
                 let values = values.clone();
                 values.map(|v| p.iter().copied().chain([v]).collect::<Vec<_>>())

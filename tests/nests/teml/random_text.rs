@@ -196,7 +196,7 @@ fn trees() -> impl Strategy<Value = Tree> {
         }))
     });
     let part = access().prop_flat_map(|(tensor, low)| {
-        let extents = prop::collection::vec(1u64..9, low.len());
+        let extents = prop::collection::vec((1i64..9).prop_map(Affine::constant), low.len());
         let value = constant(tensor.elem());
         (Just(tensor), Just(low), extents, value)
     });
