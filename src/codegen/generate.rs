@@ -474,9 +474,8 @@ fn divided(quotient: &Quotient) -> String {
     let sum = sum.fold(Affine::constant(quotient.offset), |sum, (name, c)| {
         sum.plus(&Affine::iterator(name.clone()).times(*c))
     });
-    let least = sum.interval(&|name| name.size().map(|size| (size.least, size.most)));
     let by = quotient.divisor;
-    match (least.is_some_and(|(least, _)| least >= 0), sum.as_iterator()) {
+    match (sum.ends().is_some_and(|(least, _)| least >= 0), sum.as_iterator()) {
         (true, Some(name)) => format!("{name}/{by}"),
         (true, None) => format!("({sum})/{by}"),
         // C rounds towards zero.

@@ -28,6 +28,21 @@ impl Bounds {
         Bounds::of_chain(nest.context().iter().chain(chain))
     }
 
+    /// As [`Bounds::around`], at the likely sizes. These bounds decide no meaning.
+    pub fn likely<'a>(nest: &'a Nest, chain: impl IntoIterator<Item = &'a Loop>) -> Bounds {
+        let mut bounds = Bounds::default();
+        for l in nest.context() {
+            match l.name.size() {
+                Some(size) => bounds.0.push((l.name.clone(), (size.likely, size.likely))),
+                None => bounds.enter(l),
+            }
+        }
+        for l in chain {
+            bounds.enter(l);
+        }
+        bounds
+    }
+
     /// Adds the next inner loop.
     pub fn enter(&mut self, l: &Loop) {
         let low = l

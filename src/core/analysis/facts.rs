@@ -20,6 +20,35 @@ const MAX_TRIED_IN_ALL: usize = 1 << 17;
 /// The search polls for a stop request after this many bounds.
 const ASKED: usize = 256;
 
+/// A number that an expression is at most, in all iterations of `chain`. `None` if none is found.
+pub fn most(index: &Affine, chain: &[&Loop]) -> Option<i64> {
+    fn search(index: &Affine, chain: &[&Loop], left: &mut usize) -> Option<i64> {
+        if let Some(value) = index.as_constant() {
+            return Some(value);
+        }
+        let inner = chain.iter().rposition(|l| index.mentions(&l.name))?;
+        let (l, around) = chain[..=inner].split_last()?;
+        let (bounds, shift) = if index.coefficient(&l.name) > 0 {
+            (&l.range.upper, -1)
+        } else {
+            (&l.range.lower, 0)
+        };
+        let mut least = None;
+        for bound in bounds {
+            *left = left.checked_sub(1)?;
+            let last = bound.plus_constant(shift);
+            let at = index.substitute(&|name| (*name == l.name).then(|| last.clone()));
+            if at.is_in_limits()
+                && let Some(value) = search(&at, around, left)
+            {
+                least = Some(least.map_or(value, |known: i64| known.min(value)));
+            }
+        }
+        least
+    }
+    search(index, chain, &mut MAX_TRIED.clone())
+}
+
 /// Whether an index is provably nonnegative in all iterations of a chain of loops, outermost first.
 /// `false` is not a disproof.
 pub fn is_nonnegative(index: &Affine, chain: &[&Loop]) -> bool {

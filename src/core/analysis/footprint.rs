@@ -10,7 +10,7 @@
 //! no slanted sides. Buffers hold such boxes, and copies to and from them cover the box exactly.
 
 use super::bounds::Bounds;
-use super::facts::{Equal, binding, is_nonnegative};
+use super::facts::{Equal, binding, is_nonnegative, most};
 use super::position::{Position, walk};
 use crate::ir::{Affine, Index, Loop, Nest, Range, Tensor, Tree};
 use std::sync::Arc;
@@ -251,8 +251,13 @@ impl Ends {
             self.upper.retain(|last| *last != end);
         }
         let greatest = |a: &Affine, b: &Affine| {
-            let interval = around.interval(&b.minus(a));
-            interval.map_or(i64::MAX, |(_, high)| high)
+            let apart = b.minus(a);
+            let interval = around.interval(&apart);
+            let high = interval.map_or(i64::MAX, |(_, high)| high);
+            // Derived sizes are close to each other, which boxes do not know.
+            let is_sized = apart.as_constant().is_none() && apart.sizes().next().is_some();
+            let closer = is_sized.then(|| most(&apart, chain)).flatten();
+            closer.map_or(high, |most| high.min(most))
         };
         let mut best = (Affine::constant(0), greatest(&first, extent));
         for low in &self.lower {

@@ -20,8 +20,7 @@ pub struct IteratorRange {
 impl IteratorRange {
     /// All values of an iterator that is alone in a dimension of this extent.
     pub fn of_dim(name: Name, extent: Affine) -> IteratorRange {
-        let most = extent.interval(&|size| size.size().map(|size| (size.least, size.most)));
-        let most = most.map_or(i64::MAX, |(_, most)| most.max(0));
+        let most = extent.ends().map_or(i64::MAX, |(_, most)| most.max(0));
         let is_number = extent.as_constant().is_some();
         let given = Range {
             lower: vec![Affine::constant(0)],

@@ -27,7 +27,7 @@ pub fn levels(nest: &Nest) -> Vec<Level<'_>> {
     let all: Vec<Vec<Use>> = tensors.iter().map(|t| uses(nest, t.label())).collect();
     let mut found = Vec::new();
     for (outer, of) in nest.loops() {
-        let around = Bounds::around(nest, outer.iter().copied());
+        let around = Bounds::likely(nest, outer.iter().copied());
         let depth = outer.len();
         let inside = |used: &&Use| used.loops.get(depth).is_some_and(|l| l.name == of.name);
         let bytes = all.iter().map(|uses| {

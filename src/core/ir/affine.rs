@@ -1,7 +1,7 @@
 //! Affine index expressions: `i`, `i + kh`, `2*i - 1`, a constant.
 
 use super::digit::Digit;
-use super::name::{Name, Quotient};
+use super::name::{Name, Quotient, ends_of_sum};
 use std::fmt;
 
 /// A sum of iterators with integer coefficients and a constant.
@@ -56,6 +56,11 @@ impl Affine {
     /// Whether `name` occurs.
     pub fn mentions(&self, name: &Name) -> bool {
         self.coefficient(name) != 0
+    }
+
+    /// The least and the greatest value for all sizes. `None` if it has iterators.
+    pub fn ends(&self) -> Option<(i64, i64)> {
+        ends_of_sum(&self.terms, self.constant)
     }
 
     /// The quotient of an expression of sizes by a number of at least 2, rounded down: a derived

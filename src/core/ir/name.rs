@@ -8,6 +8,7 @@
 //! an iterator, it may have a size. The name of a size carries the facts about it ([`Size`]), so
 //! that shapes, ranges and nests need no list of sizes beside them.
 
+use super::integer::gcd;
 use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::fmt;
@@ -258,17 +259,14 @@ impl Quotient {
             let terms = self.terms.iter();
             terms.map(|(name, c)| Some((name.size()?, *c))).collect()
         };
-        let sizes = sizes?;
-        let sum = |value: &dyn Fn(&Size, i64) -> i64| {
-            let terms = sizes.iter().map(|(size, c)| value(size, *c).saturating_mul(*c));
-            let sum = terms.fold(self.offset, i64::saturating_add);
-            sum.div_euclid(self.divisor)
-        };
+        let likely = sizes?.into_iter().map(|(size, c)| size.likely.saturating_mul(c));
+        let likely = likely.fold(self.offset, i64::saturating_add);
+        let (least, most) = ends_of_sum(&self.terms, self.offset)?;
         let size = Size {
-            least: sum(&|size, c| if c > 0 { size.least } else { size.most }),
-            most: sum(&|size, c| if c > 0 { size.most } else { size.least }),
+            least: least.div_euclid(self.divisor),
+            most: most.div_euclid(self.divisor),
             multiple: 1,
-            likely: sum(&|size, _| size.likely),
+            likely: likely.div_euclid(self.divisor),
             of: Some(self.clone()),
         };
         let mut text = String::new();
@@ -302,9 +300,94 @@ impl Quotient {
     }
 }
 
+/// The least and the greatest value of a sum of sizes. Quotients move with what they are made of:
+/// `M - 8*M_8` is in 0..8, and `4*M_4 - 8*M_8` is 0 or 4. `None` if a term is no size.
+pub(super) fn ends_of_sum(terms: &[(Name, i64)], offset: i64) -> Option<(i64, i64)> {
+    let (mut least, mut most) = (offset, offset);
+    for (name, c) in terms {
+        let size = name.size()?;
+        let ends = [size.least, size.most].map(|end| end.saturating_mul(*c));
+        least = least.saturating_add(ends[0].min(ends[1]));
+        most = most.saturating_add(ends[0].max(ends[1]));
+    }
+    for (k, (name, c)) in terms.iter().enumerate() {
+        let Some(of) = name.size()?.of.as_ref().filter(|of| c % of.divisor == 0) else {
+            continue;
+        };
+        // divisor*quotient is the dividend without a rest in 0..divisor.
+        let by = c / of.divisor;
+        let mut left: Vec<(Name, i64)> = terms.to_vec();
+        left.remove(k);
+        for (part, own) in &of.terms {
+            let more = own.saturating_mul(by);
+            match left.iter_mut().find(|(known, _)| known == part) {
+                Some((_, c)) => *c = c.saturating_add(more),
+                None => left.push((part.clone(), more)),
+            }
+        }
+        left.retain(|(_, c)| *c != 0);
+        let offset = offset.saturating_add(of.offset.saturating_mul(by));
+        let (low, high) = ends_of_sum(&left, offset)?;
+        let rest = (of.divisor - 1).saturating_mul(by);
+        least = least.max(low.saturating_sub(rest.max(0)));
+        most = most.min(high.saturating_sub(rest.min(0)));
+    }
+    let common = terms.iter().fold(0, |common, (_, c)| gcd(common, c.abs()));
+    if common > 1 {
+        // It differs from the offset by multiples of this number.
+        let up = |value: i64| value.saturating_add((offset - value).rem_euclid(common));
+        let down = |value: i64| value.saturating_sub((value - offset).rem_euclid(common));
+        (least, most) = (up(least), down(most));
+    }
+    Some((least, most))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quotients_move_with_their_dividends() {
+        let size = Name::trusted("M".to_owned()).with_size(Size::default());
+        let quotient = |terms: &[(&Name, i64)], divisor| {
+            let terms = terms.iter().map(|(name, c)| ((*name).clone(), *c)).collect();
+            let offset = 0;
+            Quotient {
+                terms,
+                offset,
+                divisor,
+            }
+        };
+        let by = |divisor| quotient(&[(&size, 1)], divisor).named().unwrap();
+        let (by_24, by_8, by_4) = (by(24), by(8), by(4));
+        let rest = [(&size, 1), (&by_24, -24)];
+        let of_rest = quotient(&rest, 16).named().unwrap();
+        assert_eq!(of_rest.size().map(|size| (size.least, size.most)), Some((0, 1)));
+        let cases: [(&[(&Name, i64)], (i64, i64)); 4] = [
+            (&rest, (0, 23)),
+            (&[(&by_4, 4), (&by_8, -8)], (0, 4)),
+            (&[(&size, 1), (&by_24, -24), (&of_rest, -16)], (0, 15)),
+            (&[(&by_8, 8), (&by_24, -24), (&of_rest, -16)], (0, 8)),
+        ];
+        for (terms, ends) in cases {
+            let terms: Vec<_> = terms.iter().map(|(n, c)| ((*n).clone(), *c)).collect();
+            let found = ends_of_sum(&terms, 0).unwrap();
+            assert_eq!(found, ends, "{terms:?}");
+            for value in 0..500 {
+                let known = |name: &Name| (*name == size).then_some(value);
+                let at = |name: &Name| {
+                    let of = name.size()?.of.as_ref();
+                    let inner = |name: &Name| match &name.size()?.of {
+                        None => known(name),
+                        Some(of) => of.at(&known),
+                    };
+                    of.map_or_else(|| known(name), |of| of.at(&inner))
+                };
+                let sum: i64 = terms.iter().map(|(n, c)| at(n).unwrap() * c).sum();
+                assert!(ends.0 <= sum && sum <= ends.1, "{value}: {sum}");
+            }
+        }
+    }
 
     #[test]
     fn rejects_texts_that_are_not_identifiers() {

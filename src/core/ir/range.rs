@@ -40,6 +40,16 @@ impl Range {
         Some((lower, upper))
     }
 
+    /// The first value, and one past the last, at the likely sizes. `None` if a bound has iterators.
+    pub fn likely(&self) -> Option<(i64, i64)> {
+        let value = |bounds: &[Affine]| -> Option<Vec<i64>> {
+            bounds.iter().map(Affine::likely).collect()
+        };
+        let lower = value(&self.lower)?.into_iter().max()?;
+        let upper = value(&self.upper)?.into_iter().min()?;
+        Some((lower, upper))
+    }
+
     /// Whether the range is empty, whatever the iterators in the bounds are.
     pub fn is_never_entered(&self) -> bool {
         let span = |lower: &Affine, upper: &Affine| upper.minus(lower).as_constant();

@@ -211,8 +211,10 @@ bound apply. Where they are numbers, `first` is the first value, `end` the one a
 `extent` how many there are; otherwise these are `()`. `step` is its step, and `iterators` lists
 the loops that the bounds depend on.
 
-`most` is how many iterations it has at most each time that it runs, or `()` where that is not seen, and
-`work` how much these compute: so many products that are added, or elements that are moved.",
+`likely` is the `extent`, and for bounds with sizes the one at the likely sizes; `least` is the fewest
+iterations that it has. `most` is how many iterations it has at most each time that it runs, or `()`
+where that is not seen, and `work` how much these compute: so many products that are added, or elements
+that are moved.",
     call: |call| {
         let nest = call.nest(0)?;
         let position = conversion::position(call, &nest, 1)?;
@@ -231,10 +233,16 @@ the loops that the bounds depend on.
         map.insert("end".into(), number(end));
         let extent = first.zip(end).map(|(first, end)| (end - first).max(0));
         map.insert("extent".into(), number(extent));
+        let likely = range.likely().map(|(first, end)| (end - first).max(0));
+        map.insert("likely".into(), number(likely));
         if let Some((of, outer)) = chain.split_last() {
             let around = Bounds::around(&nest, outer.iter().map(|l| &***l));
-            map.insert("most".into(), number(levels::trips(of, &around)));
-            let work = levels::work(of, &around).min(i64::MAX as f64);
+            let spans = range.upper.iter().flat_map(|end| range.lower.iter().map(|l| end.minus(l)));
+            let least = spans.filter_map(|span| Some(around.interval(&span)?.0.max(0))).min();
+            map.insert("least".into(), number(least));
+            let likely = Bounds::likely(&nest, outer.iter().map(|l| &***l));
+            map.insert("most".into(), number(levels::trips(of, &likely)));
+            let work = levels::work(of, &likely).min(i64::MAX as f64);
             map.insert("work".into(), Dynamic::from_int(work as i64));
         }
         map.insert("step".into(), range.step.into());

@@ -203,7 +203,15 @@ fn split(
     let mut names = Names::of(nest);
     let new = [names.derive(&l.name, "o")?, names.derive(&l.name, "i")?];
     let refused = || refused(l);
+    let exact = sized_extent(&l.range).and_then(|(lower, extent)| {
+        let count = extent.divided(factor)?;
+        Some((lower, count))
+    });
     let trees = match tail {
+        Tail::Guard if exact.is_some() => {
+            let (lower, count) = exact.ok_or_else(refused)?;
+            vec![blocks(l, new, (lower, vec![count], factor), |full| vec![full])]
+        }
         Tail::Guard => {
             let [lower] = l.range.lower.as_slice() else {
                 return Err(refused());
@@ -289,9 +297,7 @@ pub(super) fn sized_extent(range: &Range) -> Option<(&Affine, Affine)> {
 /// The lower bounds of the iterations after whole blocks, which end at `whole`. The quotient of a
 /// negative number of iterations is negative.
 pub(super) fn from_whole(whole: &Affine, lower: &Affine) -> Vec<Affine> {
-    let blocks = whole.minus(lower);
-    let least = blocks.interval(&|name| name.size().map(|size| (size.least, size.most)));
-    match least {
+    match whole.minus(lower).ends() {
         Some((least, _)) if least >= 0 => vec![whole.clone()],
         _ => vec![whole.clone(), lower.clone()],
     }

@@ -58,7 +58,7 @@ pub struct Assignment {
     pub target: Access,
     /// The accesses that the value reads, in the order of the text.
     pub reads: Vec<Access>,
-    /// The loops, outermost first, and their trip counts.
+    /// The loops, outermost first, and their trip counts at the likely sizes.
     pub loops: Vec<(Name, i64)>,
 }
 
@@ -117,7 +117,7 @@ impl Assignment {
 }
 
 fn trip_count(l: &crate::ir::Loop) -> Result<(Name, i64), Unlike> {
-    match l.range.as_constant() {
+    match l.range.likely() {
         Some((first, end)) if l.range.step == 1 => Ok((l.name.clone(), (end - first).max(0))),
         _ => Err(Unlike::NoNumbers(l.name.clone())),
     }

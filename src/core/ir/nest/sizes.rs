@@ -149,7 +149,11 @@ pub fn size_loops(mut found: Vec<Name>) -> Vec<Loop> {
         }
         next += 1;
     }
-    found.sort_by_key(|name| std::cmp::Reverse(derivation(name)));
+    let divisor = |name: &Name| {
+        let of = name.size().and_then(|size| size.of.as_ref());
+        of.map_or(0, |quotient| quotient.divisor)
+    };
+    found.sort_by_key(|name| std::cmp::Reverse((derivation(name), divisor(name))));
     let ranges: Vec<Range> = (0..found.len()).map(|k| range(&found, k)).collect();
     let loops = found.into_iter().zip(ranges);
     loops
@@ -173,10 +177,21 @@ fn range(sizes: &[Name], k: usize) -> Range {
         Some(size) => Range::constant(size.least, size.most.saturating_add(1)),
         None => Range::constant(0, 0),
     };
+    let own = name.size().and_then(|size| size.of.as_ref());
     for quotient in &sizes[..k] {
         let Some(of) = quotient.size().and_then(|size| size.of.as_ref()) else {
             continue;
         };
+        // Of one sum, a quotient by 4 is twice the quotient by 8, or one more.
+        if let Some(own) = own
+            && (&own.terms, own.offset) == (&of.terms, of.offset)
+            && of.divisor % own.divisor == 0
+        {
+            let times = of.divisor / own.divisor;
+            let low = Affine::iterator(quotient.clone()).times(times);
+            range.upper.push(low.plus_constant(times));
+            range.lower.push(low);
+        }
         // divisor*quotient <= terms + offset < divisor*quotient + divisor bounds its last term.
         let place = |part: &Name| sizes.iter().position(|size| size == part);
         let last = of.terms.iter().max_by_key(|(part, _)| place(part));
