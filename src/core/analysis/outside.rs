@@ -61,6 +61,16 @@ pub fn leaves(fill: &Fill, around: &[&Loop]) -> bool {
 }
 
 fn of_fill(fill: &Fill, around: &[&Loop]) -> Option<Mismatch> {
+    // Sizes may leave nothing to fill.
+    let dims = fill.target.shape().dims();
+    let mut sides = fill.region.iter().zip(&dims);
+    let fits = sides.all(|((low, count), extent)| {
+        let behind = extent.minus(&low.plus(count));
+        is_nonnegative(low, around) && is_nonnegative(&behind, around)
+    });
+    if fits {
+        return None;
+    }
     let corner = |last: bool| -> Vec<Affine> {
         let sides = fill.region.iter();
         let sides = sides.map(|(low, n)| match last {

@@ -2,7 +2,7 @@
 
 use super::program::{Leaf, Program, What, accesses};
 use super::space::Space;
-use crate::ir::{Affine, Loop, Name, Tensor};
+use crate::ir::{Affine, Loop, Name, Stmt, Tensor};
 
 /// Whether all leaves are those of the definition, on shared tensors. Local tensors do not qualify.
 /// Each iteration has its own copy, and the same name and shape do not make two tensors one.
@@ -93,13 +93,29 @@ fn tensors<'a>(leaf: &Leaf<'a>) -> Vec<&'a Tensor> {
     }
 }
 
+/// The statement with the value of each loop around the leaf that has a single one.
+fn at_single_values(s: &Stmt, leaf: &Leaf) -> Stmt {
+    let mut known: Vec<(&Name, Affine)> = Vec::new();
+    for l in &leaf.loops {
+        if let ([lower], [upper]) = (&l.range.lower[..], &l.range.upper[..])
+            && upper.minus(lower).as_constant() == Some(1)
+        {
+            let value = |name: &Name| known.iter().find(|(n, _)| *n == name).map(|(_, v)| v.clone());
+            let value = lower.substitute(&value);
+            known.push((&l.name, value));
+        }
+    }
+    s.substitute(&|name| known.iter().find(|(n, _)| *n == name).map(|(_, v)| v.clone()))
+}
+
 fn executes_definition(program: &Program) -> bool {
     program.leaves.iter().all(|leaf| {
         let original = leaf.assignment.and_then(|a| program.originals.get(a));
         match (leaf.what, original) {
             (What::Stmt(s), Some(original)) => {
                 let point = s.origin.as_ref().map_or(&[][..], |o| &o.point);
-                original.at(point) == *s
+                let meant = original.at(point);
+                meant == *s || at_single_values(&meant, leaf) == at_single_values(s, leaf)
             }
             (What::Fill(fill), Some(original)) => original
                 .fill

@@ -14,7 +14,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 impl Nest {
-    /// The sizes of the nest, in the order of their first use. Derived sizes come last.
+    /// The sizes of the nest, in the order of their first use. Derived sizes come last, each after what it is
+    /// made of.
     pub fn sizes(&self) -> Vec<Name> {
         let around = self.context().iter().map(|l| &l.name);
         let known: HashSet<&Name> = around.filter(|name| name.size().is_some()).collect();
@@ -30,7 +31,7 @@ impl Nest {
         for l in self.context() {
             add(&l.name);
         }
-        found.sort_by_key(|name| name.size().is_some_and(|size| size.of.is_some()));
+        found.sort_by_key(derivation);
         found
     }
 
