@@ -475,7 +475,10 @@ fn divided(quotient: &Quotient) -> String {
         sum.plus(&Affine::iterator(name.clone()).times(*c))
     });
     let by = quotient.divisor;
-    match (sum.ends().is_some_and(|(least, _)| least >= 0), sum.as_iterator()) {
+    match (
+        sum.ends().is_some_and(|(least, _)| least >= 0),
+        sum.as_iterator(),
+    ) {
         (true, Some(name)) => format!("{name}/{by}"),
         (true, None) => format!("({sum})/{by}"),
         // C rounds towards zero.
@@ -492,7 +495,10 @@ struct Sizes {
 fn sizes(nests: &[Nest], params: &[Param]) -> Result<Sizes, NoCode> {
     let mut all: Vec<Name> = Vec::new();
     for size in nests.iter().flat_map(Nest::sizes) {
-        if all.iter().any(|known| *known == size && known.size() != size.size()) {
+        if all
+            .iter()
+            .any(|known| *known == size && known.size() != size.size())
+        {
             return Err(NoCode::SizesDiffer { name: size });
         }
         if !all.contains(&size) {
@@ -505,7 +511,10 @@ fn sizes(nests: &[Nest], params: &[Param]) -> Result<Sizes, NoCode> {
     let is_derived = |name: &Name| name.size().is_some_and(|size| size.of.is_some());
     // A derived size ends with a number, and no name of C does that begins like one of them.
     let is_taken = |name: &Name| !is_derived(name) && symbol::is_taken(name.as_str());
-    if let Some(name) = all.iter().find(|name| tensors.contains(name) || is_taken(name)) {
+    if let Some(name) = all
+        .iter()
+        .find(|name| tensors.contains(name) || is_taken(name))
+    {
         return Err(NoCode::SizeIsTaken { name: name.clone() });
     }
     let (derived, of_caller) = all.into_iter().partition(is_derived);

@@ -11,7 +11,9 @@ impl Printer<'_> {
         let numbers = fill.target.shape().numbers();
         let whole = numbers.filter(|extents| {
             let mut sides = fill.region.iter().zip(*extents);
-            sides.all(|((low, extent), full)| low.as_constant() == Some(0) && extent.as_constant() == i64::try_from(*full).ok())
+            sides.all(|((low, extent), full)| {
+                low.as_constant() == Some(0) && extent.as_constant() == i64::try_from(*full).ok()
+            })
         });
         if let (Some(extents), true) = (whole, fill.value.is_zero()) {
             self.values.headers.insert(Header::Memset);

@@ -99,7 +99,9 @@ impl FreeNames {
     fn tensor(&mut self, tensor: &Tensor) {
         if !self.tensors.iter().any(|t| t.name() == tensor.name()) {
             self.tensors.push(tensor.clone());
-            tensor.shape().for_each_size(&mut |size| self.iterators.push(size.clone()));
+            tensor
+                .shape()
+                .for_each_size(&mut |size| self.iterators.push(size.clone()));
         }
     }
 

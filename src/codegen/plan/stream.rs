@@ -257,18 +257,14 @@ pub(crate) fn is_aligned(s: &Stmt, lane: &Name, bytes: i64) -> bool {
         return false;
     };
     let mut stride = 1;
-    s.index
-        .iter()
-        .zip(extents)
-        .rev()
-        .all(|(index, extent)| {
-            let multiple = |number: i64| (number % elements) * stride % elements == 0;
-            let fits = multiple(index.offset())
-                && index
-                    .terms()
-                    .iter()
-                    .all(|(name, by)| name == lane || multiple(*by));
-            stride = stride * (extent % elements.unsigned_abs()).cast_signed() % elements;
-            fits
-        })
+    s.index.iter().zip(extents).rev().all(|(index, extent)| {
+        let multiple = |number: i64| (number % elements) * stride % elements == 0;
+        let fits = multiple(index.offset())
+            && index
+                .terms()
+                .iter()
+                .all(|(name, by)| name == lane || multiple(*by));
+        stride = stride * (extent % elements.unsigned_abs()).cast_signed() % elements;
+        fits
+    })
 }

@@ -57,7 +57,12 @@ pub fn uses<'a>(nest: &'a Nest, name: &str) -> Vec<Use<'a>> {
                 });
             }
         };
-        let point = |index: &[Affine]| index.iter().map(|a| (a.clone(), Affine::constant(1))).collect();
+        let point = |index: &[Affine]| {
+            index
+                .iter()
+                .map(|a| (a.clone(), Affine::constant(1)))
+                .collect()
+        };
         match tree {
             Tree::Stmt(s) => {
                 s.value.for_each_access(&mut |tensor, index| match index {
@@ -94,7 +99,11 @@ impl Side {
         let most = || Affine::constant(i64::try_from(self.extent).unwrap_or(i64::MAX));
         match (&self.offsets.lower[..], &self.offsets.upper[..]) {
             ([low], [end]) if end.is_fixed() && low.as_constant() == Some(0) => {
-                if end.as_constant().is_none() { end.clone() } else { most() }
+                if end.as_constant().is_none() {
+                    end.clone()
+                } else {
+                    most()
+                }
             }
             _ => most(),
         }

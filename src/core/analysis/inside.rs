@@ -55,7 +55,11 @@ pub(super) fn stays(index: &Form, extent: &Form, loops: &[(usize, Span)]) -> Sta
         both: [index.clone(), rest],
         loops,
         // A size has too many values to try them.
-        left: if loops.iter().any(|(_, span)| span.is_vast()) { 0 } else { TRIALS },
+        left: if loops.iter().any(|(_, span)| span.is_vast()) {
+            0
+        } else {
+            TRIALS
+        },
         bounds: BOUNDS,
     };
     let leaves = |values: Vec<i64>| {
@@ -95,7 +99,9 @@ fn exactly(both: &[Form; 2], loops: &[(usize, Span)]) -> Option<Option<Vec<i64>>
         if let (true, [first]) = (span.step > 1, &span.lower[..]) {
             let count = format!("{x} count");
             let at = Linear::new([(1, x.as_str()), (-span.step, count.as_str())], 0);
-            all = all.exists(&count).constrain(at, Relation::Equal, linear(first));
+            all = all
+                .exists(&count)
+                .constrain(at, Relation::Equal, linear(first));
         } else if span.step > 1 {
             return None;
         }
@@ -297,7 +303,10 @@ mod tests {
             (0, span(form(0, &[]), form(10, &[]))),
             (1, span(form(1, &[(0, 1)]), form(10, &[]))),
         ];
-        assert_eq!(stays(&form(1, &[(0, 1)]), &form(10, &[]), &loops), Stays::Inside);
+        assert_eq!(
+            stays(&form(1, &[(0, 1)]), &form(10, &[]), &loops),
+            Stays::Inside
+        );
         let leaves = stays(&form(2, &[(0, 1)]), &form(10, &[]), &loops);
         assert_eq!(leaves, Stays::Leaves(10, vec![8, 9]));
     }
@@ -314,7 +323,10 @@ mod tests {
             inner.lower = vec![form(-1, &[(v - 1, 1)]), form(-2, &[(v - 2, 1)])];
             loops.push((v, inner));
         }
-        assert_eq!(stays(&form(0, &[(59, 1)]), &form(100, &[]), &loops), Stays::Open);
+        assert_eq!(
+            stays(&form(0, &[(59, 1)]), &form(100, &[]), &loops),
+            Stays::Open
+        );
     }
 
     #[test]
@@ -326,7 +338,10 @@ mod tests {
         j.lower.push(form(-3, &[(0, 1)]));
         j.upper.push(form(1, &[(0, 1)]));
         let loops = [(0, i), (1, j)];
-        assert_eq!(stays(&form(0, &[(0, 1)]), &form(9, &[]), &loops), Stays::Inside);
+        assert_eq!(
+            stays(&form(0, &[(0, 1)]), &form(9, &[]), &loops),
+            Stays::Inside
+        );
         assert_eq!(
             stays(&form(0, &[(0, 1), (1, -1)]), &form(4, &[]), &loops),
             Stays::Inside

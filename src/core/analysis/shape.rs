@@ -105,7 +105,9 @@ fn of_iterators(ranges: Vec<IteratorRange>) -> Vec<IteratorRange> {
 /// As [`ranges_so_far`].
 pub fn virtual_shape(expr: &Expr) -> Result<Shape, Mismatch> {
     let ranges = ranges_so_far(expr)?;
-    Ok(Shape::of_virtual_dims(ranges.iter().map(IteratorRange::dim).collect()))
+    Ok(Shape::of_virtual_dims(
+        ranges.iter().map(IteratorRange::dim).collect(),
+    ))
 }
 
 /// Checks that an iterator list has one entry per dimension.

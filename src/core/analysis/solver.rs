@@ -390,7 +390,10 @@ impl Solver {
             return self.stays_inside_given(u);
         }
         let (low, high) = self.interval(u, &u.index);
-        if low >= 0 && u.extent().is_some_and(|extent| high.unsigned_abs() < extent) {
+        if low >= 0
+            && u.extent()
+                .is_some_and(|extent| high.unsigned_abs() < extent)
+        {
             return Ok(());
         }
         let (index, place) = (u.index.clone(), u.place.clone());

@@ -92,7 +92,9 @@ pub enum Invalid {
     },
     /// Invariants 1 to 5.
     /// A local tensor's extent depends on sizes.
-    #[error("the local tensor {tensor} would have the shape {shape}, and local tensors need numbers")]
+    #[error(
+        "the local tensor {tensor} would have the shape {shape}, and local tensors need numbers"
+    )]
     LocalSized {
         /// The tensor.
         tensor: String,
@@ -218,7 +220,11 @@ impl<'a> Walk<'a> {
     }
 
     fn enter(&mut self, l: &'a Loop) -> Result<(), Invalid> {
-        if self.names.get(&l.name).is_some_and(|known| known.size().is_some()) {
+        if self
+            .names
+            .get(&l.name)
+            .is_some_and(|known| known.size().is_some())
+        {
             let name = l.name.clone();
             return Err(Invalid::LoopIsSize { name });
         }

@@ -259,7 +259,9 @@ impl Quotient {
             let terms = self.terms.iter();
             terms.map(|(name, c)| Some((name.size()?, *c))).collect()
         };
-        let likely = sizes?.into_iter().map(|(size, c)| size.likely.saturating_mul(c));
+        let likely = sizes?
+            .into_iter()
+            .map(|(size, c)| size.likely.saturating_mul(c));
         let likely = likely.fold(self.offset, i64::saturating_add);
         let (least, most) = ends_of_sum(&self.terms, self.offset)?;
         let size = Size {
@@ -350,7 +352,10 @@ mod tests {
     fn quotients_move_with_their_dividends() {
         let size = Name::trusted("M".to_owned()).with_size(Size::default());
         let quotient = |terms: &[(&Name, i64)], divisor| {
-            let terms = terms.iter().map(|(name, c)| ((*name).clone(), *c)).collect();
+            let terms = terms
+                .iter()
+                .map(|(name, c)| ((*name).clone(), *c))
+                .collect();
             let offset = 0;
             Quotient {
                 terms,
@@ -362,7 +367,10 @@ mod tests {
         let (by_24, by_8, by_4) = (by(24), by(8), by(4));
         let rest = [(&size, 1), (&by_24, -24)];
         let of_rest = quotient(&rest, 16).named().unwrap();
-        assert_eq!(of_rest.size().map(|size| (size.least, size.most)), Some((0, 1)));
+        assert_eq!(
+            of_rest.size().map(|size| (size.least, size.most)),
+            Some((0, 1))
+        );
         let cases: [(&[(&Name, i64)], (i64, i64)); 4] = [
             (&rest, (0, 23)),
             (&[(&by_4, 4), (&by_8, -8)], (0, 4)),

@@ -42,9 +42,8 @@ impl Range {
 
     /// The first value, and one past the last, at the likely sizes. `None` if a bound has iterators.
     pub fn likely(&self) -> Option<(i64, i64)> {
-        let value = |bounds: &[Affine]| -> Option<Vec<i64>> {
-            bounds.iter().map(Affine::likely).collect()
-        };
+        let value =
+            |bounds: &[Affine]| -> Option<Vec<i64>> { bounds.iter().map(Affine::likely).collect() };
         let lower = value(&self.lower)?.into_iter().max()?;
         let upper = value(&self.upper)?.into_iter().min()?;
         Some((lower, upper))

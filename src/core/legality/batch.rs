@@ -122,7 +122,9 @@ impl<'a> BatchProver<'a> {
         let program = Program::of(variant, &trees);
         let mut marked = marked(&program).into_iter();
         for_all_sizes(variant, || {
-            marked.try_fold(true, |all, marked| Ok(all && is_independent(&program, &marked)?))
+            marked.try_fold(true, |all, marked| {
+                Ok(all && is_independent(&program, &marked)?)
+            })
         })
     }
 

@@ -61,9 +61,13 @@ pub fn complement(
     pieces: &[Assigned],
 ) -> Result<Vec<Domain>, Stuck> {
     let mut sizes = Vec::new();
-    tensor.shape().for_each_size(&mut |name| sizes.push(name.clone()));
+    tensor
+        .shape()
+        .for_each_size(&mut |name| sizes.push(name.clone()));
     let of_pieces = pieces.iter().flat_map(Assigned::sizes);
-    for_sizes(sizes.into_iter().chain(of_pieces), || complement_of(tensor, names, pieces))
+    for_sizes(sizes.into_iter().chain(of_pieces), || {
+        complement_of(tensor, names, pieces)
+    })
 }
 
 fn complement_of(

@@ -172,7 +172,9 @@ fn collect<'a>(
             Tree::Fill(fill) => {
                 let index = fill.region.iter().map(|(low, extent)| {
                     let mut relative = relative(low, inner);
-                    let most = bounds.interval(extent).map_or(i64::MAX, |(_, most)| most - 1);
+                    let most = bounds
+                        .interval(extent)
+                        .map_or(i64::MAX, |(_, most)| most - 1);
                     relative.high = relative.high.saturating_add(most);
                     relative
                 });

@@ -108,7 +108,9 @@ pub fn in_place(
         return Ok(InPlace::Compatible { reads_own });
     }
     let mut sizes = Vec::new();
-    target.shape().for_each_size(&mut |name| sizes.push(name.clone()));
+    target
+        .shape()
+        .for_each_size(&mut |name| sizes.push(name.clone()));
     let ranges = own.iter().chain(others).filter_map(|r| r.given.as_ref());
     let bounds = ranges.flat_map(Range::bounds);
     let indices = reads.iter().copied().flatten().chain(index);

@@ -3,7 +3,7 @@
 //!
 //! The tests examine the set of elements that each piece assigns, not the form of its indices.
 
-use super::constraints::{inside, bounded, linear};
+use super::constraints::{bounded, inside, linear};
 use super::limit::OPERATIONS;
 use super::sizes::for_sizes;
 use crate::analysis::shape::{self, IteratorRange, Mismatch};
@@ -67,9 +67,13 @@ fn overlap_of(first: &Assigned, second: &Assigned) -> Result<Option<Overlap>, Er
 /// The polyhedral library has no answer.
 pub fn hole(tensor: &Tensor, pieces: &[Assigned]) -> Result<Option<Vec<i64>>, Error> {
     let mut sizes = Vec::new();
-    tensor.shape().for_each_size(&mut |name| sizes.push(name.clone()));
+    tensor
+        .shape()
+        .for_each_size(&mut |name| sizes.push(name.clone()));
     let of_pieces = pieces.iter().flat_map(Assigned::sizes);
-    for_sizes(sizes.into_iter().chain(of_pieces), || hole_of(tensor, pieces))
+    for_sizes(sizes.into_iter().chain(of_pieces), || {
+        hole_of(tensor, pieces)
+    })
 }
 
 fn hole_of(tensor: &Tensor, pieces: &[Assigned]) -> Result<Option<Vec<i64>>, Error> {
@@ -146,11 +150,7 @@ impl Assigned {
     /// The iterators of the target, and the iterators that their ranges depend on, as variables.
     pub(super) fn own(&self, prefix: &str) -> Vec<(Name, String)> {
         let mut wanted: Vec<&Name> = Vec::new();
-        let mut open: Vec<&Name> = self
-            .index
-            .iter()
-            .flat_map(Affine::iterators)
-            .collect();
+        let mut open: Vec<&Name> = self.index.iter().flat_map(Affine::iterators).collect();
         while let Some(name) = open.pop() {
             if !wanted.contains(&name) {
                 wanted.push(name);

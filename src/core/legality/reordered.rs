@@ -100,12 +100,22 @@ fn at_single_values(s: &Stmt, leaf: &Leaf) -> Stmt {
         if let ([lower], [upper]) = (&l.range.lower[..], &l.range.upper[..])
             && upper.minus(lower).as_constant() == Some(1)
         {
-            let value = |name: &Name| known.iter().find(|(n, _)| *n == name).map(|(_, v)| v.clone());
+            let value = |name: &Name| {
+                known
+                    .iter()
+                    .find(|(n, _)| *n == name)
+                    .map(|(_, v)| v.clone())
+            };
             let value = lower.substitute(&value);
             known.push((&l.name, value));
         }
     }
-    s.substitute(&|name| known.iter().find(|(n, _)| *n == name).map(|(_, v)| v.clone()))
+    s.substitute(&|name| {
+        known
+            .iter()
+            .find(|(n, _)| *n == name)
+            .map(|(_, v)| v.clone())
+    })
 }
 
 fn executes_definition(program: &Program) -> bool {

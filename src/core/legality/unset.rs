@@ -10,8 +10,8 @@
 
 use super::limit::OPERATIONS;
 use super::partition::{Assigned, assigned, at_element, elements, named};
-use super::violation::Violation;
 use super::sizes::for_all_sizes;
+use super::violation::Violation;
 use crate::analysis::mixed_radix;
 use crate::ir::{Expr, Index, Infix, Name, Nest, Node, Tensor};
 use crate::poly::{self, Error, Piece, Set};

@@ -121,7 +121,10 @@ impl Target<'_> {
             }
             (_, Some(elsewhere)) => (whole, elsewhere),
         };
-        if region.iter().any(|(_, extent)| extent.as_constant() == Some(0)) {
+        if region
+            .iter()
+            .any(|(_, extent)| extent.as_constant() == Some(0))
+        {
             // No element is assigned.
             return Ok(None);
         }
@@ -174,7 +177,10 @@ impl Target<'_> {
         };
         let never = |r: &IteratorRange| r.low >= r.high && self.has(&r.name);
         if ranges.iter().any(never) {
-            return Ok(vec![(Affine::constant(0), Affine::constant(0)); self.index.len()]);
+            return Ok(vec![
+                (Affine::constant(0), Affine::constant(0));
+                self.index.len()
+            ]);
         }
         let mut seen: Vec<&Name> = Vec::new();
         let mut region = Vec::with_capacity(self.index.len());

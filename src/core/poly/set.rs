@@ -1,9 +1,9 @@
 //! Sets of integer points.
 
+use super::assumed::{Parameters, assumed};
 use super::error::Error;
 use super::handle::{self, Handle, notation, operations};
 use super::library::{RawBasicSet, RawPoint, RawSet, RawUnionSet};
-use super::assumed::{Parameters, assumed};
 use super::notation::Piece;
 use super::point::{PARAMETERS, Point, RANGE, coordinates, tuple_name};
 use std::ffi::c_uint;
@@ -192,14 +192,8 @@ impl Set {
         // SAFETY: the object is alive; the function takes a reference, returns an owned result and
         // checks the range.
         let moved = unsafe {
-            let raw = (context.library.set_move_dims)(
-                moved.0.take(),
-                RANGE,
-                0,
-                PARAMETERS,
-                0,
-                count,
-            );
+            let raw =
+                (context.library.set_move_dims)(moved.0.take(), RANGE, 0, PARAMETERS, 0, count);
             Handle::own(context, "set_move_dims", raw).map(Set)?
         };
         let least = moved.lexmin()?.sample()?;

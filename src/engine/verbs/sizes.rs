@@ -25,7 +25,11 @@ pub(super) fn of_variants(variants: &[Variant]) -> Vec<Name> {
 pub(super) fn at(variants: &[Variant], values: &[(Name, i64)]) -> Vec<Variant> {
     let at = variants.iter().map(|variant| Variant {
         label: variant.label.clone(),
-        nests: variant.nests.iter().map(|nest| instance(nest, values)).collect(),
+        nests: variant
+            .nests
+            .iter()
+            .map(|nest| instance(nest, values))
+            .collect(),
     });
     at.collect()
 }

@@ -120,14 +120,17 @@ fn facts(call: &Call) -> Result<Size, Failure> {
     let expected = "a map of facts such as `#{least: 1, likely: 1000}`";
     let map: Map = call.get(1, expected)?;
     for (key, value) in &map {
-        let number = value.as_int().map_err(|_| call.expected_but(1, expected, value))?;
+        let number = value
+            .as_int()
+            .map_err(|_| call.expected_but(1, expected, value))?;
         match key.as_str() {
             "least" => facts.least = number,
             "most" => facts.most = number,
             "multiple" => facts.multiple = number,
             "likely" => facts.likely = number,
             other => {
-                let what = format!("has no fact `{other}`: facts are least, most, multiple, likely");
+                let what =
+                    format!("has no fact `{other}`: facts are least, most, multiple, likely");
                 return Err(call.fail(1, &what));
             }
         }
@@ -166,7 +169,9 @@ pub(super) fn values_of(
     let sizes = verbs::sizes(nests);
     let mut values = Vec::with_capacity(map.len());
     for (key, value) in map {
-        let value = value.as_int().map_err(|_| call.expected_but(k, expected, value))?;
+        let value = value
+            .as_int()
+            .map_err(|_| call.expected_but(k, expected, value))?;
         let Some(name) = sizes.iter().find(|name| name.as_str() == key.as_str()) else {
             let names: Vec<&str> = sizes.iter().map(Name::as_str).collect();
             let known = match names.as_slice() {

@@ -204,7 +204,10 @@ fn split(range: &Range, count: i64, end: End) -> Option<(Option<Range>, Option<R
         let whole = lower.plus(&extent.quotient_of_sizes(count)?.times(count));
         first.upper = vec![whole.clone()];
         second.lower = from_whole(&whole, lower);
-        return Some((Some(first), Some(second).filter(|_| extent.divided(count).is_none())));
+        return Some((
+            Some(first),
+            Some(second).filter(|_| extent.divided(count).is_none()),
+        ));
     }
     match (end, range.lower.as_slice(), range.upper.as_slice()) {
         (End::Front, [lower], _) => {

@@ -106,7 +106,10 @@ pub fn place_inits(
         let extents = set.iter().map(|(_, extent)| i128::from(*extent));
         extents.fold(1, i128::saturating_mul)
     };
-    let all = fill.region.iter().map(|(_, extent)| extent.as_constant().map(i128::from));
+    let all = fill
+        .region
+        .iter()
+        .map(|(_, extent)| extent.as_constant().map(i128::from));
     let all = all.collect::<Option<Vec<i128>>>();
     let all = all.map(|all| all.into_iter().fold(1, i128::saturating_mul));
     if all.is_some_and(|all| boxes.iter().map(count).sum::<i128>() != all) {

@@ -161,7 +161,11 @@ fn update_in<'a>(
             position: at.to_vec(),
             loops: loops.to_vec(),
             tensor: &s.target,
-            region: s.index.iter().map(|a| (a.clone(), Affine::constant(1))).collect(),
+            region: s
+                .index
+                .iter()
+                .map(|a| (a.clone(), Affine::constant(1)))
+                .collect(),
             access: AccessKind::Update,
         };
         let sides = footprint(nest, std::slice::from_ref(&update), position.len());
@@ -271,7 +275,13 @@ impl Partials {
     fn fill(&self, reduction: Reduction) -> Tree {
         Tree::Fill(Arc::new(Fill {
             target: self.local.clone(),
-            region: self.local.shape().dims().into_iter().map(|n| (Affine::constant(0), n)).collect(),
+            region: self
+                .local
+                .shape()
+                .dims()
+                .into_iter()
+                .map(|n| (Affine::constant(0), n))
+                .collect(),
             value: reduction.identity(self.local.elem()),
             origin: None,
         }))

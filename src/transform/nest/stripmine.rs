@@ -210,7 +210,9 @@ fn split(
     let trees = match tail {
         Tail::Guard if exact.is_some() => {
             let (lower, count) = exact.ok_or_else(refused)?;
-            vec![blocks(l, new, (lower, vec![count], factor), |full| vec![full])]
+            vec![blocks(l, new, (lower, vec![count], factor), |full| {
+                vec![full]
+            })]
         }
         Tail::Guard => {
             let [lower] = l.range.lower.as_slice() else {

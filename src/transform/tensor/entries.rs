@@ -81,9 +81,7 @@ fn check_entries(result: &Expr, formals: &[Name], tensors: &[&Expr]) -> Result<(
         range.map_or(Affine::constant(1), shape::IteratorRange::dim)
     });
     match tensors {
-        [first, .., last] if !extents.eq(shape_of(first).dims()) => {
-            Err(differ(first, last))
-        }
+        [first, .., last] if !extents.eq(shape_of(first).dims()) => Err(differ(first, last)),
         _ => Ok(()),
     }
 }

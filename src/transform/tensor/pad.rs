@@ -75,7 +75,10 @@ pub fn pad(tensor: &Expr, multiple: i64) -> Result<Expr, Error> {
         return Err(mistake(what).at(&MULTIPLE));
     }
     let Some(extents) = inner.shape().numbers() else {
-        let what = format!("{} has sizes, and padded extents are numbers", Infix(tensor));
+        let what = format!(
+            "{} has sizes, and padded extents are numbers",
+            Infix(tensor)
+        );
         let error = mistake(what).help("declare the size with `size(\"N\", #{multiple: 8})`");
         return Err(error.at(&TENSOR));
     };

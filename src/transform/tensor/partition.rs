@@ -356,7 +356,10 @@ fn extents_of(otherwise: Option<Operand<'_>>) -> Option<Shape> {
 fn greatest(first: &Tensor, shapes: &[Shape]) -> Result<Shape, Error> {
     let mut greatest = vec![Affine::constant(1); first.shape().rank()];
     for (d, greatest) in greatest.iter_mut().enumerate() {
-        for extent in shapes.iter().filter_map(|shape| shape.dims().get(d).cloned()) {
+        for extent in shapes
+            .iter()
+            .filter_map(|shape| shape.dims().get(d).cloned())
+        {
             let is_first = greatest.as_constant() == Some(1);
             match extent.minus(greatest).as_constant() {
                 Some(more) if more > 0 => *greatest = extent,

@@ -55,10 +55,7 @@ fn declaration(tensor: &Tensor) -> String {
         return format!("let {name} = scalar({elem});");
     }
     let separator = if elem.is_empty() { "" } else { ", " };
-    format!(
-        "let {name} = tensor({}{separator}{elem});",
-        tensor.shape()
-    )
+    format!("let {name} = tensor({}{separator}{elem});", tensor.shape())
 }
 
 struct Program {

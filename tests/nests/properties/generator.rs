@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use teml::interp::store::{Data, Store};
 use teml::ir::{
     Affine, BinaryOp, Comparison, Domain, Elem, Expr, Function, Index, Name, Number, Range,
-    Reduction, Shape, Tensor,
+    Reduction, Shape, Size, Tensor,
 };
 use teml::transform::Arrow;
 use teml::transform::tensor::cast::vcast;
@@ -45,6 +45,8 @@ pub struct Recipe {
     pub around: Option<(Touch, i64)>,
     /// Ranges that are given.
     pub cut: Option<Cut>,
+    /// Whether extents are sizes, which are known when a kernel is called.
+    pub sized: bool,
 }
 
 /// Ranges that programs give to iterators that have them.
@@ -206,13 +208,14 @@ pub fn recipe() -> impl Strategy<Value = Recipe> {
                     border,
                     around,
                     cut,
+                    sized: false,
                 }
             },
         )
 }
 
-fn tensor(name: &str, extents: &[i64], elem: Elem) -> Tensor {
-    let shape = Shape::new(extents, elem).expect("small extents");
+fn tensor(name: &str, extents: &[Affine], elem: Elem) -> Tensor {
+    let shape = Shape::of_dims(extents.to_vec(), elem).expect("small extents");
     Tensor::new(shape, elem).named(Name::new(name).expect("a name"))
 }
 
@@ -221,9 +224,24 @@ fn iterator(name: &str) -> Affine {
 }
 
 impl Recipe {
+    /// The extents of all iterators: numbers, or sizes that are likely to be these numbers.
+    pub fn dims(&self) -> Vec<Affine> {
+        let all = self.extents.iter().chain(&self.summed).enumerate();
+        let dim = |(k, extent): (usize, &i64)| {
+            let size = Name::new(&format!("N{k}")).expect("a name");
+            let size = size.with_size(Size::default().with_likely(*extent));
+            if self.sized {
+                Affine::iterator(size)
+            } else {
+                Affine::constant(*extent)
+            }
+        };
+        all.map(dim).collect()
+    }
+
     /// The assignment; its tensors and iterators are named after `tag`.
     pub fn assignment(&self, tag: &str) -> Expr {
-        let all: Vec<i64> = self.extents.iter().chain(&self.summed).copied().collect();
+        let all = self.dims();
         let names: Vec<Affine> = (0..all.len())
             .map(|k| iterator(&format!("x{tag}{k}")))
             .collect();
@@ -241,7 +259,7 @@ impl Recipe {
                 used.rotate_left(by);
             }
             // An operand larger by one in each direction takes the offset without narrowing.
-            let extents: Vec<i64> = used.iter().map(|d| all[*d] + 2).collect();
+            let extents: Vec<Affine> = used.iter().map(|d| all[*d].plus_constant(2)).collect();
             let operand = tensor(&format!("T{tag}{k}"), &extents, self.elem);
             let index = used
                 .iter()
@@ -284,7 +302,7 @@ impl Recipe {
             if let Some((touch, number)) = self.around {
                 value = touch.on(&value, &value, number);
                 if !self.extents.is_empty() {
-                    let leaf = tensor(&format!("O{tag}"), &self.extents, self.elem);
+                    let leaf = tensor(&format!("O{tag}"), &all[..self.extents.len()], self.elem);
                     let own = names[..self.extents.len()].to_vec();
                     let leaf = Expr::access(leaf, Index::At(own));
                     value = vop(BinaryOp::Add, &value, &leaf, &[]).expect("operands fit");
@@ -298,20 +316,25 @@ impl Recipe {
             let by = self.rotation % to.len();
             to.rotate_left(by);
         }
-        let mut extents: Vec<i64> = to.iter().map(|d| all[*d]).collect();
+        let mut extents: Vec<Affine> = to.iter().map(|d| all[*d].clone()).collect();
         let mut to: Vec<Affine> = to.iter().map(|d| names[*d].clone()).collect();
-        if self.joined && to.len() >= 2 {
-            let index = to[0].times(extents[1]).plus(&to[1]);
+        if self.joined
+            && let [first, second, ..] = &extents[..]
+            && let Some(by) = second.as_constant()
+        {
+            let (index, extent) = (to[0].times(by).plus(&to[1]), first.times(by));
             to.splice(..2, [index]);
-            extents.splice(..2, [extents[0] * extents[1]]);
+            extents.splice(..2, [extent]);
         }
         let label = format!("R{tag}");
         if let Some([before, after]) = self.border.filter(|_| self.can_have_a_border()) {
             to = to.iter().map(|a| a.plus_constant(before)).collect();
-            extents = extents.iter().map(|n| before + n + after).collect();
+            extents = extents
+                .iter()
+                .map(|n| n.plus_constant(before + after))
+                .collect();
             let number = if self.summed.is_empty() { 7 } else { 0 };
             let (from, number) = (vec![], Some(Number::Int(number)));
-            let extents: Vec<Affine> = extents.into_iter().map(Affine::constant).collect();
             return eq::eq_within(&value, &Arrow { from, to }, &extents, number, within)
                 .expect("an assignment")
                 .fill_placeholder(&Name::new(&label).expect("a name"));
@@ -340,12 +363,12 @@ impl Recipe {
         let Some(cut) = self.cut.filter(|_| own > 0 && !self.joined) else {
             return Domain::default();
         };
-        let all: Vec<i64> = self.extents.iter().chain(&self.summed).copied().collect();
+        let all = self.dims();
         let near = |k: usize, before: Option<i64>, after: i64| {
             let lower = before.map(|by| names[0].plus_constant(-by));
             let range = Range {
                 lower: [Affine::constant(0)].into_iter().chain(lower).collect(),
-                upper: vec![Affine::constant(all[k]), names[0].plus_constant(after)],
+                upper: vec![all[k].clone(), names[0].plus_constant(after)],
                 step: 1,
             };
             (k, range)
@@ -355,8 +378,12 @@ impl Recipe {
             (Cut::Triangle, false) if own > 1 => vec![near(1, None, 1)],
             (Cut::Band, false) if own > 1 => vec![near(1, Some(1), 2)],
             (Cut::Steps(from, step), false) => {
-                let range = Range::constant(from, all[0]);
-                vec![(0, Range { step, ..range })]
+                let range = Range {
+                    upper: vec![all[0].clone()],
+                    step,
+                    ..Range::constant(from, 0)
+                };
+                vec![(0, range)]
             }
             _ => Vec::new(),
         };
@@ -409,6 +436,7 @@ pub fn stencil(first: &Expr, tag: &str) -> Expr {
     // A plain access bounds each iterator exactly.
     let extents = first.tensor().expect("an assignment").shape().extents();
     let extents: Vec<i64> = extents.iter().map(|n| room(*n as i64)).collect();
+    let extents: Vec<Affine> = extents.into_iter().map(Affine::constant).collect();
     let exact = tensor(&format!("E{tag}"), &extents, first.elem());
     let exact = Expr::access(exact, Index::At(names.clone()));
     let value = vop(BinaryOp::Sub, &sum, &exact, &[]).expect("operands fit");

@@ -27,6 +27,7 @@ mod programs;
 mod races;
 mod recomputes;
 mod reuses;
+mod sizes;
 mod texts;
 mod verdicts;
 

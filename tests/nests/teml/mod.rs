@@ -32,6 +32,7 @@ mod refused_producers;
 mod refused_quotients;
 mod refused_ranges;
 mod refused_reuses;
+mod refused_sizes;
 mod refused_slabs;
 mod refused_texts;
 mod script;

@@ -126,7 +126,13 @@ fn ranges_follow_from_quotients_and_iterators() {
         // Only the target says how many remainders there are.
         let b = tensor("B", &[5]);
         let value = at(&b, vec![remainder(&i, 5)]);
-        let cycle = eq_within(&value, &to(list("i")), &[Affine::constant(extent)], None, Domain::default());
+        let cycle = eq_within(
+            &value,
+            &to(list("i")),
+            &[Affine::constant(extent)],
+            None,
+            Domain::default(),
+        );
         let all_b = elements(&b);
         let expected: Vec<f64> = (0..all_x.len()).map(|n| all_b[n % 5]).collect();
         assert_eq!(numbers(&bind("y", cycle.unwrap())), expected);

@@ -17,6 +17,7 @@ use crate::teml::refused_producers::producers;
 use crate::teml::refused_quotients::quotients;
 use crate::teml::refused_ranges::ranges;
 use crate::teml::refused_reuses::reuses;
+use crate::teml::refused_sizes::sizes;
 use crate::teml::refused_slabs::slabs;
 use crate::teml::refused_texts::texts;
 use crate::teml::trees::*;
@@ -80,6 +81,7 @@ fn cases() -> Vec<Case> {
         operands(),
         padded(),
         partitions(),
+        sizes(),
         nests(),
         loops(),
         hints(),
@@ -291,9 +293,12 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
         ),
         (vec![part], "kernel", NoCode::Part { outer: name("i") }),
         (
-            ["size N\nf64 A[N]\nA[0] = 1", "size N least 1\nf64 A[N]\nA[0] = 1"]
-                .map(|text| nest(&[text]))
-                .to_vec(),
+            [
+                "size N\nf64 A[N]\nA[0] = 1",
+                "size N least 1\nf64 A[N]\nA[0] = 1",
+            ]
+            .map(|text| nest(&[text]))
+            .to_vec(),
             "kernel",
             NoCode::SizesDiffer { name: name("N") },
         ),

@@ -213,7 +213,11 @@ fn shape_cases() -> Vec<Case> {
         index: steep.clone(),
         place: place("x", 1, 5),
     };
-    let extents_of = |extents: &[i64]| vec![Arg::Extents(extents.iter().copied().map(Affine::constant).collect())];
+    let extents_of = |extents: &[i64]| {
+        vec![Arg::Extents(
+            extents.iter().copied().map(Affine::constant).collect(),
+        )]
+    };
     vec![
         Case::new(&VADD, operands(&a, &x, ["i", "i"]), rank).at(0),
         Case::new(&EQ, assigned(&added(list("i"), &a, "i j"), "i j"), extents).at(1),

@@ -55,7 +55,15 @@ pub fn ranges() -> Vec<Case> {
         at: vec![(name("i"), 3), (name("j"), 5)],
         place: place("A", 2, 5),
     };
-    let never = range(it("i").plus(&it("j")).plus_constant(1), number(1));
+    // Of several bounds, a step counts from the greatest one.
+    let never = Range {
+        lower: vec![
+            it("i").plus(&it("j")).plus_constant(1),
+            it("i").times(2).plus_constant(1),
+        ],
+        step: 2,
+        ..range(number(0), number(1))
+    };
     let never = vsum(&element, &list("k"), domain([("k", never)])).unwrap();
     let long = [
         ("i", Range::constant(0, 3000)),

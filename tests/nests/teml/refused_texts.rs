@@ -119,7 +119,7 @@ pub fn texts() -> Vec<Case> {
             }),
         ),
         case(
-            "f64 A[9]\nfor i in 0..3000\n  for j in 0..3000\n    for k in i + j..min(i, j)\n      \
+            "f64 A[9]\nfor i in 0..3000\n  for j in 0..3000\n    for k in max(i + j, 2*i)..min(i, j) step 2\n      \
              A[k + 9] = 1",
             5,
             9,

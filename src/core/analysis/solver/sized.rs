@@ -169,7 +169,10 @@ impl Solver {
     ) -> Result<(), Mismatch> {
         let is_alone = |u: &Use| u.index.as_iterator().is_some();
         let allows = |u: &Use| self.allows(u, v);
-        if uses.iter().any(|u| is_alone(u) && allows(u).as_ref() == Some(range)) {
+        if uses
+            .iter()
+            .any(|u| is_alone(u) && allows(u).as_ref() == Some(range))
+        {
             return Ok(());
         }
         for u in uses {
@@ -245,7 +248,11 @@ impl Solver {
             let ([low], [high]) = (&range.lower[..], &range.upper[..]) else {
                 return None;
             };
-            let value = if c * sign > 0 { high.plus_constant(-1) } else { low.clone() };
+            let value = if c * sign > 0 {
+                high.plus_constant(-1)
+            } else {
+                low.clone()
+            };
             if !value.is_fixed() {
                 return None;
             }

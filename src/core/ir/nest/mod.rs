@@ -373,7 +373,10 @@ impl Nest {
 
     /// The loops around the nest, if it is a part of another one.
     pub fn outer_loops(&self) -> &[Loop] {
-        let sizes = self.context().iter().take_while(|l| l.name.size().is_some());
+        let sizes = self
+            .context()
+            .iter()
+            .take_while(|l| l.name.size().is_some());
         &self.context()[sizes.count()..]
     }
 

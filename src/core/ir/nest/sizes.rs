@@ -49,9 +49,8 @@ impl Nest {
             return self.clone();
         }
         let value = |name: &Name| value_of(name, values);
-        let trees = |trees: &[Tree]| -> Vec<Tree> {
-            trees.iter().map(|tree| at(tree, &value)).collect()
-        };
+        let trees =
+            |trees: &[Tree]| -> Vec<Tree> { trees.iter().map(|tree| at(tree, &value)).collect() };
         let parts = self.0.parts.iter().map(|part| Part {
             trees: trees(&part.trees).into(),
             ..part.clone()
@@ -68,7 +67,13 @@ impl Nest {
             trees: trees(&self.0.trees),
             definition: definition.collect(),
             parts: parts.collect(),
-            context: self.0.context.iter().filter(|l| l.name.size().is_none()).cloned().collect(),
+            context: self
+                .0
+                .context
+                .iter()
+                .filter(|l| l.name.size().is_none())
+                .cloned()
+                .collect(),
             instance: Some(Arc::new(of)),
             ..(*self.0).clone()
         }))

@@ -176,17 +176,26 @@ impl<'a> Cursor<'a> {
         let divisor = self.integer()?;
         let size = |name: &Name| known.iter().find(|size| *size == name).cloned();
         let sum = sum.substitute(&|name| size(name).map(Affine::iterator));
-        let quotient = (divisor >= 2).then(|| sum.quotient_of_sizes(divisor)).flatten();
+        let quotient = (divisor >= 2)
+            .then(|| sum.quotient_of_sizes(divisor))
+            .flatten();
         let derived = quotient.as_ref().and_then(Affine::as_iterator);
-        derived.filter(|derived| *derived == name).cloned().ok_or_else(|| {
-            Wrong::from(format!("`{name}` is not the name of a quotient of declared sizes"))
-        })
+        derived
+            .filter(|derived| *derived == name)
+            .cloned()
+            .ok_or_else(|| {
+                Wrong::from(format!(
+                    "`{name}` is not the name of a quotient of declared sizes"
+                ))
+            })
     }
 
     fn facts(&mut self) -> Result<Size, Wrong> {
         let mut size = Size::default();
         loop {
-            let fact = ["least ", "most ", "multiple "].into_iter().find(|word| self.eat(word));
+            let fact = ["least ", "most ", "multiple "]
+                .into_iter()
+                .find(|word| self.eat(word));
             match fact.map(str::trim_end) {
                 Some("least") => size.least = self.integer()?,
                 Some("most") => size.most = self.integer()?,
@@ -195,7 +204,11 @@ impl<'a> Cursor<'a> {
             }
         }
         if size.least < 0 || size.most < size.least || size.multiple < 1 {
-            return Err("a size needs 0 <= least <= most and a multiple of at least 1".to_owned().into());
+            return Err(
+                "a size needs 0 <= least <= most and a multiple of at least 1"
+                    .to_owned()
+                    .into(),
+            );
         }
         Ok(size.with_likely(size.likely))
     }
@@ -226,7 +239,10 @@ impl<'a> Cursor<'a> {
         let tensor = if scalar {
             Tensor::scalar(elem)
         } else {
-            Tensor::new(Shape::of_dims(extents, elem).map_err(|e| e.to_string())?, elem)
+            Tensor::new(
+                Shape::of_dims(extents, elem).map_err(|e| e.to_string())?,
+                elem,
+            )
         };
         Ok(tensor.named(name))
     }

@@ -73,7 +73,11 @@ fn read(text: &str, iterators: Option<Vec<Name>>) -> Read {
         errors,
     };
     let (trees, _) = reader.block(&lines, 0);
-    let trees = trees.iter().map(|tree| tree.substitute(&|name| of_size(&sizes, name))).collect();
+    let named = |tree: &Tree| tree.substitute(&|name| of_size(&sizes, name));
+    let trees = match sizes.is_empty() {
+        true => trees,
+        false => trees.iter().map(named).collect(),
+    };
     let mut errors = reader.errors;
     // A tensor whose declaration is malformed is unknown, which is reported once.
     errors.retain(|error| {
@@ -182,7 +186,10 @@ fn split(text: &str) -> Split<'_> {
         let error = if starts_with(trimmed, SIZE) {
             let declared = line.read(&[], |cursor| cursor.sizes(&sizes));
             let help = "sizes are `size M, N` or `size K least 1 most 4096 multiple 8`";
-            declared.map(|declared| sizes.extend(declared)).err().map(|error| error.or_help(help))
+            declared
+                .map(|declared| sizes.extend(declared))
+                .err()
+                .map(|error| error.or_help(help))
         } else if declares {
             let error = declarations(line, &sizes, &mut tensors);
             let late = || (!lines.is_empty()).then(|| line.wrong_word(late(trimmed)));
@@ -421,11 +428,7 @@ fn local(line: Line<'_>, tensors: &mut Vec<Tensor>) -> Option<ParseError> {
 }
 
 /// Adds the tensors that a line declares.
-fn declarations(
-    line: Line<'_>,
-    sizes: &[Name],
-    tensors: &mut Vec<Tensor>,
-) -> Option<ParseError> {
+fn declarations(line: Line<'_>, sizes: &[Name], tensors: &mut Vec<Tensor>) -> Option<ParseError> {
     let declared = match line.read(&[], |cursor| cursor.declarations(sizes)) {
         Ok(declared) => declared,
         Err(error) => return Some(error.or_help("a declaration is `f64 x[8], A[8][9], s[]`")),

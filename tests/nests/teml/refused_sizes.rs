@@ -1,0 +1,88 @@
+//! What operations refuse because sizes are not known.
+
+use crate::teml::refusals::Case;
+use teml::ir::{Affine, Arrow, BinaryOp, Elem, Expr, Index, Name, Nest, Shape, Size, Tensor};
+use teml::transform::nest::localize::LOCALIZE;
+use teml::transform::nest::stripmine::STRIPMINE;
+use teml::transform::nest::text::NEST;
+use teml::transform::tensor::eq::EQ;
+use teml::transform::tensor::vop::vop;
+use teml::transform::tensor::vreduce::VSUM;
+use teml::transform::{Arg, LoopRef, apply};
+
+fn it(name: &str) -> Affine {
+    Affine::iterator(Name::new(name).unwrap())
+}
+
+fn size(name: &str) -> Affine {
+    Affine::iterator(Name::new(name).unwrap().with_size(Size::default()))
+}
+
+/// A vector of this extent, at an index.
+fn at(name: &str, extent: Affine, index: Affine) -> Expr {
+    let shape = Shape::of_dims(vec![extent], Elem::F64).unwrap();
+    let tensor = Tensor::new(shape, Elem::F64).named(Name::new(name).unwrap());
+    Expr::access(tensor, Index::At(vec![index]))
+}
+
+fn nest(text: &str) -> Nest {
+    let nest = apply(&NEST, &[Arg::Word(text.to_owned())], None);
+    nest.and_then(|value| value.nest()).unwrap()
+}
+
+pub fn sizes() -> Vec<Case> {
+    let (n, k, h) = (size("N"), it("k"), it("h"));
+    let shifted = [
+        at("A", n.clone(), k.clone()),
+        at("B", n.clone(), k.plus_constant(-1)),
+    ];
+    let shifted = vop(BinaryOp::Mul, &shifted[0], &shifted[1], &[]).unwrap();
+    let sum = vec![Arg::Expr(shifted), Arg::Iters(vec![k])];
+    let strided = at("A", n, h.times(2));
+    let to = Arrow {
+        from: Vec::new(),
+        to: vec![h],
+    };
+    let named_alike = "size N\nf64 A[N]\nfor N in 0..4\n  A[N] = 1";
+    let copies =
+        nest("size N\nf64 A[N], T[N]\nfor i in 0..N\n  T[i] = 1\nfor j in 0..N\n  A[j] = T[j]");
+    let loops = nest("size N\nf64 A[N]\nfor i in 0..N\n  A[i] = 1");
+    let blocks = vec![
+        Arg::Nest(loops),
+        Arg::Loop(LoopRef::Name("i".to_owned())),
+        Arg::Int(8),
+        Arg::Word("exact".to_owned()),
+    ];
+    vec![
+        Case::new(
+            &VSUM,
+            sum,
+            "the reduction over `k` would take only 1..N, and `k` in dimension 1 of A (extent N) has \
+             more",
+        )
+        .at(1),
+        Case::new(
+            &EQ,
+            vec![Arg::Expr(strided), Arg::Arrow(to)],
+            "the range of `h` in `2*h` in dimension 1 of A (extent N) cannot be inferred: its bounds \
+             are not affine in the sizes",
+        ),
+        Case::new(
+            &LOCALIZE,
+            vec![Arg::Nest(copies), Arg::Word("T".to_owned())],
+            "the local tensor T would have the shape [N], and local tensors need numbers",
+        ),
+        Case::new(
+            &NEST,
+            vec![Arg::Word(named_alike.to_owned())],
+            "the loop `N` has the name of a size",
+        ),
+        Case::new(
+            &STRIPMINE,
+            blocks,
+            "8 does not divide the N iterations of `i` for all sizes",
+        )
+        .at(2)
+        .because_of(&["i"]),
+    ]
+}
