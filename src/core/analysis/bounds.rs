@@ -73,6 +73,11 @@ impl Bounds {
         bounds
     }
 
+    /// Whether sizes are among the iterators.
+    pub fn has_sizes(&self) -> bool {
+        self.0.iter().any(|(name, _)| name.size().is_some())
+    }
+
     pub fn get(&self, name: &Name) -> Option<(i64, i64)> {
         let mut all = self.0.iter();
         match (all.find(|(known, _)| known == name), name.size()) {

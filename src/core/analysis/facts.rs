@@ -20,6 +20,40 @@ const MAX_TRIED_IN_ALL: usize = 1 << 17;
 /// The search polls for a stop request after this many bounds.
 const ASKED: usize = 256;
 
+/// An expression of sizes that another one is at most, in all iterations of `chain`. `None` if none
+/// is found.
+pub fn greatest_for_sizes(index: &Affine, chain: &[&Loop]) -> Option<Affine> {
+    fn search(index: &Affine, chain: &[&Loop], left: &mut usize) -> Option<Affine> {
+        if index.is_fixed() {
+            return Some(index.clone());
+        }
+        let inner = chain.iter().rposition(|l| index.mentions(&l.name))?;
+        let (l, around) = chain[..=inner].split_last()?;
+        let (bounds, shift) = if index.coefficient(&l.name) > 0 {
+            (&l.range.upper, -1)
+        } else {
+            (&l.range.lower, 0)
+        };
+        let mut found: Option<Affine> = None;
+        for bound in bounds {
+            *left = left.checked_sub(1)?;
+            let last = bound.plus_constant(shift);
+            let at = index.substitute(&|name| (*name == l.name).then(|| last.clone()));
+            let Some(new) = search(&at, around, left) else {
+                continue;
+            };
+            let is_less = found
+                .as_ref()
+                .is_none_or(|known| known.minus(&new).as_constant().is_some_and(|less| less > 0));
+            if is_less {
+                found = Some(new);
+            }
+        }
+        found
+    }
+    search(index, chain, &mut MAX_TRIED.clone())
+}
+
 /// A number that an expression is at most, in all iterations of `chain`. `None` if none is found.
 pub fn most(index: &Affine, chain: &[&Loop]) -> Option<i64> {
     fn search(index: &Affine, chain: &[&Loop], left: &mut usize) -> Option<i64> {

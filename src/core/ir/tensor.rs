@@ -157,7 +157,7 @@ impl Shape {
 
     /// The number of elements, at the likely sizes.
     pub fn elements(&self) -> u64 {
-        self.extents.iter().product()
+        self.extents.iter().copied().fold(1, u64::saturating_mul)
     }
 }
 

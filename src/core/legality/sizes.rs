@@ -35,7 +35,18 @@ fn facts(sizes: &[Loop]) -> Assumed {
         let upper = l.range.upper.iter().map(bound);
         let lower = lower.map(|a| (a, Relation::LessOrEqual, size.clone()));
         let upper = upper.map(|a| (size.clone(), Relation::Less, a));
-        lower.chain(upper).collect::<Vec<Constraint>>()
+        // Not every quotient bounds a size that comes after it.
+        let of = l.name.size().and_then(|size| size.of.as_ref());
+        let rest = of.into_iter().flat_map(|of| {
+            let sum = of.terms.iter().map(|(name, c)| (*c, name.to_string()));
+            let sum = sum.chain([(-of.divisor, l.name.to_string())]);
+            let rest = Linear::new(sum, of.offset);
+            [
+                (Linear::from(0), Relation::LessOrEqual, rest.clone()),
+                (rest, Relation::Less, Linear::from(of.divisor)),
+            ]
+        });
+        lower.chain(upper).chain(rest).collect::<Vec<Constraint>>()
     });
     Assumed {
         constraints: constraints.collect(),

@@ -13,7 +13,7 @@ pub(super) fn around_of(nest: &Nest, around: &[usize]) -> Bounds {
 }
 
 /// A range that contains two ranges with step 1; `None` for other steps. If their bounds differ by
-/// constants, it ends at one of them.
+/// constants, it ends at one of them. `None` also if sizes leave open which bound is wider.
 pub(super) fn hull(around: &Bounds, a: &Range, b: &Range) -> Option<Range> {
     if (a.step, b.step) != (1, 1) {
         return None;
@@ -28,6 +28,10 @@ pub(super) fn hull(around: &Bounds, a: &Range, b: &Range) -> Option<Range> {
             if !found.contains(wider) {
                 found.push(wider.clone());
             }
+        }
+        if found.is_empty() && around.has_sizes() {
+            // A number that limits all sizes would leave most iterations empty.
+            return None;
         }
         if found.is_empty() {
             let end = |bounds: &[Affine]| {

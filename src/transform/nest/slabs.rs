@@ -46,6 +46,7 @@ use super::guard::hull;
 use super::parts::Names;
 use super::resolve::{chain, check_positive, check_step, find};
 use crate::analysis::bounds::Bounds;
+use crate::analysis::facts::greatest_for_sizes;
 use crate::analysis::position::{Position, splice};
 use crate::analysis::project;
 use crate::args::{Factors, NEST};
@@ -106,11 +107,18 @@ pub fn slabs(
         let mut boxes = Bounds::around(nest, loops.iter().map(|l| &***l));
         let beyond = beyond(nest, position, factors)?;
         let value = Affine::iterator(l.name.clone()).plus(&beyond);
-        let Some((low, high)) = boxes.interval(&value) else {
-            return Err(not_constant(nest, l));
+        let all: Vec<&Loop> = loops.iter().map(|l| &***l).collect();
+        let ends = ends(nest, &value, &boxes, &all);
+        let quotients = ends.and_then(|[low, high]| {
+            let (low, high) = (low.quotient_of_sizes(size)?, high.quotient_of_sizes(size)?);
+            Some([low, high.plus_constant(1)])
+        });
+        let [low, high] = quotients.ok_or_else(|| not_constant(nest, l))?;
+        let range = Range {
+            lower: vec![low],
+            upper: vec![high],
+            step: 1,
         };
-        let (low, high) = (low.div_euclid(size), high.div_euclid(size));
-        let range = Range::constant(low, high.saturating_add(1));
         let slab = Loop::serial(name.clone(), range, Vec::new());
         boxes.enter(&slab);
         let start = Affine::iterator(name.clone()).times(size).minus(&beyond);
@@ -258,4 +266,14 @@ fn uncovered<'a>(
         }
     }
     None
+}
+
+/// The least and the greatest value of an expression, in terms of sizes where there are some.
+fn ends(nest: &Nest, value: &Affine, boxes: &Bounds, loops: &[&Loop]) -> Option<[Affine; 2]> {
+    if !nest.is_sized() {
+        let (low, high) = boxes.interval(value)?;
+        return Some([low, high].map(Affine::constant));
+    }
+    let low = greatest_for_sizes(&value.times(-1), loops)?.times(-1);
+    Some([low, greatest_for_sizes(value, loops)?])
 }

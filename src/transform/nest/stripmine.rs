@@ -129,7 +129,7 @@
 use super::parts::{Names, with_body};
 use super::resolve::{chain, check_positive, check_step, find};
 use crate::analysis::bounds::{self, Bounds};
-use crate::analysis::facts::is_nonnegative;
+use crate::analysis::facts::{greatest_for_sizes, is_nonnegative};
 use crate::analysis::position::splice;
 use crate::args::{LOOP, NEST};
 use crate::ir::{Affine, Loop, Mode, Name, Nest, Range, Role, Sharing, Tree, ceil_div};
@@ -203,6 +203,7 @@ fn split(
     let mut names = Names::of(nest);
     let new = [names.derive(&l.name, "o")?, names.derive(&l.name, "i")?];
     let refused = || refused(l);
+    let outer: Vec<&Loop> = loops[..position.len() - 1].iter().map(|l| &***l).collect();
     let exact = sized_extent(&l.range).and_then(|(lower, extent)| {
         let count = extent.divided(factor)?;
         Some((lower, count))
@@ -218,8 +219,8 @@ fn split(
             let [lower] = l.range.lower.as_slice() else {
                 return Err(refused());
             };
-            let around = Bounds::around(nest, loops[..position.len() - 1].iter().map(|l| &***l));
-            let (counts, count) = block_counts(lower, l, factor, &around);
+            let found = block_counts(nest, lower, l, factor, &outer);
+            let (counts, count) = found.ok_or_else(refused)?;
             let upper = |full: Affine| block_end(full, l, lower, factor, count);
             vec![blocks(l, new, (lower, counts, factor), upper)]
         }
@@ -230,7 +231,8 @@ fn split(
                 _ => grid(l, factor, &around),
             };
             let (origin, _) = found.ok_or_else(refused)?;
-            let (counts, count) = block_counts(&origin, l, factor, &around);
+            let found = block_counts(nest, &origin, l, factor, &outer);
+            let (counts, count) = found.ok_or_else(refused)?;
             let upper = |full: Affine| block_end(full, l, &origin, factor, count);
             let mut tree = blocks(l, new, (&origin, counts, factor), upper);
             // A bound below all blocks has no effect.
@@ -503,31 +505,31 @@ fn largest_extent(lower: &Affine, upper: &[Affine], around: &Bounds) -> i64 {
     largest.unwrap_or(0).max(0)
 }
 
-/// The numbers of blocks from `origin` on, the least of which counts. Also the number that the last
-/// of them is at most.
-fn block_counts(origin: &Affine, l: &Loop, factor: i64, around: &Bounds) -> (Vec<Affine>, i64) {
-    let count = ceil_div(largest_extent(origin, &l.range.upper, around), factor);
-    let is_sized = |upper: &&Affine| {
-        let extent = upper.minus(origin);
-        extent.is_fixed() && extent.as_constant().is_none()
-    };
-    let sized = l.range.upper.iter().filter(is_sized);
-    let sized = sized.filter_map(|upper| {
-        let rounded = upper.minus(origin).plus_constant(factor - 1);
-        rounded.quotient_of_sizes(factor)
-    });
-    let sized: Vec<Affine> = sized.collect();
-    let numbers = l.range.upper.iter().filter(|upper| !is_sized(upper));
-    let numbers: Vec<Affine> = numbers.cloned().collect();
-    let mut counts = sized;
-    if counts.is_empty() || !numbers.is_empty() {
-        let count = match counts.is_empty() {
-            true => count,
-            false => ceil_div(largest_extent(origin, &numbers, around), factor),
-        };
-        counts.push(Affine::constant(count));
+/// The numbers of blocks from `origin` on, the least of which counts. Also a number that the last of
+/// them is at most. `None` if the sizes do not limit them.
+fn block_counts(
+    nest: &Nest,
+    origin: &Affine,
+    l: &Loop,
+    factor: i64,
+    outer: &[&Loop],
+) -> Option<(Vec<Affine>, i64)> {
+    let around = Bounds::around(nest, outer.iter().copied());
+    let count = ceil_div(largest_extent(origin, &l.range.upper, &around), factor);
+    if !nest.is_sized() {
+        return Some((vec![Affine::constant(count)], count));
     }
-    (counts, count)
+    let mut counts: Vec<Affine> = Vec::new();
+    for upper in &l.range.upper {
+        let extent = greatest_for_sizes(&upper.minus(origin), outer);
+        let rounded = extent.map(|extent| extent.plus_constant(factor - 1));
+        let blocks = rounded.and_then(|rounded| match rounded.as_constant() {
+            Some(number) => Some(Affine::constant(number.div_euclid(factor).max(0))),
+            None => rounded.quotient_of_sizes(factor),
+        });
+        counts.extend(blocks.filter(|blocks| !counts.contains(blocks)));
+    }
+    (!counts.is_empty()).then_some((counts, count))
 }
 
 /// The end of a block: `full`, and the loop's own bounds that can be less.

@@ -41,6 +41,16 @@ fn is_right(nest: &Nest, points: &[Vec<i64>]) -> Result<(), TestCaseError> {
     }
     for point in points {
         let one = at(nest, point);
+        // Sizes limit all loops.
+        for (_, l) in one.loops() {
+            let (first, end) = l.range.as_constant().unwrap_or_default();
+            prop_assert!(
+                end - first < 1000,
+                "{} in {one}\n{}",
+                l.name,
+                reproduction(nest)
+            );
+        }
         let found = check(all(&one));
         found.map_err(|error| fail(format!("at {point:?}: {error}")))?;
         let verdict = legality::check(all(&one), Reductions::Reassociate);
