@@ -445,9 +445,7 @@ fn function(
     let params = params.join(",\n    ");
     let mut derived = String::new();
     for size in &sizes.derived {
-        if let Some(quotient) = size.size().and_then(|size| size.of.as_ref()) {
-            let _ = writeln!(derived, "    const int64_t {size} = {};", divided(quotient));
-        }
+        let _ = writeln!(derived, "    {}", definition_of_size(size));
     }
     let _ = write!(
         c,
@@ -466,6 +464,14 @@ fn definition_lines(part: &Nest) -> Vec<String> {
             .map(|e| Infix(e).to_string())
             .collect()
     }
+}
+
+/// The declaration of a derived size in C. Empty for any other size.
+pub fn definition_of_size(size: &Name) -> String {
+    let quotient = size.size().and_then(|size| size.of.as_ref());
+    quotient.map_or_else(String::new, |quotient| {
+        format!("const int64_t {size} = {};", divided(quotient))
+    })
 }
 
 /// A quotient in C, rounded down.

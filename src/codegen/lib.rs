@@ -17,7 +17,8 @@ mod unit;
 
 pub use elem::c_type;
 pub use generate::{
-    NoCode, check, generate, generate_for, generate_with_own, outer_vectors, stages, unproved,
+    NoCode, check, definition_of_size, generate, generate_for, generate_with_own, outer_vectors,
+    stages, unproved,
 };
 pub use kernel::{ALIGNMENT, Header, Kernel, Param, Role, Vectors, pointer};
 pub use plan::tree as planned;

@@ -76,8 +76,14 @@ fn at_sizes(nests: &[Nest], reductions: Reductions, sizes: Parameters) -> Verdic
             at: values,
             violation,
         })),
-        // It is right at the sizes that the question about all of them ended at.
-        _ => Verdict::Undecided(Undecided::Library(Error::Parameters)),
+        Verdict::Legal => {
+            let at = values
+                .iter()
+                .map(|(name, value)| format!("{name} = {value}"));
+            let at = at.collect::<Vec<_>>().join(", ");
+            Verdict::Undecided(Undecided::Sizes { at })
+        }
+        undecided => undecided,
     }
 }
 

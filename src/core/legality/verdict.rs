@@ -41,6 +41,12 @@ pub enum Undecided {
         /// The statement or fill.
         text: String,
     },
+    /// It is right at some sizes, for which it could not be proved together with all others.
+    #[error("it is right at {at}, and not proved for all sizes")]
+    Sizes {
+        /// The sizes, such as `M = 1, N = 2`.
+        at: String,
+    },
     /// A chain of copies is too long to follow.
     #[error("a value is copied more often than is followed")]
     Copied,
@@ -144,6 +150,7 @@ impl Undecided {
             Undecided::Unknown { .. }
             | Undecided::Rewritten { .. }
             | Undecided::Outside { .. }
+            | Undecided::Sizes { .. }
             | Undecided::Copied => Some(
                 "let `teml check --exhaustive` execute every instance, and say why the nest is right \
                  with `assume(nest, why)`",

@@ -33,7 +33,22 @@ class _Tensor:
             raise ValueError(f"{name} is written, but its array is read-only")
 
 
-def _call(function, tensors, arrays):
+def _extent(function, name, array, rank, dimension, offset=0):
+    """A size, as the shape of an array tells it."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"{function}: {name} must be a NumPy array, not {type(array).__name__}")
+    if array.ndim != rank:
+        raise ValueError(f"{function}: {name} must have {rank} dimensions, not {array.ndim}")
+    return array.shape[dimension] - offset
+
+
+def _in_range(function, name, size, least, most, multiple):
+    if not least <= size <= most or size % multiple:
+        multiples = f", a multiple of {multiple}" if multiple > 1 else ""
+        raise ValueError(f"{function}: {name} must be in {least}..={most}{multiples}, not {size}")
+
+
+def _call(function, tensors, arrays, sizes=()):
     """Calls a kernel on arrays, in the order of its parameters."""
     pairs = list(zip(tensors, arrays))
     for tensor, array in pairs:
@@ -45,4 +60,4 @@ def _call(function, tensors, arrays):
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
     kernel = getattr(_library, function)
     kernel.restype = None
-    kernel(*pointers)
+    kernel(*map(ctypes.c_int64, sizes), *pointers)

@@ -2,8 +2,10 @@
 
 use super::parts::{Exported, Package, Use, extents};
 use crate::codegen::symbol::from_label;
-use crate::codegen::{BASE, C_BEGINS, C_ENDS, Preamble, c_type, pointer, unit_after};
-use crate::ir::Tensor;
+use crate::codegen::{
+    BASE, C_BEGINS, C_ENDS, Preamble, c_type, definition_of_size, pointer, unit_after,
+};
+use crate::ir::{Affine, Name, Tensor};
 use std::fmt::Write;
 
 /// The C of all kernels, and of the functions that check their arguments.
@@ -27,16 +29,40 @@ pub fn source(package: &Package, preamble: &Preamble) -> String {
 fn checked(exported: &Exported) -> String {
     let symbol = &exported.kernel.symbol;
     let mut body = String::new();
+    for name in exported.sizes() {
+        let Some(size) = name.size() else { continue };
+        let (least, most, multiple) = (size.least, size.most, size.multiple);
+        let _ = writeln!(
+            body,
+            "    if ({name} < {least} || {name} > {most})\n        \
+             return \"{symbol}: {name} is not in {least}..={most}\";"
+        );
+        if multiple > 1 {
+            let _ = writeln!(
+                body,
+                "    if ({name} % {multiple})\n        \
+                 return \"{symbol}: {name} is not a multiple of {multiple}\";"
+            );
+        }
+    }
+    for size in exported.derived_sizes() {
+        let _ = writeln!(body, "    {}", definition_of_size(&size));
+    }
     for (param, _) in exported.parameters() {
         let (tensor, name) = (&param.tensor, name(&param.tensor));
         let elem = c_type(tensor.elem());
         let list: Vec<String> = tensor
             .shape()
-            .extents()
+            .dims()
             .iter()
-            .map(u64::to_string)
+            .map(Affine::to_string)
             .collect();
         let (rank, list) = (list.len(), list.join(", "));
+        let storage = if tensor.shape().is_sized() {
+            ""
+        } else {
+            "static "
+        };
         let (bytes, unit) = match tensor.alignment() {
             Some(bytes) => (bytes.to_string(), format!("{bytes} bytes")),
             None => (format!("sizeof({elem})"), "its elements".to_owned()),
@@ -50,7 +76,9 @@ fn checked(exported: &Exported) -> String {
         if rank > 0 {
             let _ = writeln!(
                 body,
-                "    static const int64_t {name}_extents[{rank}] = {{{list}}};\n    \
+                "    {storage}const int64_t {name}_extents[{rank}] = {{{list}}};\n    \
+                 if (teml_bytes({rank}, {name}_extents, sizeof({elem})) < 0)\n        \
+                 return \"{symbol}: {name} has more bytes than can be counted\";\n    \
                  if (!teml_is_row_major({rank}, {name}_extents, {name}_strides))\n        \
                  return \"{symbol}: {name} is not stored row after row, without gaps\";"
             );
@@ -76,6 +104,7 @@ fn checked(exported: &Exported) -> String {
             );
         }
     }
+    let sizes = exported.sizes().map(Name::to_string);
     let arguments = all.iter().map(|(param, _)| {
         let name = name(&param.tensor);
         match param.tensor.shape().rank() {
@@ -83,7 +112,7 @@ fn checked(exported: &Exported) -> String {
             _ => format!("({}){name}", pointer(param)),
         }
     });
-    let arguments: Vec<String> = arguments.collect();
+    let arguments: Vec<String> = sizes.chain(arguments).collect();
     format!(
         "{}\n{{\n{body}    {symbol}({});\n    return NULL;\n}}\n",
         checked_prototype(exported),
@@ -96,8 +125,16 @@ fn name(tensor: &Tensor) -> String {
     from_label(tensor.label())
 }
 
-fn bytes(tensor: &Tensor) -> u64 {
-    tensor.shape().elements() * tensor.elem().size() as u64
+/// The bytes of a tensor in C.
+fn bytes(tensor: &Tensor) -> String {
+    let (rank, elem) = (tensor.shape().rank(), c_type(tensor.elem()));
+    match rank {
+        0 => format!("sizeof({elem})"),
+        rank => format!(
+            "teml_bytes({rank}, {}_extents, sizeof({elem}))",
+            name(tensor)
+        ),
+    }
 }
 
 fn checked_prototype(exported: &Exported) -> String {
@@ -109,7 +146,8 @@ fn checked_prototype(exported: &Exported) -> String {
             _ => format!("    {constant}{elem} *{name}, const int64_t *{name}_strides"),
         }
     });
-    let parameters: Vec<String> = parameters.collect();
+    let sizes = exported.sizes().map(|name| format!("    int64_t {name}"));
+    let parameters: Vec<String> = sizes.chain(parameters).collect();
     format!(
         "const char *{}_checked(\n{})",
         exported.kernel.symbol,
@@ -119,8 +157,8 @@ fn checked_prototype(exported: &Exported) -> String {
 
 pub fn header(package: &Package) -> String {
     let mut text = format!(
-        "/* Kernels made by teml {}, for C11 and C++11. Their shapes are fixed.\n \
-         * Tensors are stored row after row, without gaps. Results overlap no other tensor. */\n\
+        "/* Kernels made by teml {}, for C11 and C++11. Shapes are numbers, or sizes that\n \
+         * are arguments. Tensors are stored row after row, without gaps. Results overlap no other tensor. */\n\
          #pragma once\n#include <stdint.h>\n\n{BASE}\n\
          #define TEML_API __attribute__((visibility(\"default\")))\n\n{C_BEGINS}",
         env!("CARGO_PKG_VERSION")
@@ -200,13 +238,25 @@ pub fn example(package: &Package) -> String {
     for exported in &package.kernels {
         let symbol = &exported.kernel.symbol;
         text.push_str("    {\n");
-        let mut arguments = Vec::new();
+        let mut arguments: Vec<String> = exported.sizes().map(Name::to_string).collect();
+        for (name, value) in &exported.kernel.sizes {
+            let _ = writeln!(text, "        const int64_t {name} = {value};");
+        }
+        for size in exported.derived_sizes() {
+            let _ = writeln!(text, "        {}", definition_of_size(&size));
+        }
         let mut shown = None;
         for (param, used) in exported.parameters() {
             let (tensor, name) = (&param.tensor, name(&param.tensor));
             let (elem, count) = (c_type(tensor.elem()), tensor.shape().elements());
+            let sized = tensor.shape().is_sized().then(|| {
+                let dims = tensor.shape().dims();
+                let dims: Vec<String> = dims.iter().map(|dim| format!("({dim})")).collect();
+                dims.join("*")
+            });
+            let number = sized.clone().unwrap_or_else(|| count.to_string());
             let _ = match tensor.alignment() {
-                None => writeln!(text, "        std::vector<{elem}> {name}({count}, 1);"),
+                None => writeln!(text, "        std::vector<{elem}> {name}({number}, 1);"),
                 Some(bytes) => writeln!(
                     text,
                     "        alignas({bytes}) static {elem} {name}[{count}];\n        \

@@ -1,7 +1,7 @@
 //! Kernels that belong together, and how a caller uses their tensors.
 
 use crate::codegen::{Kernel, Param, Preamble, Role};
-use crate::ir::{Nest, Tensor};
+use crate::ir::{Affine, Name, Nest, Tensor};
 
 /// A kernel that a script exports.
 #[derive(Clone, Debug)]
@@ -43,6 +43,31 @@ pub(super) enum Use {
 }
 
 impl Exported {
+    /// The derived sizes in the shapes of its tensors, each after what it is made of.
+    pub(super) fn derived_sizes(&self) -> Vec<Name> {
+        let mut found: Vec<Name> = Vec::new();
+        fn add(name: &Name, found: &mut Vec<Name>) {
+            let Some(of) = name.size().and_then(|size| size.of.as_ref()) else {
+                return;
+            };
+            if found.contains(name) {
+                return;
+            }
+            of.terms.iter().for_each(|(part, _)| add(part, found));
+            found.push(name.clone());
+        }
+        for param in &self.kernel.params {
+            let shape = param.tensor.shape();
+            shape.for_each_size(&mut |name| add(name, &mut found));
+        }
+        found
+    }
+
+    /// The sizes that callers give.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = &Name> {
+        self.kernel.sizes.iter().map(|(name, _)| name)
+    }
+
     pub(super) fn parameters(&self) -> impl Iterator<Item = (&Param, Use)> {
         self.kernel.params.iter().map(|param| {
             let used = match param.role {
@@ -69,7 +94,11 @@ impl Package {
 
 /// `64 x 32`, as people read it.
 pub(super) fn extents(tensor: &Tensor) -> String {
-    let extents = tensor.shape().extents().iter();
-    let texts: Vec<String> = extents.map(u64::to_string).collect();
+    let texts: Vec<String> = tensor
+        .shape()
+        .dims()
+        .iter()
+        .map(Affine::to_string)
+        .collect();
     texts.join(" x ")
 }

@@ -2,7 +2,7 @@
 
 use super::names::of_tensor;
 use super::parts::{Exported, Package, Use};
-use crate::ir::{Elem, Tensor};
+use crate::ir::{Affine, Elem, Name, Tensor};
 use std::fmt::Write;
 
 /// The file that configures pip. Nothing else is needed to build the package.
@@ -67,12 +67,13 @@ fn function(exported: &Exported) -> String {
         parameters.push("*".to_owned());
         parameters.extend(optional);
     }
-    let mut text = format!("\n\n_{symbol} = [\n");
+    let mut listed = String::new();
     for (param, used) in &all {
         let tensor = &param.tensor;
-        let extents = tensor.shape().extents().iter().map(|e| format!("{e},"));
+        let dims = tensor.shape().dims();
+        let extents = dims.iter().map(|dim| format!("{},", expression(dim)));
         let _ = writeln!(
-            text,
+            listed,
             "    _Tensor(\"{}\", ({}), \"{}\", {}, {}),",
             name(tensor),
             extents.collect::<Vec<_>>().join(" "),
@@ -81,12 +82,42 @@ fn function(exported: &Exported) -> String {
             tensor.alignment().unwrap_or(1)
         );
     }
-    let _ = write!(
-        text,
-        "]\n\n\ndef {symbol}({}):\n    \"\"\"{}\"\"\"\n    tensors = _{symbol}\n",
-        parameters.join(", "),
-        documentation(&all, &name)
+    let sizes = exported.kernel.sizes.iter().map(|(name, _)| name);
+    let sizes: Vec<&Name> = sizes.collect();
+    let mut found = String::new();
+    for size in &sizes {
+        let place = place_of(size, &all);
+        let _ = match &place {
+            Some((param, d)) => writeln!(
+                found,
+                "    {size} = _extent(\"{symbol}\", \"{0}\", {0}, {1}, {d})",
+                name(&param.tensor),
+                param.tensor.shape().rank()
+            ),
+            None => Ok(()),
+        };
+        if place.is_none() {
+            parameters.extend((!parameters.contains(&"*".to_owned())).then(|| "*".to_owned()));
+            parameters.push(size.to_string());
+        }
+        if let Some(facts) = size.size() {
+            let (least, most, multiple) = (facts.least, facts.most, facts.multiple);
+            let _ = writeln!(
+                found,
+                "    _in_range(\"{symbol}\", \"{size}\", {size}, {least}, {most}, {multiple})"
+            );
+        }
+    }
+    let documented = documentation(&all, &name);
+    let head = format!(
+        "def {symbol}({}):\n    \"\"\"{documented}\"\"\"\n",
+        parameters.join(", ")
     );
+    let mut text = if sizes.is_empty() {
+        format!("\n\n_{symbol} = [\n{listed}]\n\n\n{head}    tensors = _{symbol}\n")
+    } else {
+        format!("\n\n{head}{found}    tensors = [\n{listed}    ]\n")
+    };
     for (k, (param, used)) in all.iter().enumerate() {
         let name = name(&param.tensor);
         let is_number = param.tensor.shape().rank() == 0;
@@ -107,11 +138,75 @@ fn function(exported: &Exported) -> String {
     let returned = of(&[Use::Result, Use::Update]);
     let _ = write!(
         text,
-        "    _call(\"{symbol}\", tensors, [{}])\n    return {}\n",
+        "    _call(\"{symbol}\", tensors, [{}], [{}])\n    return {}\n",
         names.join(", "),
+        sizes
+            .iter()
+            .map(|size| size.as_str())
+            .collect::<Vec<_>>()
+            .join(", "),
         returned.join(", ")
     );
     text
+}
+
+/// A dimension of an array that a caller gives, which tells a size.
+fn place_of<'p>(
+    size: &Name,
+    all: &[(&'p crate::codegen::Param, Use)],
+) -> Option<(&'p crate::codegen::Param, String)> {
+    let given = all.iter().filter(|(_, used)| *used != Use::Result);
+    given.into_iter().find_map(|(param, _)| {
+        let dims = param.tensor.shape().dims().into_iter().enumerate();
+        let mut places = dims.filter_map(|(d, dim)| {
+            let [(name, factor)] = dim.terms() else {
+                return None;
+            };
+            let of = name.size().and_then(|facts| facts.of.as_ref());
+            // A multiple is its own quotient.
+            let is_multiple = of.is_some_and(|of| {
+                let is_it = of.terms.as_slice() == [(size.clone(), 1)] && of.offset == 0;
+                is_it
+                    && size
+                        .size()
+                        .is_some_and(|facts| facts.multiple % of.divisor == 0)
+                    && *factor == of.divisor
+            });
+            let offset = dim.offset();
+            match (name == size && *factor == 1 || is_multiple, offset) {
+                (true, 0) => Some(d.to_string()),
+                (true, offset) => Some(format!("{d}, {offset}")),
+                (false, _) => None,
+            }
+        });
+        Some((*param, places.next()?))
+    })
+}
+
+/// An expression of sizes in Python.
+fn expression(affine: &Affine) -> String {
+    let term = |(name, c): &(Name, i64)| {
+        let value = match name.size().and_then(|size| size.of.as_ref()) {
+            None => name.to_string(),
+            Some(of) => {
+                let sum = of.terms.iter().map(|(name, c)| {
+                    format!("{c}*{}", expression(&Affine::iterator(name.clone())))
+                });
+                let sum: Vec<String> = sum.chain([of.offset.to_string()]).collect();
+                format!("(({}) // {})", sum.join(" + "), of.divisor)
+            }
+        };
+        match c {
+            1 => value,
+            c => format!("{c}*{value}"),
+        }
+    };
+    let terms: Vec<String> = affine.terms().iter().map(term).collect();
+    match (terms.is_empty(), affine.offset()) {
+        (true, offset) => offset.to_string(),
+        (false, 0) => terms.join(" + "),
+        (false, offset) => format!("{} + {offset}", terms.join(" + ")),
+    }
 }
 
 fn documentation(
@@ -124,9 +219,9 @@ fn documentation(
             Use::Update => "is read and written",
             Use::Result => "is the result; an array for it can be given",
         };
-        let extents = param.tensor.shape().extents();
+        let shape = param.tensor.shape();
         let elem = dtype(param.tensor.elem());
-        format!("{}: {elem} {extents:?}, {what}.", name(&param.tensor))
+        format!("{}: {elem} {shape}, {what}.", name(&param.tensor))
     };
     let lines: Vec<String> = all.iter().map(line).collect();
     lines.join("\n\n    ")
