@@ -7,7 +7,7 @@ use super::workbench::Bench;
 use crate::codegen::{self, Kernel};
 use crate::ir::Nest;
 use crate::package::{self, Exported};
-use crate::trial::{self, Variant};
+use crate::trial::{self, Variant, sizes};
 
 /// The C function that runs nests in order. Its name is `name`, or else that of the last nest with
 /// a name. The workbench keeps it for `teml emit`.
@@ -97,8 +97,10 @@ fn announce(bench: &Bench, label: &str, nests: &[Nest]) -> Result<(), Refusal> {
     };
     examine(bench, std::slice::from_ref(&variant))?;
     let reductions = bench.lock().reductions();
-    bench.act(&mut |_| Vec::new(), |runner, context| {
-        runner.generates(&variant, reductions, context);
-    });
+    for variant in sizes::at(&[variant], &[]) {
+        bench.act(&mut |_| Vec::new(), |runner, context| {
+            runner.generates(&variant, reductions, context);
+        });
+    }
     Ok(())
 }

@@ -4,7 +4,6 @@ use super::order;
 use super::provenance::examine;
 use super::records::applied;
 use super::refusal::Refusal;
-use super::sizes;
 use super::workbench::Bench;
 use crate::codegen;
 use crate::ir::{Name, Nest, Tensor};
@@ -12,7 +11,7 @@ use crate::report::{self, Growing};
 use crate::runtime::Values;
 use crate::target::Target;
 use crate::trial::{
-    self, Comparison, Equality, Measured, Ranking, RunContext, Runner, TrialError, Variant,
+    self, Comparison, Equality, Measured, Ranking, RunContext, Runner, TrialError, Variant, sizes,
 };
 
 /// Checks variants of a computation, times them interleaved in one run, and prints a table row by

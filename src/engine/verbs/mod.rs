@@ -14,9 +14,9 @@ mod program;
 mod provenance;
 mod records;
 mod refusal;
-mod sizes;
 mod workbench;
 
+pub use crate::trial::sizes::sizes;
 pub use bundle::bundle;
 pub use check::{Checked, check};
 pub use code::{export, generate, kernel, plan};
@@ -28,7 +28,6 @@ pub use program::program;
 pub use provenance::{built, built_with_operands, examine, joined, nests};
 pub use records::{find, key, named, recorded, replay, winner};
 pub use refusal::Refusal;
-pub use sizes::sizes;
 pub use workbench::{Bench, Parameters, Size, Tuning, Workbench};
 
 use crate::ir::{Arg, Nest};

@@ -2,6 +2,7 @@
 
 use super::cache::Workplace;
 use crate::codegen::Kernel;
+use crate::ir::Name;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -43,6 +44,15 @@ impl Compiled {
     pub(super) fn without_openmp(self) -> Compiled {
         let serial = self.kernel.function.contains("#pragma omp parallel");
         Compiled { serial, ..self }
+    }
+
+    /// The same object, called with these sizes.
+    #[must_use]
+    pub fn at_sizes(&self, values: &[(Name, i64)]) -> Compiled {
+        Compiled {
+            kernel: self.kernel.clone().at_sizes(values),
+            ..self.clone()
+        }
     }
 
     pub fn kernel(&self) -> &Kernel {

@@ -22,6 +22,7 @@ mod runner;
 mod samples;
 mod settings;
 mod ship;
+pub mod sizes;
 mod sweep;
 mod variant;
 mod work;

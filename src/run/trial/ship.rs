@@ -11,7 +11,7 @@ use super::check::{Progress, Trial, lacks_room};
 use super::generate::generate;
 use super::results::compared;
 use super::variant::naive;
-use super::{Blame, Evidence, Inputs, Settings, TrialError, Variant};
+use super::{Blame, Evidence, Inputs, Settings, TrialError, Variant, sizes};
 use crate::codegen::{Kernel, Preamble};
 use crate::runtime::{CURES, Compiled, Compiler, Control, Library, Outputs, RuntimeError};
 use crate::target::Target;
@@ -114,9 +114,39 @@ impl Cargo<'_> {
         let library = compiler.library(self.name, texts, (&kernels, &options), control)?;
         let variants = self.kernels.iter().map(|(_, variant)| variant);
         let each = library.kernels.iter().zip(variants);
-        let found = each.map(|(compiled, variant)| self.look(compiled, variant, control));
+        let found = each.map(|(compiled, variant)| self.look_at_sizes(compiled, variant, control));
         let found = found.collect::<Result<_, _>>()?;
         Ok((library, found))
+    }
+
+    /// Runs a kernel, if it has sizes at awkward and at likely ones, and compares its results.
+    fn look_at_sizes(
+        &self,
+        compiled: &Compiled,
+        variant: &Variant,
+        control: &Control,
+    ) -> Result<Found, TrialError> {
+        let all = std::slice::from_ref(variant);
+        let mut points = Vec::new();
+        if !sizes::of_variants(all).is_empty() {
+            points = sizes::awkward(all);
+        }
+        points.push(Vec::new());
+        let mut last = None;
+        for point in points {
+            for variant in sizes::at(all, &point) {
+                let values = variant
+                    .nests
+                    .iter()
+                    .find_map(|nest| Some(nest.instance_of()?.1));
+                let compiled = values.map_or_else(|| compiled.clone(), |at| compiled.at_sizes(at));
+                match self.look(&compiled, &variant, control)? {
+                    unknown @ Found::Unknown(_) => return Ok(unknown),
+                    right => last = Some(right),
+                }
+            }
+        }
+        Ok(last.unwrap_or(Found::Unknown("it has no nests".to_owned())))
     }
 
     /// Runs a kernel and compares its results.

@@ -1,7 +1,7 @@
 //! The numbers at which nests with sizes are checked and timed.
 
+use super::Variant;
 use crate::ir::{Name, Nest, Size};
-use crate::trial::Variant;
 
 /// The sizes of nests, without derived ones, in the order of their first use.
 pub fn sizes(nests: &[Nest]) -> Vec<Name> {
@@ -16,32 +16,27 @@ pub fn sizes(nests: &[Nest]) -> Vec<Name> {
 }
 
 /// The sizes of all variants.
-pub(super) fn of_variants(variants: &[Variant]) -> Vec<Name> {
+pub fn of_variants(variants: &[Variant]) -> Vec<Name> {
     let nests: Vec<Nest> = variants.iter().flat_map(|v| v.nests.clone()).collect();
     sizes(&nests)
 }
 
 /// The variants at these sizes. Sizes that are left out are the likely ones.
-pub(super) fn at(variants: &[Variant], values: &[(Name, i64)]) -> Vec<Variant> {
+pub fn at(variants: &[Variant], values: &[(Name, i64)]) -> Vec<Variant> {
     let at = variants.iter().map(|variant| Variant {
         label: variant.label.clone(),
         nests: variant
             .nests
             .iter()
-            .map(|nest| instance(nest, values))
+            .map(|nest| nest.at_sizes(values))
             .collect(),
     });
     at.collect()
 }
 
-/// The nest at these sizes, under its name.
-fn instance(nest: &Nest, values: &[(Name, i64)]) -> Nest {
-    nest.at_sizes(values)
-}
-
 /// Sizes at which every plan is checked before it is timed: none, one, primes on both sides of
 /// usual tiles, and numbers beside each divisor of the variants.
-pub(super) fn awkward(variants: &[Variant]) -> Vec<Vec<(Name, i64)>> {
+pub fn awkward(variants: &[Variant]) -> Vec<Vec<(Name, i64)>> {
     let nests = || variants.iter().flat_map(|v| &v.nests);
     let sizes = of_variants(variants);
     let mut divisors: Vec<i64> = Vec::new();
