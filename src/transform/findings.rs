@@ -54,6 +54,14 @@ impl Finding for Mismatch {
                  reduction over it, or of `eq` for an iterator of the target; `sac {{ … }}` writes \
                  windows and slices with their ranges"
             ),
+            Mismatch::IteratorIsSize(name) => {
+                let upper = name.as_str().to_uppercase();
+                format!("give the size another name, for example `size(\"{upper}\")`")
+            }
+            Mismatch::NotAffine { iterator, .. } | Mismatch::Omits { iterator, .. } => format!(
+                "give `{iterator}` its range in terms of sizes, `#{{{iterator}: 1..n}}`, as the last \
+                 argument of the reduction over it, or of `eq`"
+            ),
             Mismatch::Elems {
                 left_elem: left,
                 right_elem: right,

@@ -24,6 +24,12 @@ export_kernel(attention, "attention");
 let X = aligned(tensor([6]), 64);
 let Y = eq(X * 2, [i] -> [i]);
 export_kernel(Y, "twice");
+
+let m = size("M", #{likely: 20}); let n = size("N", #{likely: 20}); let k = size("K", #{likely: 20});
+let U = tensor([m, k]);
+let W = tensor([k, n]);
+let Z = einsum("ik,kj->ij", U, W);
+export_kernel(build(Z).stripmine("i", 4).vectorize("j"), "product");
 "#;
 
 fn build(script: &str, directory: &Path) -> Output {
@@ -72,7 +78,7 @@ fn from_cpp_and_c() {
             .unwrap();
         let shown = text(&shown.stdout);
         assert_eq!(
-            shown, "gemm: C[0] = 24\nattention: P[0] = 1\ntwice: Y[0] = 2\n",
+            shown, "gemm: C[0] = 24\nattention: P[0] = 1\ntwice: Y[0] = 2\nproduct: Z[0] = 20\n",
             "{library}"
         );
     }
@@ -96,8 +102,14 @@ int main(void)
         gemm_checked(C, NULL, A, NULL, A, NULL),
         twice_checked(C, NULL, X, NULL),
         twice_checked(C, NULL, X + 1, NULL),
+        product_checked(16, 20, 24, C, NULL, A, rows, B, NULL),
+        product_checked(0, 20, 24, C, NULL, A, NULL, B, NULL),
+        product_checked(-1, 20, 24, C, NULL, A, NULL, B, NULL),
+        product_checked(16, 20, 23, C, NULL, A, rows, B, NULL),
+        product_checked(1 << 30, 1 << 30, 1 << 30, C, NULL, A, NULL, B, NULL),
+        product_checked(16, 20, 24, C, NULL, C + 300, NULL, B, NULL),
     };
-    for (int k = 0; k < 10; k++)
+    for (int k = 0; k < 16; k++)
         puts(all[k] ? all[k] : "called");
     return 0;
 }
@@ -126,6 +138,12 @@ int main(void)
         "called",
         "called",
         "twice: X is not aligned to 64 bytes",
+        "called",
+        "called",
+        "product: M is not in 0..=2147483647",
+        "product: U is not stored row after row, without gaps",
+        "product: Z has more bytes than can be counted",
+        "product: Z and U overlap",
     ];
     assert_eq!(shown.lines().collect::<Vec<_>>(), expected);
     // Builds find the library.
@@ -137,7 +155,7 @@ int main(void)
         let shown = succeeds("./made/example", &[], &out);
         assert_eq!(
             shown,
-            "gemm: C[0] = 24\nattention: P[0] = 1\ntwice: Y[0] = 2\n"
+            "gemm: C[0] = 24\nattention: P[0] = 1\ntwice: Y[0] = 2\nproduct: Z[0] = 20\n"
         );
     } else {
         eprintln!("CMake is not installed: kernels are not built with it");
@@ -164,15 +182,24 @@ S = np.exp(Q @ K.T)
 P = kernels.attention(Q, K, V)
 assert np.allclose(P, (S / S.sum(1, keepdims=True)) @ V)
 
-def refused(kind, part, *arrays, **results):
+for m, n, k in [(3, 4, 5), (8, 16, 7), (1, 1, 1), (0, 4, 3), (5, 0, 2), (6, 6, 0), (33, 17, 40)]:
+    U, W = rng.random((m, k)), rng.random((k, n))
+    assert np.allclose(kernels.product(U, W), U @ W), (m, n, k)
+
+def refused(kind, part, *arrays, kernel=kernels.gemm, **results):
     try:
-        kernels.gemm(*arrays, **results)
+        kernel(*arrays, **results)
     except kind as error:
         assert part in str(error), error
     else:
         raise AssertionError(f"not refused: {part}")
 
 refused(TypeError, "NumPy array, not list", A.tolist(), B)
+refused(TypeError, "NumPy array, not list", A.tolist(), B, kernel=kernels.product)
+refused(ValueError, "W must have the shape (24, 24), not (16, 24)", A, A, kernel=kernels.product)
+refused(ValueError, "U must have 2 dimensions, not 1", A[0], B, kernel=kernels.product)
+refused(ValueError, "row after row", A.T, A, kernel=kernels.product)
+refused(ValueError, "shape (16, 20), not (20, 16)", A, B, Z=np.zeros((20, 16)), kernel=kernels.product)
 refused(TypeError, "type float64, not float32", A.astype(np.float32), B)
 refused(TypeError, "type float64, not >f8", A.astype(">f8"), B)
 refused(ValueError, "shape (16, 24), not (24, 16)", A.T, B)

@@ -163,6 +163,9 @@ pub enum Mismatch {
         /// Its dimension.
         place: Dimension,
     },
+    /// An iterator has the name of a size.
+    #[error("`{0}` is an iterator here, and also the name of a size")]
+    IteratorIsSize(Name),
     /// Sizes are free, and the values of an iterator would end at a quotient of them.
     #[error(
         "the range of `{iterator}` in `{index}` in {place} cannot be inferred: its bounds are not \

@@ -206,7 +206,11 @@ impl Solver {
         if let Some(&v) = bound {
             return v;
         }
-        let is_it = |v: &Var| (v.free || v.name.size().is_some()) && v.name == *name;
+        let is_size = name.size().is_some();
+        let is_it = |v: &Var| match v.name.size().is_some() {
+            true => is_size && v.name == *name,
+            false => v.free && !is_size && v.name == *name,
+        };
         let known = self.vars.iter().position(is_it);
         known.unwrap_or_else(|| self.declare(name, true))
     }
@@ -232,6 +236,11 @@ impl Solver {
             if !u.index.is_in_limits() {
                 let (index, place) = (u.index.clone(), u.place.clone());
                 return Err(Mismatch::TooLarge { index, place });
+            }
+        }
+        for v in self.vars.iter().filter(|v| v.name.size().is_none()) {
+            if self.size(&v.name).is_some() {
+                return Err(Mismatch::IteratorIsSize(v.name.clone()));
             }
         }
         self.give_sized()?;

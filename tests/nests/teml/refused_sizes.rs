@@ -53,7 +53,18 @@ pub fn sizes() -> Vec<Case> {
         Arg::Int(8),
         Arg::Word("exact".to_owned()),
     ];
+    let alike = at("A", size("h"), it("h"));
+    let of_alike = Arrow {
+        from: Vec::new(),
+        to: vec![it("h")],
+    };
     vec![
+        Case::new(
+            &EQ,
+            vec![Arg::Expr(alike), Arg::Arrow(of_alike)],
+            "`h` is an iterator here, and also the name of a size",
+        )
+        .at(1),
         Case::new(
             &VSUM,
             sum,
