@@ -492,7 +492,7 @@ fn divided(quotient: &Quotient) -> String {
     }
 }
 
-/// The sizes of nests: those that callers give, and those that the function derives from them.
+/// The sizes that callers give to a function, and the sizes that it derives from them.
 struct Sizes {
     of_caller: Vec<Name>,
     derived: Vec<Name>,

@@ -57,8 +57,12 @@ pub fn repair(nests: &[Nest], violation: &Violation, reductions: Reductions) -> 
         reductions,
     };
     let fault = within(SEARCH, || blamed(nest, reductions, nests.len() == 1)).flatten();
+    let found = match violation {
+        Violation::AtSizes { violation, .. } => violation,
+        violation => violation,
+    };
     let suggestions = within(TRIALS, || {
-        let mut suggestions = match violation {
+        let mut suggestions = match found {
             Violation::Concurrent {
                 dependence,
                 by,

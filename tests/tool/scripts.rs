@@ -50,7 +50,8 @@ fn every_size_of_every_script_has_a_mini_one() {
         let text = std::fs::read_to_string(path(&script)).unwrap();
         let sizes = text.split("param(").skip(1);
         let sizes: Vec<&str> = sizes.map(|s| s.split(')').next().unwrap()).collect();
-        assert!(!sizes.is_empty(), "{script}");
+        // `--size mini` makes every `size(..)` tiny.
+        assert!(!sizes.is_empty() || text.contains("= size("), "{script}");
         for size in sizes {
             assert_eq!(size.split(',').count(), 3, "{script}: {size}");
         }

@@ -99,9 +99,10 @@ impl FreeNames {
     fn tensor(&mut self, tensor: &Tensor) {
         if !self.tensors.iter().any(|t| t.name() == tensor.name()) {
             self.tensors.push(tensor.clone());
-            tensor
-                .shape()
-                .for_each_size(&mut |size| self.iterators.push(size.clone()));
+            // Addresses depend on all extents but the first.
+            let dims = tensor.shape().dims();
+            let sizes = dims.iter().skip(1).flat_map(Affine::sizes);
+            self.iterators.extend(sizes.cloned());
         }
     }
 

@@ -125,7 +125,7 @@ fn known(loops: &[(usize, Span)], values: &[i64]) -> Vec<(usize, i64)> {
 }
 
 struct Search<'a> {
-    /// The index, and what is left of the extent behind it: both have to be at least 0.
+    /// The index, and its distance from the last element: both have to be at least 0.
     both: [Form; 2],
     loops: &'a [(usize, Span)],
     left: u64,

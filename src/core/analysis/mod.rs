@@ -12,6 +12,7 @@
 //! | Does an iterator list have one entry for each dimension? | [`shape::check_rank`] |
 //! | Do several iterators in one index give different values? | [`mixed_radix::is_injective`] |
 //! | How many values do they give, if there are no holes? | [`mixed_radix::dense_extent`] |
+//! | Do they give all values from 0 to before an extent with sizes? | [`mixed_radix::covers`] |
 //! | Where is the loop at a level? | [`position::at_level`] |
 //! | Where is the loop at the last level? | [`position::deepest_level`] |
 //! | Where is the loop with a name? | [`position::named`] |

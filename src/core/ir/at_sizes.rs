@@ -92,6 +92,28 @@ impl Expr {
         Expr::new(node)
     }
 
+    /// The sizes in it, and the sizes that they are derived from, which come first.
+    pub fn sizes(&self) -> Vec<Name> {
+        let mut found: Vec<Name> = Vec::new();
+        self.for_each_size(&mut |name| {
+            if !found.contains(name) {
+                found.push(name.clone());
+            }
+        });
+        let mut next = 0;
+        while let Some(name) = found.get(next).cloned() {
+            let of = name.size().and_then(|size| size.of.as_ref());
+            for (part, _) in of.iter().flat_map(|quotient| &quotient.terms) {
+                if !found.contains(part) {
+                    found.push(part.clone());
+                }
+            }
+            next += 1;
+        }
+        found.sort_by_key(Name::derivation);
+        found
+    }
+
     /// Calls `see` with each size in shapes, indices and ranges, as often as it occurs.
     pub fn for_each_size(&self, see: &mut dyn FnMut(&Name)) {
         let of_domain = |within: &Domain, see: &mut dyn FnMut(&Name)| {

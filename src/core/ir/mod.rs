@@ -42,7 +42,7 @@ pub use mode::{Mode, Schedule, Sharing};
 pub use name::{Name, NameError, Quotient, Size};
 pub use nest::{
     Arg, Birth, Effects, Given, Invocation, Lineage, Loop, Nest, Part, Path, Site, Step, Taken,
-    Tree, size_loops,
+    Tree,
 };
 pub use parse::{ParseError, Read, parse_affine, parse_expr, parse_nest, read_nest};
 pub use program::{Program, Variable};

@@ -156,6 +156,15 @@ impl Name {
         }
     }
 
+    /// How many quotients it takes to derive a size: 0 for any other name.
+    pub(super) fn derivation(&self) -> usize {
+        let of = self.size().and_then(|size| size.of.as_ref());
+        of.map_or(0, |quotient| {
+            let parts = quotient.terms.iter().map(|(part, _)| part.derivation());
+            1 + parts.max().unwrap_or(0)
+        })
+    }
+
     /// The facts about the size, if it is one.
     pub fn size(&self) -> Option<&Size> {
         self.size.as_deref()
@@ -253,7 +262,7 @@ impl fmt::Display for Quotient {
 }
 
 impl Quotient {
-    /// The derived size with this value. `None` if a term is no size.
+    /// The derived size with this value. `None` if a term is not a size.
     pub fn named(self) -> Option<Name> {
         let sizes: Option<Vec<(&Size, i64)>> = {
             let terms = self.terms.iter();
@@ -303,7 +312,7 @@ impl Quotient {
 }
 
 /// The least and the greatest value of a sum of sizes. Quotients move with what they are made of:
-/// `M - 8*M_8` is in 0..8, and `4*M_4 - 8*M_8` is 0 or 4. `None` if a term is no size.
+/// `M - 8*M_8` is in 0..8, and `4*M_4 - 8*M_8` is 0 or 4. `None` if a term is not a size.
 pub(super) fn ends_of_sum(terms: &[(Name, i64)], offset: i64) -> Option<(i64, i64)> {
     let (mut least, mut most) = (offset, offset);
     for (name, c) in terms {

@@ -30,6 +30,7 @@ impl Display for Expr {
                 tensors.push(tensor.clone());
             }
         });
+        write_sizes(f, &self.sizes())?;
         write_declarations(f, &tensors)?;
         match self.node() {
             // A tensor's text is its own declaration.

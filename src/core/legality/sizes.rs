@@ -1,7 +1,7 @@
 //! Questions about all sizes at once: sizes are parameters of the polyhedral library.
 
 use super::constraints::linear;
-use crate::ir::{Affine, Loop, Name, Nest, size_loops};
+use crate::ir::{Affine, Loop, Name, Nest};
 use crate::poly::{Assumed, Constraint, Linear, Relation, assuming};
 
 /// Asks a question about nests, for all their sizes.
@@ -22,7 +22,7 @@ pub(super) fn for_sizes<T>(
             distinct.push(size);
         }
     }
-    assuming(facts(&size_loops(distinct)), question)
+    assuming(facts(&Nest::size_loops(distinct)), question)
 }
 
 /// Sizes as parameters, the ones that are not derived first.

@@ -69,7 +69,7 @@ pub enum Violation {
         when: String,
         /// The least sizes at which it exists.
         at: Vec<(Name, i64)>,
-        /// What is wrong there.
+        /// The violation at these sizes.
         violation: Box<Violation>,
     },
     /// Two dependent iterations run at the same time.

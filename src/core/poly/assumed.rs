@@ -4,7 +4,7 @@
 //! each set: within [`assuming`], every new set and map has these parameters, under these
 //! constraints.
 
-use super::notation::Constraint;
+use super::relation::Constraint;
 use std::cell::RefCell;
 
 /// Parameters, and the constraints between them.

@@ -52,6 +52,7 @@ mod names;
 mod notation;
 mod pieces;
 mod point;
+mod relation;
 mod set;
 mod stop;
 
@@ -63,8 +64,9 @@ pub use flow::{Accesses, Flow};
 pub use library::available;
 pub use linear::Linear;
 pub use map::{Map, UnionMap};
-pub use notation::{Constraint, Piece, Relation};
+pub use notation::Piece;
 pub use point::Point;
+pub use relation::{Constraint, Relation};
 pub use set::{Set, UnionSet};
 pub use stop::{is_stopped, resume, stop};
 

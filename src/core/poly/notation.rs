@@ -4,29 +4,9 @@
 use super::assumed::{Assumed, assumed};
 use super::linear::Linear;
 use super::names::escape;
+use super::relation::{Constraint, Relation};
 use std::collections::HashMap;
 use std::fmt;
-
-/// A comparison of two expressions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Relation {
-    /// `=`
-    Equal,
-    /// `<=`
-    LessOrEqual,
-    /// `<`
-    Less,
-}
-
-impl fmt::Display for Relation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Relation::Equal => "=",
-            Relation::LessOrEqual => "<=",
-            Relation::Less => "<",
-        })
-    }
-}
 
 /// A part of a set or map: tuples, and a conjunction of constraints.
 ///
@@ -45,9 +25,6 @@ pub struct Piece {
     /// Disjunctions: all constraints of one list of each choice hold.
     choices: Vec<Vec<Vec<Constraint>>>,
 }
-
-/// Two expressions, and how they compare.
-pub type Constraint = (Linear, Relation, Linear);
 
 impl Piece {
     /// All points of the tuple. An empty name is a tuple without a name.

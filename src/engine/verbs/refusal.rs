@@ -110,7 +110,12 @@ impl Refusal {
     pub fn of_trial(error: TrialError, reductions: Reductions) -> Refusal {
         match error {
             TrialError::Code { label, nest, error } => {
-                let nests: Vec<Nest> = nest.into_iter().collect();
+                // The proof is for all sizes, also if the variant runs at some.
+                let of_sizes = |nest: Nest| match nest.instance_of() {
+                    Some((of, _)) => of.clone(),
+                    None => nest,
+                };
+                let nests: Vec<Nest> = nest.into_iter().map(of_sizes).collect();
                 let error = match error {
                     NoCode::Race { race, .. } => NoCode::Race { nest: 0, race },
                     other => other,

@@ -21,15 +21,15 @@ of them.
 let m = size(\"M\"); let n = size(\"N\");
 let A = tensor([m, n]);
 let x = tensor([n]);
-let y = eq(vsum(A * x, [j]), [i]);
+let y = einsum(\"ij,j->i\", A, x);
 print(build(y));
 print(check(build(y).parallelize(\"i\")));
 ```
 
 ```text
+size M, N
 f64 y[M], A[M][N], x[N]
-for i_0 in 0..M
-  fill y[i_0..+1] = 0
+fill y[0..M] = 0
 for i in 0..M
   for j in 0..N
     y[i] += A[i][j] * x[j]
@@ -38,7 +38,7 @@ legal
 
 A nest with sizes is proved for all of them at once, and its C is one function that has them as its
 first arguments. A size is at least 0. Facts are `#{least: 1, most: 4096, multiple: 8, likely: 1000}`,
-each of which may be left out. Proofs rely on the first three. Schedules and cost models assume the
+all optional. Proofs rely on the first three. Schedules and cost models assume the
 likely size, and results do not depend on it. `--set M=100` sets it, and `--size mini` makes it tiny.
 
 `compare` and `run` first check variants with sizes at small sizes that no tile divides, and then time
@@ -59,7 +59,7 @@ them at the likely ones. `specialize` gives the nest at given numbers.",
             None => facts.with_likely(facts.likely),
         };
         if !size.has(size.likely) {
-            let what = format!("`{text}` = {} is none of {}", size.likely, in_words(&size));
+            let what = format!("{} is not a value of `{text}`: it is in {}", size.likely, in_words(&size));
             return Err(call.refuse(&what));
         }
         let multiple = size.multiple;
@@ -147,7 +147,7 @@ fn facts(call: &Call) -> Result<Size, Failure> {
 fn in_words(size: &Size) -> String {
     let multiples = match size.multiple {
         1 => String::new(),
-        multiple => format!(" that are multiples of {multiple}"),
+        multiple => format!(", and a multiple of {multiple}"),
     };
     format!("{}..={}{multiples}", size.least, size.most)
 }
@@ -181,7 +181,7 @@ pub(super) fn values_of(
             return Err(call.fail(k, &format!("has `{key}`, and {known}")));
         };
         if let Some(size) = name.size().filter(|size| !size.has(value)) {
-            let what = format!("has {name} = {value}, which is none of {}", in_words(size));
+            let what = format!("has {name} = {value}, but {name} is in {}", in_words(size));
             return Err(call.fail(k, &what));
         }
         values.push((name.clone(), value));

@@ -1,4 +1,4 @@
-//! What operations refuse because sizes are not known.
+//! Refusals of operations that need known sizes.
 
 use crate::teml::refusals::Case;
 use teml::ir::{Affine, Arrow, BinaryOp, Elem, Expr, Index, Name, Nest, Shape, Size, Tensor};

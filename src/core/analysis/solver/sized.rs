@@ -40,7 +40,7 @@ impl Ends {
 }
 
 impl Use {
-    /// The only iterator of the index. Sizes are no iterators.
+    /// The only iterator of the index. A size is not an iterator.
     fn only_iterator(&self) -> Option<(&Name, usize, i64)> {
         let terms = self.index.terms().iter().zip(&self.vars);
         let mut own = terms.filter(|((name, _), _)| name.size().is_none());

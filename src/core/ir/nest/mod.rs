@@ -37,7 +37,6 @@ mod sizes;
 mod tree;
 
 pub use path::Taken;
-pub use sizes::size_loops;
 
 use crate::ir::affine::Affine;
 use crate::ir::domain::Domain;
@@ -323,7 +322,7 @@ impl Nest {
 
     fn new(trees: Vec<Tree>, definition: Arc<[Expr]>, parts: Arc<[Part]>) -> Nest {
         let (path, label) = (Path::default(), None);
-        let context = sizes::loops_of(&trees, &definition, &[]).into();
+        let context = Nest::loops_of_sizes(&trees, &definition, &[]).into();
         Nest(Arc::new(Data {
             trees,
             definition,
@@ -440,7 +439,7 @@ impl Nest {
     fn context_with(&self, trees: &[Tree], definition: &[Expr]) -> Arc<[Loop]> {
         let outer = self.outer_loops();
         let sizes = &self.context()[..self.context().len() - outer.len()];
-        let sizes = sizes::loops_of(trees, definition, sizes);
+        let sizes = Nest::loops_of_sizes(trees, definition, sizes);
         sizes.iter().chain(outer).cloned().collect()
     }
 

@@ -14,8 +14,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 impl Nest {
-    /// The sizes of the nest, in the order of their first use. Derived sizes come last, each after what it is
-    /// made of.
+    /// The sizes of the nest, in the order of their first use. Derived sizes come last, each after
+    /// the sizes that it is made of.
     pub fn sizes(&self) -> Vec<Name> {
         let around = self.context().iter().map(|l| &l.name);
         let known: HashSet<&Name> = around.filter(|name| name.size().is_some()).collect();
@@ -31,7 +31,7 @@ impl Nest {
         for l in self.context() {
             add(&l.name);
         }
-        found.sort_by_key(derivation);
+        found.sort_by_key(Name::derivation);
         found
     }
 
@@ -92,6 +92,47 @@ impl Nest {
         data.instance = None;
         Nest(Arc::new(data))
     }
+
+    /// The sizes in trees and definitions as loops, outermost first.
+    pub(super) fn loops_of_sizes(trees: &[Tree], definition: &[Expr], known: &[Loop]) -> Vec<Loop> {
+        let mut found: Vec<Name> = known.iter().map(|l| l.name.clone()).collect();
+        let mut add = |name: &Name| {
+            if !found.contains(name) {
+                found.push(name.clone());
+            }
+        };
+        definition.iter().for_each(|e| e.for_each_size(&mut add));
+        trees.iter().for_each(|tree| for_each_size(tree, &mut add));
+        if found.len() == known.len() {
+            return known.to_vec();
+        }
+        Nest::size_loops(found)
+    }
+
+    /// Sizes, and the sizes that they are derived from, as loops, outermost first.
+    pub fn size_loops(mut found: Vec<Name>) -> Vec<Loop> {
+        // A derived size needs the sizes that it is made of.
+        let mut next = 0;
+        while let Some(name) = found.get(next).cloned() {
+            let of = name.size().and_then(|size| size.of.as_ref());
+            for (part, _) in of.iter().flat_map(|quotient| &quotient.terms) {
+                if !found.contains(part) {
+                    found.push(part.clone());
+                }
+            }
+            next += 1;
+        }
+        let divisor = |name: &Name| {
+            let of = name.size().and_then(|size| size.of.as_ref());
+            of.map_or(0, |quotient| quotient.divisor)
+        };
+        found.sort_by_key(|name| std::cmp::Reverse((name.derivation(), divisor(name))));
+        let ranges: Vec<Range> = (0..found.len()).map(|k| range(&found, k)).collect();
+        let loops = found.into_iter().zip(ranges);
+        loops
+            .map(|(name, range)| Loop::serial(name, range, Vec::new()))
+            .collect()
+    }
 }
 
 /// The value of a size: a given one, that of its quotient, or the likely one.
@@ -124,56 +165,6 @@ fn at(tree: &Tree, value: &dyn Fn(&Name) -> Option<i64>) -> Tree {
         })),
         Tree::Local(tensor) => Tree::Local(tensor.at_sizes(value)),
     }
-}
-
-/// The sizes in trees and definitions as loops, outermost first.
-pub(super) fn loops_of(trees: &[Tree], definition: &[Expr], known: &[Loop]) -> Vec<Loop> {
-    let mut found: Vec<Name> = known.iter().map(|l| l.name.clone()).collect();
-    let mut add = |name: &Name| {
-        if !found.contains(name) {
-            found.push(name.clone());
-        }
-    };
-    definition.iter().for_each(|e| e.for_each_size(&mut add));
-    trees.iter().for_each(|tree| for_each_size(tree, &mut add));
-    if found.len() == known.len() {
-        return known.to_vec();
-    }
-    size_loops(found)
-}
-
-/// The sizes, and those that they are derived from, as loops, outermost first.
-pub fn size_loops(mut found: Vec<Name>) -> Vec<Loop> {
-    // A derived size needs the sizes that it is made of.
-    let mut next = 0;
-    while let Some(name) = found.get(next).cloned() {
-        let of = name.size().and_then(|size| size.of.as_ref());
-        for (part, _) in of.iter().flat_map(|quotient| &quotient.terms) {
-            if !found.contains(part) {
-                found.push(part.clone());
-            }
-        }
-        next += 1;
-    }
-    let divisor = |name: &Name| {
-        let of = name.size().and_then(|size| size.of.as_ref());
-        of.map_or(0, |quotient| quotient.divisor)
-    };
-    found.sort_by_key(|name| std::cmp::Reverse((derivation(name), divisor(name))));
-    let ranges: Vec<Range> = (0..found.len()).map(|k| range(&found, k)).collect();
-    let loops = found.into_iter().zip(ranges);
-    loops
-        .map(|(name, range)| Loop::serial(name, range, Vec::new()))
-        .collect()
-}
-
-/// How many quotients it takes to derive a size.
-fn derivation(name: &Name) -> usize {
-    let of = name.size().and_then(|size| size.of.as_ref());
-    of.map_or(0, |quotient| {
-        let parts = quotient.terms.iter().map(|(part, _)| derivation(part));
-        1 + parts.max().unwrap_or(0)
-    })
 }
 
 /// The range of size `k`, whose bounds have only sizes before it.

@@ -111,6 +111,7 @@ pub fn parse_affine(text: &str) -> Result<Affine, String> {
 /// [`ParseError`] names the first line that does not fit.
 pub fn parse_expr(text: &str) -> Result<Expr, ParseError> {
     let Split {
+        sizes,
         tensors,
         lines,
         errors,
@@ -119,7 +120,7 @@ pub fn parse_expr(text: &str) -> Result<Expr, ParseError> {
     if let Some(error) = errors.into_iter().next() {
         return Err(error);
     }
-    match (lines.as_slice(), tensors.as_slice()) {
+    let expr = match (lines.as_slice(), tensors.as_slice()) {
         ([], [tensor]) => Ok(Expr::of_tensor(tensor.clone())),
         ([line], _) if line.indent == 0 => line.read(&tensors, Cursor::root),
         ([_, _, ..], _) => pieces(&lines, &tensors),
@@ -127,7 +128,8 @@ pub fn parse_expr(text: &str) -> Result<Expr, ParseError> {
             let first = lines.get(1).copied().unwrap_or_else(|| line(1, ""));
             Err(first.wrong("expected declarations and an expression".to_owned()))
         }
-    }
+    };
+    Ok(expr?.substitute(&|name| of_size(&sizes, name)))
 }
 
 /// A line without indentation.
