@@ -8,6 +8,7 @@
 //! | Which values are known before an assignment gives ranges? | [`shape::ranges_so_far`] |
 //! | And for all iterators? | [`shape::all_ranges_so_far`] |
 //! | And for quotients and remainders of iterators? | [`shape::ranges_of_digits`] |
+//! | Which end has the range of an index, in terms of sizes? | `iterator_range::extreme` |
 //! | Which shape does an expression have? | [`shape::virtual_shape`] |
 //! | Does an iterator list have one entry for each dimension? | [`shape::check_rank`] |
 //! | Do several iterators in one index give different values? | [`mixed_radix::is_injective`] |
@@ -21,6 +22,8 @@
 //! | Which trees are there, where, in which loops? | [`position::walk`] |
 //! | From where do how many iterations of a range run? | [`bounds::extent`] |
 //! | Is an affine expression at least 0 in all iterations of loops? | [`facts::is_nonnegative`] |
+//! | Which value is it at most? | [`facts::most`] |
+//! | And in terms of sizes? | [`facts::greatest_for_sizes`] |
 //! | Which bounds of the loops in trees does no other one imply? | [`implied::simplified`] |
 //! | And for the ranges of a chain of loops? | [`implied::simplified_chain`] |
 //! | Which ranges do loops have in another order? | [`project::permuted_ranges`] |

@@ -9,12 +9,34 @@ use std::sync::Arc;
 
 /// The extents of a tensor's dimensions. Rank 0 is a scalar. An extent is a number of at least 1, or
 /// an affine expression of sizes, which may be 0 when the kernel is called.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+///
+/// Shapes that differ only in likely sizes are equal.
+#[derive(Clone, Debug)]
 pub struct Shape {
     /// The extents at the likely sizes.
     extents: Arc<[u64]>,
     /// The extents, if one of them has sizes.
     dims: Option<Arc<[Affine]>>,
+}
+
+impl PartialEq for Shape {
+    fn eq(&self, other: &Shape) -> bool {
+        match (&self.dims, &other.dims) {
+            (None, None) => self.extents == other.extents,
+            (own, others) => own == others,
+        }
+    }
+}
+
+impl Eq for Shape {}
+
+impl std::hash::Hash for Shape {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        match &self.dims {
+            None => self.extents.hash(state),
+            Some(dims) => dims.hash(state),
+        }
+    }
 }
 
 /// Why a list of integers is not a shape.

@@ -111,11 +111,7 @@ impl Refusal {
         match error {
             TrialError::Code { label, nest, error } => {
                 // The proof is for all sizes, also if the variant runs at some.
-                let of_sizes = |nest: Nest| match nest.instance_of() {
-                    Some((of, _)) => of.clone(),
-                    None => nest,
-                };
-                let nests: Vec<Nest> = nest.into_iter().map(of_sizes).collect();
+                let nests: Vec<Nest> = nest.iter().map(|n| n.with_sizes().clone()).collect();
                 let error = match error {
                     NoCode::Race { race, .. } => NoCode::Race { nest: 0, race },
                     other => other,

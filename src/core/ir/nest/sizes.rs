@@ -85,6 +85,11 @@ impl Nest {
         Some((&instance.nest, &instance.values))
     }
 
+    /// The nest with sizes that this is an instance of. Any other nest is its own.
+    pub fn with_sizes(&self) -> &Nest {
+        self.instance_of().map_or(self, |(nest, _)| nest)
+    }
+
     /// The nest as if its numbers had never been sizes.
     #[must_use]
     pub fn specialized(&self) -> Nest {

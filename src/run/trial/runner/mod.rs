@@ -156,7 +156,8 @@ impl Kept {
         let kernel =
             codegen::generate_with_own(&variant.nests, &symbol, reductions, target, &is_own)?;
         self.compared.push(kernel.clone());
-        self.nests.extend_from_slice(&variant.nests);
+        let with_sizes = variant.nests.iter().map(Nest::with_sizes);
+        self.nests.extend(with_sizes.cloned());
         self.emitted.push(variant.clone());
         Ok(kernel)
     }
