@@ -5,7 +5,9 @@ use super::replay::one_step;
 use super::{Calls, NoTrace};
 use crate::analysis::position;
 use crate::apply::builds;
-use crate::ir::{Arg, Elem, Expr, Given, Invocation, LoopRef, Nest, Node, Step, Taken, Tensor};
+use crate::ir::{
+    Arg, Elem, Expr, Given, Invocation, LoopRef, Name, Nest, Node, Size, Step, Taken, Tensor,
+};
 use crate::lower::build::written;
 use std::sync::Arc;
 
@@ -20,6 +22,9 @@ pub fn script(nest: &Nest, calls: Calls) -> Result<String, NoTrace> {
         nests: 0,
         calls,
     };
+    let mut sizes = Vec::new();
+    collect_sizes(nest, &mut sizes);
+    program.lines.extend(sizes.iter().map(size_declaration));
     let mut inner = Vec::new();
     collect_tensors(nest, &mut inner);
     for tensor in &inner {
@@ -28,6 +33,42 @@ pub fn script(nest: &Nest, calls: Calls) -> Result<String, NoTrace> {
     let last = program.chain(nest)?;
     program.lines.push(last);
     Ok(program.lines.join("\n"))
+}
+
+/// The sizes in assignments. Steps that make sizes make them again.
+fn collect_sizes(nest: &Nest, found: &mut Vec<Name>) {
+    for arg in nest.path().steps().iter().flat_map(|s| &s.args) {
+        match arg {
+            Arg::Expr(expr) => {
+                let new = expr.sizes().into_iter();
+                found.extend(new.filter(|name| !found.contains(name)).collect::<Vec<_>>());
+            }
+            Arg::Nest(nest) => collect_sizes(nest, found),
+            _ => {}
+        }
+    }
+}
+
+fn size_declaration(name: &Name) -> String {
+    let size = name.size().cloned().unwrap_or_default();
+    if let Some(quotient) = &size.of {
+        return format!("let {name} = {quotient};");
+    }
+    let usual = Size::default();
+    let facts = [
+        ("least", size.least, usual.least),
+        ("most", size.most, usual.most),
+        ("multiple", size.multiple, usual.multiple),
+        ("likely", size.likely, usual.likely),
+    ];
+    let facts = facts.iter().filter(|(_, value, usual)| value != usual);
+    let facts: Vec<String> = facts
+        .map(|(fact, value, _)| format!("{fact}: {value}"))
+        .collect();
+    match facts.as_slice() {
+        [] => format!("let {name} = size(\"{name}\");"),
+        facts => format!("let {name} = size(\"{name}\", #{{{}}});", facts.join(", ")),
+    }
 }
 
 fn collect_tensors(nest: &Nest, found: &mut Vec<Tensor>) {
