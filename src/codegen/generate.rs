@@ -130,7 +130,8 @@ pub fn generate_with_own(
     target: &Target,
     is_own: &dyn Fn(&Param) -> bool,
 ) -> Result<Kernel, NoCode> {
-    if let Some((sized, values)) = instances_of(nests) {
+    if let Some(values) = values_of_sizes(nests) {
+        let sized: Vec<Nest> = nests.iter().map(|n| n.with_sizes().clone()).collect();
         let kernel = generate_with_own(&sized, symbol, reductions, target, is_own)?;
         return Ok(kernel.at_sizes(&values));
     }
@@ -533,15 +534,11 @@ fn with_likely(sizes: &[Name]) -> Vec<(Name, i64)> {
     likely.collect()
 }
 
-/// The nests with sizes that all of `nests` are instances of, at the same sizes, with these.
-fn instances_of(nests: &[Nest]) -> Option<(Vec<Nest>, Vec<(Name, i64)>)> {
+/// The values of the sizes that nests are at. `None` if no nest is an instance of one with sizes, or
+/// if they are at different sizes.
+fn values_of_sizes(nests: &[Nest]) -> Option<Vec<(Name, i64)>> {
     let mut values: Vec<(Name, i64)> = Vec::new();
-    let mut sized = Vec::with_capacity(nests.len());
-    for nest in nests {
-        let Some((of, own)) = nest.instance_of() else {
-            sized.push(nest.clone());
-            continue;
-        };
+    for (_, own) in nests.iter().filter_map(Nest::instance_of) {
         for (name, value) in own {
             match values.iter().find(|(known, _)| known == name) {
                 Some((_, known)) if known != value => return None,
@@ -549,9 +546,8 @@ fn instances_of(nests: &[Nest]) -> Option<(Vec<Nest>, Vec<(Name, i64)>)> {
                 None => values.push((name.clone(), *value)),
             }
         }
-        sized.push(of.clone());
     }
-    (!values.is_empty()).then_some((sized, values))
+    (!values.is_empty()).then_some(values)
 }
 
 /// The most steps of a path that the C spells out.

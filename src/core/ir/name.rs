@@ -380,11 +380,11 @@ mod tests {
             of_rest.size().map(|size| (size.least, size.most)),
             Some((0, 1))
         );
-        let cases: [(&[(&Name, i64)], (i64, i64)); 4] = [
-            (&rest, (0, 23)),
-            (&[(&by_4, 4), (&by_8, -8)], (0, 4)),
-            (&[(&size, 1), (&by_24, -24), (&of_rest, -16)], (0, 15)),
-            (&[(&by_8, 8), (&by_24, -24), (&of_rest, -16)], (0, 8)),
+        let cases = [
+            (rest.to_vec(), (0, 23)),
+            (vec![(&by_4, 4), (&by_8, -8)], (0, 4)),
+            (vec![(&size, 1), (&by_24, -24), (&of_rest, -16)], (0, 15)),
+            (vec![(&by_8, 8), (&by_24, -24), (&of_rest, -16)], (0, 8)),
         ];
         for (terms, ends) in cases {
             let terms: Vec<_> = terms.iter().map(|(n, c)| ((*n).clone(), *c)).collect();

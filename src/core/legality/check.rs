@@ -121,7 +121,7 @@ fn decide(nests: &[Nest], reductions: Reductions) -> Verdict {
 /// The first access that leaves its tensor. The questions about values miss it if the tensor is
 /// local or the value is dead.
 pub(super) fn outside(nests: &[Nest]) -> Result<Option<Violation>, Undecided> {
-    for (nest, outside) in nests.iter().map(|n| first_outside(n)).enumerate() {
+    for (nest, outside) in nests.iter().map(first_outside).enumerate() {
         match outside {
             None => {}
             Some(Outside {

@@ -293,8 +293,8 @@ impl Splitting {
                 .filter_map(|r| r.given.as_ref())
                 .flat_map(Range::bounds)
                 .flat_map(Affine::iterators)
-                .cloned()
                 .filter(|name| !names.contains(name))
+                .cloned()
                 .collect();
             match made {
                 Err(Refused::NoNest(NoNest::Shape(_))) if !open.is_empty() => names.extend(open),
