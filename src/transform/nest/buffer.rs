@@ -6,6 +6,7 @@
 use super::resolve::{body_of, chain, find_scope};
 use crate::analysis::footprint::{AccessKind, Side, Use, footprint, uses};
 use crate::analysis::position::Position;
+use crate::analysis::verify::MAX_LOCAL;
 use crate::failure::Parameter;
 use crate::ir::{
     Affine, Expr, Fill, Index, Lineage, Loop, Name, Nest, Range, Role, Shape, Stmt, Tensor, Tree,
@@ -195,6 +196,12 @@ impl<'a> Buffer<'a> {
     pub(super) fn new(name: Name, source: &'a Tensor, sides: Vec<Side>, order: &[usize]) -> Self {
         let extents = order.iter().map(|d| sides[*d].extent);
         let shape = Shape::of_extents(extents.filter(|extent| *extent > 1));
+        let bytes = shape.elements().saturating_mul(source.elem().size() as u64);
+        let shape = match bytes > MAX_LOCAL {
+            // If sizes leave it open, the refusal shows them, not the greatest number.
+            true => Shape::of_virtual_dims(order.iter().map(|d| sides[*d].count()).collect()),
+            false => shape,
+        };
         Buffer {
             local: Tensor::new(shape, source.elem()).named(name),
             source,

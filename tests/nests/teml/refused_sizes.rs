@@ -43,7 +43,7 @@ pub fn sizes() -> Vec<Case> {
         from: Vec::new(),
         to: vec![h],
     };
-    let named_alike = "size N\nf64 A[N]\nfor N in 0..4\n  A[N] = 1";
+    let named_alike = "size N\nf64 A[N]\nfor N in 1..4\n  A[0] = 1";
     let copies =
         nest("size N\nf64 A[N], T[N]\nfor i in 0..N\n  T[i] = 1\nfor j in 0..N\n  A[j] = T[j]");
     let loops = nest("size N\nf64 A[N]\nfor i in 0..N\n  A[i] = 1");
@@ -77,7 +77,8 @@ pub fn sizes() -> Vec<Case> {
             vec![Arg::Expr(strided), Arg::Arrow(to)],
             "the range of `h` in `2*h` in dimension 1 of A (extent N) cannot be inferred: its bounds \
              are not affine in the sizes",
-        ),
+        )
+        .at(1),
         Case::new(
             &LOCALIZE,
             vec![Arg::Nest(copies), Arg::Word("T".to_owned())],
@@ -86,8 +87,9 @@ pub fn sizes() -> Vec<Case> {
         Case::new(
             &NEST,
             vec![Arg::Word(named_alike.to_owned())],
-            "the loop `N` has the name of a size",
-        ),
+            "line 1, column 1: the loop `N` has the name of a size",
+        )
+        .at(0),
         Case::new(
             &STRIPMINE,
             blocks,
