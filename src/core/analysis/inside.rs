@@ -313,7 +313,7 @@ mod tests {
 
     /// Each loop is bounded by the two around it.
     #[test]
-    fn many_combinations_of_bounds_are_open() {
+    fn many_combinations_of_bounds_need_isl() {
         let mut loops = vec![
             (0, span(form(0, &[]), form(100, &[]))),
             (1, span(form(0, &[]), form(100, &[]))),
@@ -323,10 +323,12 @@ mod tests {
             inner.lower = vec![form(-1, &[(v - 1, 1)]), form(-2, &[(v - 2, 1)])];
             loops.push((v, inner));
         }
-        assert_eq!(
-            stays(&form(0, &[(59, 1)]), &form(100, &[]), &loops),
-            Stays::Open
-        );
+        let found = stays(&form(0, &[(59, 1)]), &form(100, &[]), &loops);
+        match crate::poly::available() {
+            // Each loop begins one before the loop around it.
+            Ok(_) => assert!(matches!(found, Stays::Leaves(-58, _)), "{found:?}"),
+            Err(_) => assert_eq!(found, Stays::Open),
+        }
     }
 
     #[test]
