@@ -23,64 +23,52 @@ const ASKED: usize = 256;
 /// An expression of sizes that another one is at most, in all iterations of `chain`. `None` if none
 /// is found.
 pub fn greatest_for_sizes(index: &Affine, chain: &[&Loop]) -> Option<Affine> {
-    fn search(index: &Affine, chain: &[&Loop], left: &mut usize) -> Option<Affine> {
-        if index.is_fixed() {
-            return Some(index.clone());
-        }
-        let inner = chain.iter().rposition(|l| index.mentions(&l.name))?;
-        let (l, around) = chain[..=inner].split_last()?;
-        let (bounds, shift) = if index.coefficient(&l.name) > 0 {
-            (&l.range.upper, -1)
-        } else {
-            (&l.range.lower, 0)
-        };
-        let mut found: Option<Affine> = None;
-        for bound in bounds {
-            *left = left.checked_sub(1)?;
-            let last = bound.plus_constant(shift);
-            let at = index.substitute(&|name| (*name == l.name).then(|| last.clone()));
-            let Some(new) = search(&at, around, left) else {
-                continue;
-            };
-            let is_less = found
-                .as_ref()
-                .is_none_or(|known| known.minus(&new).as_constant().is_some_and(|less| less > 0));
-            if is_less {
-                found = Some(new);
-            }
-        }
-        found
-    }
-    search(index, chain, &mut MAX_TRIED.clone())
+    greatest(index, chain, Affine::is_fixed, &mut MAX_TRIED.clone())
 }
 
 /// A number that an expression is at most, in all iterations of `chain`. `None` if none is found.
 pub fn most(index: &Affine, chain: &[&Loop]) -> Option<i64> {
-    fn search(index: &Affine, chain: &[&Loop], left: &mut usize) -> Option<i64> {
-        if let Some(value) = index.as_constant() {
-            return Some(value);
-        }
-        let inner = chain.iter().rposition(|l| index.mentions(&l.name))?;
-        let (l, around) = chain[..=inner].split_last()?;
-        let (bounds, shift) = if index.coefficient(&l.name) > 0 {
-            (&l.range.upper, -1)
-        } else {
-            (&l.range.lower, 0)
-        };
-        let mut least = None;
-        for bound in bounds {
-            *left = left.checked_sub(1)?;
-            let last = bound.plus_constant(shift);
-            let at = index.substitute(&|name| (*name == l.name).then(|| last.clone()));
-            if at.is_in_limits()
-                && let Some(value) = search(&at, around, left)
-            {
-                least = Some(least.map_or(value, |known: i64| known.min(value)));
-            }
-        }
-        least
+    let is_number = |index: &Affine| index.as_constant().is_some();
+    greatest(index, chain, is_number, &mut MAX_TRIED.clone())?.as_constant()
+}
+
+/// The least expression that `is_end` accepts among those that bounds of loops put in place of the
+/// index. `left` is the budget of bounds.
+fn greatest(
+    index: &Affine,
+    chain: &[&Loop],
+    is_end: fn(&Affine) -> bool,
+    left: &mut usize,
+) -> Option<Affine> {
+    if is_end(index) {
+        return Some(index.clone());
     }
-    search(index, chain, &mut MAX_TRIED.clone())
+    let inner = chain.iter().rposition(|l| index.mentions(&l.name))?;
+    let (l, around) = chain[..=inner].split_last()?;
+    let (bounds, shift) = if index.coefficient(&l.name) > 0 {
+        (&l.range.upper, -1)
+    } else {
+        (&l.range.lower, 0)
+    };
+    let mut found: Option<Affine> = None;
+    for bound in bounds {
+        *left = left.checked_sub(1)?;
+        let last = bound.plus_constant(shift);
+        let at = index.substitute(&|name| (*name == l.name).then(|| last.clone()));
+        if !at.is_in_limits() {
+            continue;
+        }
+        let Some(new) = greatest(&at, around, is_end, left) else {
+            continue;
+        };
+        let is_less = found
+            .as_ref()
+            .is_none_or(|known| known.minus(&new).as_constant().is_some_and(|less| less > 0));
+        if is_less {
+            found = Some(new);
+        }
+    }
+    found
 }
 
 /// Whether an index is provably nonnegative in all iterations of a chain of loops, outermost first.

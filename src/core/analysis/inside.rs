@@ -3,8 +3,8 @@
 //!
 //! The greatest and the least value follow from the bounds, from the innermost loop outwards. That
 //! is exact if every loop runs. Otherwise the search enumerates values of the outer loops while the
-//! answer is open. Iterations and bounds have budgets. Beyond them, the polyhedral library decides. If it
-//! cannot, the answer is [`Stays::Open`].
+//! answer is open. Iterations and bounds have budgets. Beyond them, the polyhedral library decides.
+//! If it cannot, the answer is [`Stays::Open`].
 
 use crate::poly::{self, Assumed, Linear, Piece, Relation, is_stopped};
 

@@ -95,8 +95,8 @@ impl IteratorRange {
         Some(values.div_ceil(range.step.unsigned_abs()))
     }
 
-    /// The number of its values, in terms of sizes. A range may have bounds with
-    /// iterators, or several bounds that sizes leave open. Then the box around it counts.
+    /// The number of its values, in terms of sizes. A range may have bounds with iterators, or
+    /// several bounds that sizes leave open. Then the box around it counts.
     pub fn dim(&self) -> Affine {
         let sized = self.given.as_ref().filter(|range| {
             let mut sizes = range.bounds().flat_map(Affine::sizes);

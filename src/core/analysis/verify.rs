@@ -14,9 +14,9 @@
 //! 8. Nests have at most [`MAX_DEPTH`] levels and [`MAX_TREES`] loops and statements, and
 //!    coefficients stay in the limits of `Affine`.
 //!
-//! 9. A local tensor has a unique name and at most [`MAX_LOCAL`] bytes. A sequence, with everything
-//!    in it, declares it once and uses it only after that. Sequences that are not in each other may
-//!    declare the same one.
+//! 9. A local tensor has a unique name, numbers as extents, and at most [`MAX_LOCAL`] bytes. A
+//!    sequence, with everything in it, declares it once and uses it only after that. Sequences that
+//!    are not in each other may declare the same one.
 //!
 //! Rules 6 to 9 depend on the user's requests and are refused. Violations of the others are bugs.
 
@@ -90,8 +90,7 @@ pub enum Invalid {
         /// Its size.
         bytes: u64,
     },
-    /// Invariants 1 to 5.
-    /// A local tensor's extent depends on sizes.
+    /// Invariant 9: a local tensor's extents are numbers.
     #[error(
         "the local tensor {tensor} would have the shape {shape}, and local tensors need numbers"
     )]

@@ -100,16 +100,7 @@ impl Expr {
                 found.push(name.clone());
             }
         });
-        let mut next = 0;
-        while let Some(name) = found.get(next).cloned() {
-            let of = name.size().and_then(|size| size.of.as_ref());
-            for (part, _) in of.iter().flat_map(|quotient| &quotient.terms) {
-                if !found.contains(part) {
-                    found.push(part.clone());
-                }
-            }
-            next += 1;
-        }
+        Name::add_parts(&mut found);
         found.sort_by_key(Name::derivation);
         found
     }

@@ -156,6 +156,20 @@ impl Name {
         }
     }
 
+    /// Adds the sizes from which the derived ones among `found` are made.
+    pub(super) fn add_parts(found: &mut Vec<Name>) {
+        let mut next = 0;
+        while let Some(name) = found.get(next).cloned() {
+            let of = name.size().and_then(|size| size.of.as_ref());
+            for (part, _) in of.iter().flat_map(|quotient| &quotient.terms) {
+                if !found.contains(part) {
+                    found.push(part.clone());
+                }
+            }
+            next += 1;
+        }
+    }
+
     /// How many quotients it takes to derive a size: 0 for any other name.
     pub(super) fn derivation(&self) -> usize {
         let of = self.size().and_then(|size| size.of.as_ref());
@@ -226,6 +240,19 @@ impl Size {
             likely: multiple.max(self.least).min(self.most),
             ..self.clone()
         }
+    }
+
+    /// The facts that were given, by their names in scripts.
+    pub fn facts(&self) -> Vec<(&'static str, i64)> {
+        let usual = Size::default();
+        let facts = [
+            ("least", self.least, usual.least),
+            ("most", self.most, usual.most),
+            ("multiple", self.multiple, usual.multiple),
+            ("likely", self.likely, usual.likely),
+        ];
+        let given = facts.iter().filter(|(_, value, usual)| value != usual);
+        given.map(|(fact, value, _)| (*fact, *value)).collect()
     }
 
     /// Whether a number is one of its values.
@@ -325,7 +352,7 @@ pub(super) fn ends_of_sum(terms: &[(Name, i64)], offset: i64) -> Option<(i64, i6
         let Some(of) = name.size()?.of.as_ref().filter(|of| c % of.divisor == 0) else {
             continue;
         };
-        // divisor*quotient is the dividend without a rest in 0..divisor.
+        // divisor*quotient is the dividend without a remainder in 0..divisor.
         let by = c / of.divisor;
         let mut left: Vec<(Name, i64)> = terms.to_vec();
         left.remove(k);

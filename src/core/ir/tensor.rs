@@ -145,6 +145,12 @@ impl Shape {
         }
     }
 
+    /// All elements, as the region of a fill.
+    pub fn whole(&self) -> Vec<(Affine, Affine)> {
+        let dims = self.dims().into_iter();
+        dims.map(|extent| (Affine::constant(0), extent)).collect()
+    }
+
     /// The extents, if no extent has sizes.
     pub fn numbers(&self) -> Option<&[u64]> {
         self.dims.is_none().then_some(&self.extents)

@@ -15,7 +15,7 @@ use super::domain::Domain;
 use super::elem::Elem;
 use super::expr::{Expr, Index, Node};
 use super::function::{BinaryOp, Function};
-use super::name::{Name, Size};
+use super::name::Name;
 use super::nest::{Loop, Nest, Tree};
 use super::range::Range;
 use super::statement::{Fill, Stmt};
@@ -49,20 +49,17 @@ fn write_sizes(f: &mut Formatter<'_>, sizes: &[Name]) -> fmt::Result {
         let Some(size) = name.size() else {
             return String::new();
         };
-        let usual = Size::default();
-        let fact = |word: &str, value: i64, usual: i64| match value == usual {
-            true => String::new(),
-            false => format!(" {word} {value}"),
-        };
-        match &size.of {
-            Some(quotient) => format!(" = {quotient}"),
-            None => [
-                fact("least", size.least, usual.least),
-                fact("most", size.most, usual.most),
-                fact("multiple", size.multiple, usual.multiple),
-            ]
-            .concat(),
+        if let Some(quotient) = &size.of {
+            return format!(" = {quotient}");
         }
+        // The likely value is no part of the meaning.
+        let facts = size
+            .facts()
+            .into_iter()
+            .filter(|(fact, _)| *fact != "likely");
+        facts
+            .map(|(fact, value)| format!(" {fact} {value}"))
+            .collect()
     };
     let (plain, others): (Vec<&Name>, Vec<&Name>) =
         sizes.iter().partition(|name| facts(name).is_empty());

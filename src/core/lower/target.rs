@@ -93,8 +93,7 @@ impl Target<'_> {
         elsewhere: Option<Constant>,
     ) -> Result<Option<First>, NoNest> {
         let elem = self.tensor.elem();
-        let dims = self.tensor.shape().dims().into_iter();
-        let whole: Vec<_> = dims.map(|extent| (Affine::constant(0), extent)).collect();
+        let whole = self.tensor.shape().whole();
         let region = self.region(ranges);
         let elsewhere = elsewhere.filter(|_| region.as_ref() != Ok(&whole));
         let mut loops = Vec::new();

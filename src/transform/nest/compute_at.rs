@@ -235,13 +235,7 @@ impl Part {
     fn fill(&self, fill: &Fill) -> Tree {
         Tree::Fill(Arc::new(Fill {
             target: self.local.clone(),
-            region: self
-                .local
-                .shape()
-                .dims()
-                .into_iter()
-                .map(|n| (Affine::constant(0), n))
-                .collect(),
+            region: self.local.shape().whole(),
             ..fill.clone()
         }))
     }

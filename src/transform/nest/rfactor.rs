@@ -275,13 +275,7 @@ impl Partials {
     fn fill(&self, reduction: Reduction) -> Tree {
         Tree::Fill(Arc::new(Fill {
             target: self.local.clone(),
-            region: self
-                .local
-                .shape()
-                .dims()
-                .into_iter()
-                .map(|n| (Affine::constant(0), n))
-                .collect(),
+            region: self.local.shape().whole(),
             value: reduction.identity(self.local.elem()),
             origin: None,
         }))

@@ -505,7 +505,8 @@ fn largest_extent(lower: &Affine, upper: &[Affine], around: &Bounds) -> i64 {
     largest.unwrap_or(0).max(0)
 }
 
-/// The numbers of blocks from `origin` on: the least of them counts. Also a limit of the last one. `None` if the sizes do not limit them.
+/// The numbers of blocks from `origin` on, of which the least counts, and a number that the last one
+/// is at most. `None` if the sizes do not limit them.
 fn block_counts(
     nest: &Nest,
     origin: &Affine,

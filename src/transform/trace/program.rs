@@ -6,7 +6,7 @@ use super::{Calls, NoTrace};
 use crate::analysis::position;
 use crate::apply::builds;
 use crate::ir::{
-    Arg, Elem, Expr, Given, Invocation, LoopRef, Name, Nest, Node, Size, Step, Taken, Tensor,
+    Arg, Elem, Expr, Given, Invocation, LoopRef, Name, Nest, Node, Step, Taken, Tensor,
 };
 use crate::lower::build::written;
 use std::sync::Arc;
@@ -50,20 +50,15 @@ fn collect_sizes(nest: &Nest, found: &mut Vec<Name>) {
 }
 
 fn size_declaration(name: &Name) -> String {
-    let size = name.size().cloned().unwrap_or_default();
+    let Some(size) = name.size() else {
+        return String::new();
+    };
     if let Some(quotient) = &size.of {
         return format!("let {name} = {quotient};");
     }
-    let usual = Size::default();
-    let facts = [
-        ("least", size.least, usual.least),
-        ("most", size.most, usual.most),
-        ("multiple", size.multiple, usual.multiple),
-        ("likely", size.likely, usual.likely),
-    ];
-    let facts = facts.iter().filter(|(_, value, usual)| value != usual);
+    let facts = size.facts().into_iter();
     let facts: Vec<String> = facts
-        .map(|(fact, value, _)| format!("{fact}: {value}"))
+        .map(|(fact, value)| format!("{fact}: {value}"))
         .collect();
     match facts.as_slice() {
         [] => format!("let {name} = size(\"{name}\");"),

@@ -116,17 +116,7 @@ impl Nest {
 
     /// Sizes, and the sizes that they are derived from, as loops, outermost first.
     pub fn size_loops(mut found: Vec<Name>) -> Vec<Loop> {
-        // A derived size needs the sizes that it is made of.
-        let mut next = 0;
-        while let Some(name) = found.get(next).cloned() {
-            let of = name.size().and_then(|size| size.of.as_ref());
-            for (part, _) in of.iter().flat_map(|quotient| &quotient.terms) {
-                if !found.contains(part) {
-                    found.push(part.clone());
-                }
-            }
-            next += 1;
-        }
+        Name::add_parts(&mut found);
         let divisor = |name: &Name| {
             let of = name.size().and_then(|size| size.of.as_ref());
             of.map_or(0, |quotient| quotient.divisor)
