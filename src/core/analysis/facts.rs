@@ -32,8 +32,8 @@ pub fn most(index: &Affine, chain: &[&Loop]) -> Option<i64> {
     greatest(index, chain, is_number, &mut MAX_TRIED.clone())?.as_constant()
 }
 
-/// The least expression that `is_end` accepts among those that bounds of loops put in place of the
-/// index. `left` is the budget of bounds.
+/// The least expression that bounds of loops put in place of the index, among the expressions that
+/// `is_end` accepts. `left` is the budget of bounds.
 fn greatest(
     index: &Affine,
     chain: &[&Loop],

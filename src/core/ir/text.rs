@@ -52,7 +52,7 @@ fn write_sizes(f: &mut Formatter<'_>, sizes: &[Name]) -> fmt::Result {
         if let Some(quotient) = &size.of {
             return format!(" = {quotient}");
         }
-        // The likely value is no part of the meaning.
+        // The likely value is not a part of the meaning.
         let facts = size
             .facts()
             .into_iter()

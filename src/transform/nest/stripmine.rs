@@ -505,8 +505,8 @@ fn largest_extent(lower: &Affine, upper: &[Affine], around: &Bounds) -> i64 {
     largest.unwrap_or(0).max(0)
 }
 
-/// The numbers of blocks from `origin` on, of which the least counts, and a number that the last one
-/// is at most. `None` if the sizes do not limit them.
+/// The numbers of blocks from `origin` on, and a number that the last of them is at most. The least
+/// of the numbers counts. `None` if the sizes do not limit them.
 fn block_counts(
     nest: &Nest,
     origin: &Affine,
