@@ -5,6 +5,7 @@
 //! refused.
 
 use super::c::printer::{Printed, asked, comment, print};
+use super::dispatch::dispatch;
 use super::kernel::{Header, Kernel, Param, Role, Vectors, parameter, pointer};
 use super::plan::tree::Context;
 use super::plan::{self, Plan, Stage};
@@ -136,7 +137,21 @@ pub fn generate_with_own(
         return Ok(kernel.at_sizes(&values));
     }
     symbol::check(symbol).map_err(NoCode::Symbol)?;
+    if nests.iter().any(|nest| !nest.variants().is_empty()) {
+        return dispatch(nests, symbol, reductions, target, is_own);
+    }
     let proof = check(nests, reductions)?;
+    emit(nests, ("", symbol), proof, target, is_own)
+}
+
+/// The function of proved nests without variants, after its linkage.
+pub(super) fn emit(
+    nests: &[Nest],
+    (linkage, symbol): (&str, &str),
+    proof: Proof,
+    target: &Target,
+    is_own: &dyn Fn(&Param) -> bool,
+) -> Result<Kernel, NoCode> {
     let params = params(nests)?;
     let sizes = sizes(nests, &params)?;
     let spelling = {
@@ -181,7 +196,7 @@ pub fn generate_with_own(
     Ok(Kernel {
         symbol: symbol.to_owned(),
         headers,
-        function: function(symbol, &sizes, &passed, &comments, &printed),
+        function: function((linkage, symbol), &sizes, &passed, &comments, &printed),
         sizes: with_likely(&sizes.of_caller),
         params: kept,
         proof,
@@ -198,6 +213,11 @@ pub fn check(nests: &[Nest], reductions: Reductions) -> Result<Proof, NoCode> {
     if nests.is_empty() {
         return Err(NoCode::Nothing);
     }
+    if nests.iter().any(|nest| !nest.variants().is_empty()) {
+        let plans = Nest::plans(nests).into_iter();
+        let mut proofs = plans.map(|(_, plan)| check(&plan, reductions));
+        return proofs.try_fold(Proof::Proved, |weakest, proof| Ok(weakest.and(proof?)));
+    }
     for nest in nests {
         if let Some(l) = nest.outer_loops().last() {
             let outer = l.name.clone();
@@ -212,6 +232,17 @@ pub fn check(nests: &[Nest], reductions: Reductions) -> Result<Proof, NoCode> {
     })?;
     params(nests)?;
     Ok(proof)
+}
+
+/// The plan of nests with variants for which [`check`] refuses code. Other nests are their own.
+pub fn at_fault(nests: &[Nest], reductions: Reductions) -> Vec<Nest> {
+    let plans = Nest::plans(nests).into_iter();
+    let mut plans = plans.map(|(_, plan)| plan);
+    let fault = plans.find(|plan| check(plan, reductions).is_err());
+    let has_variants = nests.iter().any(|nest| !nest.variants().is_empty());
+    fault
+        .filter(|_| has_variants)
+        .unwrap_or_else(|| nests.to_vec())
 }
 
 /// The plans of nests after each pass, for readers. Nothing is proved.
@@ -416,7 +447,7 @@ fn comments(
 
 /// The function, after its comments and the functions that it calls.
 fn function(
-    symbol: &str,
+    (linkage, symbol): (&str, &str),
     sizes: &Sizes,
     params: &[Param],
     comments: &str,
@@ -450,7 +481,7 @@ fn function(
     }
     let _ = write!(
         c,
-        "{attributes}void {symbol}(\n    {params})\n{{\n{derived}{promises}{body}}}\n"
+        "{linkage}{attributes}void {symbol}(\n    {params})\n{{\n{derived}{promises}{body}}}\n"
     );
     c
 }
@@ -528,7 +559,7 @@ fn sizes(nests: &[Nest], params: &[Param]) -> Result<Sizes, NoCode> {
     Ok(Sizes { of_caller, derived })
 }
 
-fn with_likely(sizes: &[Name]) -> Vec<(Name, i64)> {
+pub(super) fn with_likely(sizes: &[Name]) -> Vec<(Name, i64)> {
     let sizes = sizes.iter();
     let likely = sizes.filter_map(|name| Some((name.clone(), name.size()?.likely)));
     likely.collect()

@@ -1,7 +1,7 @@
 //! Kernels: C text, and what a caller needs to know.
 
 use crate::elem::c_type;
-use crate::ir::{Name, Tensor};
+use crate::ir::{Affine, Name, Tensor};
 use crate::legality::Proof;
 use crate::target::Target;
 use std::collections::BTreeSet;
@@ -166,7 +166,9 @@ impl Kernel {
             *number = value(name).unwrap_or(*number);
         }
         for param in &mut self.params {
-            param.tensor = param.tensor.at_sizes(&value);
+            param.tensor = param
+                .tensor
+                .at_sizes(&|name| value(name).map(Affine::constant));
         }
         self
     }

@@ -6,6 +6,7 @@
 use teml_core::{analysis, ir, legality, target};
 
 mod c;
+mod dispatch;
 mod elem;
 mod generate;
 mod kernel;
@@ -17,8 +18,8 @@ mod unit;
 
 pub use elem::c_type;
 pub use generate::{
-    NoCode, check, definition_of_size, generate, generate_for, generate_with_own, outer_vectors,
-    stages, unproved,
+    NoCode, at_fault, check, definition_of_size, generate, generate_for, generate_with_own,
+    outer_vectors, stages, unproved,
 };
 pub use kernel::{ALIGNMENT, Header, Kernel, Param, Role, Vectors, pointer};
 pub use plan::tree as planned;

@@ -4,8 +4,8 @@
 //! the step made and ended.
 
 use super::args::Args;
-use super::failure::{Error, bug};
-use super::nest::{build::BUILD, sweep::SWEEP, text::NEST};
+use super::failure::{Error, bug, refusal};
+use super::nest::{build::BUILD, prefer::PREFER, sweep::SWEEP, text::NEST};
 use super::op::{Op, Value};
 use super::operation;
 use crate::analysis::verify::verify;
@@ -40,6 +40,15 @@ fn applied(
     args: &[Arg],
     step: &dyn Fn(&'static str, &[Arg]) -> Arc<Step>,
 ) -> Result<Value, Error> {
+    let of_several = args.iter().filter_map(Arg::as_nest);
+    let mut of_several = of_several.filter(|nest| !nest.variants().is_empty());
+    if op.name != PREFER.name
+        && let Some(nest) = of_several.next()
+    {
+        let error = refusal("the nest has variants for some sizes, and each is a plan of its own");
+        let error = error.help("take the steps on the plans, before `prefer` or `dispatch`");
+        return Err(op.failed(error.on(nest, [])));
+    }
     let called = Args::of(op.params, args, &replay).and_then(|args| (op.call)(&args));
     let value = called.map_err(|error| op.failed(error))?;
     let Value::Nest(nest) = value else {

@@ -5,8 +5,8 @@ use super::failure::{Error, mistake};
 use super::param::{Kind, Param, Takes};
 use super::refusals::unnamed;
 use crate::ir::{
-    Affine, Arg, Arrow, Comparison, Domain, Elem, Expr, Iters, LoopRef, Name, Nest, Number, Path,
-    Tensor, parse_affine,
+    Affine, Arg, Arrow, Comparison, Condition, Domain, Elem, Expr, Iters, LoopRef, Name, Nest,
+    Number, Path, Tensor, parse_affine,
 };
 
 /// The nest that an operation transforms.
@@ -178,6 +178,15 @@ impl Takes for Place {
                 "{text:?} is not an index expression such as \"8*k + 8\": {what}"
             ))
         })
+    }
+}
+
+impl Takes for Condition {
+    const KIND: Kind = Kind::Condition;
+    type Value<'a> = Condition;
+
+    fn decode(arg: &Arg, parameter: &str) -> Result<Condition, Error> {
+        Condition::parse(Text::decode(arg, parameter)?).map_err(mistake)
     }
 }
 

@@ -139,6 +139,8 @@ pub static OPS: &[&Op] = &[
     &nest::stream::STREAM,
     &nest::annotate::ANNOTATE,
     &nest::plain_loops::PLAIN_LOOPS,
+    &nest::specialize::SPECIALIZE,
+    &nest::prefer::PREFER,
     &nest::assume::ASSUME,
     &nest::at::AT,
 ];

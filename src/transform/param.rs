@@ -100,6 +100,8 @@ pub enum Kind {
     Index,
     /// An index expression such as `8*k + 8`, or its text.
     Place,
+    /// A condition on sizes such as `"N <= 32"`, or values such as `#{N: 4}`.
+    Condition,
     /// A list of iterators such as `[i, j]`.
     Iters,
     /// A list of iterators such as `[i, j]`, or of dimensions, counted from 1, such as `[1, 2]`.

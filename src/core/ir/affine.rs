@@ -36,6 +36,16 @@ impl Affine {
         }
     }
 
+    /// The size `name`. Where it is a multiple of a number, that number is a factor.
+    pub fn size(name: Name) -> Affine {
+        let multiple = name.size().map_or(1, |size| size.multiple);
+        let whole = Affine::iterator(name);
+        let quotient = (multiple > 1).then(|| whole.quotient_of_sizes(multiple));
+        quotient
+            .flatten()
+            .map_or(whole, |quotient| quotient.times(multiple))
+    }
+
     /// The iterators and their coefficients, by name.
     pub fn terms(&self) -> &[(Name, i64)] {
         &self.terms

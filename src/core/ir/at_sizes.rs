@@ -1,4 +1,5 @@
-//! Expressions whose sizes are replaced by numbers, and the sizes that occur in them.
+//! Expressions whose sizes are replaced, by numbers or by other sizes, and the sizes that occur in
+//! them.
 
 use super::affine::Affine;
 use super::domain::Domain;
@@ -7,9 +8,9 @@ use super::name::Name;
 use super::tensor::Tensor;
 
 impl Tensor {
-    /// The same tensor with sizes replaced by numbers.
+    /// The same tensor with sizes replaced.
     #[must_use]
-    pub fn at_sizes(&self, value: &dyn Fn(&Name) -> Option<i64>) -> Tensor {
+    pub fn at_sizes(&self, value: &dyn Fn(&Name) -> Option<Affine>) -> Tensor {
         if self.shape().is_sized() {
             self.with_shape(self.shape().at_sizes(value))
         } else {
@@ -19,21 +20,20 @@ impl Tensor {
 }
 
 impl Expr {
-    /// The same expression with sizes replaced by numbers.
+    /// The same expression with sizes replaced.
     #[must_use]
-    pub fn at_sizes(&self, value: &dyn Fn(&Name) -> Option<i64>) -> Expr {
-        let number = |name: &Name| value(name).map(Affine::constant);
+    pub fn at_sizes(&self, value: &dyn Fn(&Name) -> Option<Affine>) -> Expr {
         let node = match self.map_parts(&|part| part.at_sizes(value)).node() {
             Node::Access { tensor, index } => Node::Access {
                 tensor: tensor.at_sizes(value),
                 index: match index {
                     Index::At(index) => {
-                        Index::At(index.iter().map(|a| a.substitute(&number)).collect())
+                        Index::At(index.iter().map(|a| a.substitute(value)).collect())
                     }
                     other => other.clone(),
                 },
             },
-            Node::Index(index) => Node::Index(index.substitute(&number)),
+            Node::Index(index) => Node::Index(index.substitute(value)),
             Node::Binary {
                 op,
                 shape,
@@ -63,7 +63,7 @@ impl Expr {
             } => Node::Reduce {
                 reduction: *reduction,
                 over: over.clone(),
-                within: within.substitute(&number),
+                within: within.substitute(value),
                 shape: shape.at_sizes(value),
                 body: body.clone(),
             },
@@ -84,7 +84,7 @@ impl Expr {
             } => Node::Assign {
                 target: target.clone(),
                 value: assigned.clone(),
-                within: within.substitute(&number),
+                within: within.substitute(value),
                 elsewhere: *elsewhere,
             },
             other @ (Node::Constant(_) | Node::Pieces { .. }) => other.clone(),

@@ -6,6 +6,7 @@
 mod affine;
 mod at_sizes;
 mod closest;
+mod condition;
 mod constant;
 mod digit;
 mod domain;
@@ -30,6 +31,7 @@ mod text;
 
 pub use affine::Affine;
 pub use closest::closest;
+pub use condition::{Accepted, Condition};
 pub use constant::Constant;
 pub use digit::Digit;
 pub use domain::Domain;

@@ -167,14 +167,13 @@ impl Shape {
         self.dims.is_some()
     }
 
-    /// The shape with sizes replaced by numbers. Extents below 0 are 0.
+    /// The shape with sizes replaced. Extents below 0 are 0.
     #[must_use]
-    pub fn at_sizes(&self, value: &dyn Fn(&Name) -> Option<i64>) -> Shape {
+    pub fn at_sizes(&self, value: &dyn Fn(&Name) -> Option<Affine>) -> Shape {
         let Some(dims) = &self.dims else {
             return self.clone();
         };
-        let number = |name: &Name| value(name).map(Affine::constant);
-        let dims = dims.iter().map(|dim| dim.substitute(&number));
+        let dims = dims.iter().map(|dim| dim.substitute(value));
         Shape::of_virtual_dims(dims.collect())
     }
 

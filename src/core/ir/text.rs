@@ -45,22 +45,6 @@ impl Display for Expr {
 
 /// The declarations of sizes: those without facts together, and a line for each other one.
 fn write_sizes(f: &mut Formatter<'_>, sizes: &[Name]) -> fmt::Result {
-    let facts = |name: &Name| {
-        let Some(size) = name.size() else {
-            return String::new();
-        };
-        if let Some(quotient) = &size.of {
-            return format!(" = {quotient}");
-        }
-        // The likely value is not a part of the meaning.
-        let facts = size
-            .facts()
-            .into_iter()
-            .filter(|(fact, _)| *fact != "likely");
-        facts
-            .map(|(fact, value)| format!(" {fact} {value}"))
-            .collect()
-    };
     let (plain, others): (Vec<&Name>, Vec<&Name>) =
         sizes.iter().partition(|name| facts(name).is_empty());
     let plain: Vec<&str> = plain.into_iter().map(Name::as_str).collect();
@@ -73,14 +57,53 @@ fn write_sizes(f: &mut Formatter<'_>, sizes: &[Name]) -> fmt::Result {
     Ok(())
 }
 
+/// What a declaration says of a size, after its name.
+fn facts(name: &Name) -> String {
+    let Some(size) = name.size() else {
+        return String::new();
+    };
+    if let Some(quotient) = &size.of {
+        return format!(" = {quotient}");
+    }
+    // The likely value is not a part of the meaning.
+    let facts = size.facts().into_iter();
+    let facts = facts.filter(|(fact, _)| *fact != "likely");
+    facts
+        .map(|(fact, value)| format!(" {fact} {value}"))
+        .collect()
+}
+
 impl Display for Nest {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write_sizes(f, &self.sizes())?;
         write_declarations(f, &self.tensors())?;
-        self.lines()
-            .iter()
-            .try_for_each(|line| write!(f, "\n{line}"))
+        if self.variants().is_empty() {
+            let lines = self.lines();
+            return lines.iter().try_for_each(|line| write!(f, "\n{line}"));
+        }
+        for variant in self.variants() {
+            write!(f, "\nwhere {}:", variant.condition())?;
+            let declared = self.sizes();
+            for size in variant
+                .sizes()
+                .iter()
+                .filter(|size| !declared.contains(size))
+            {
+                write!(f, "\n  size {size}{}", facts(size))?;
+            }
+            write_plan(f, variant)?;
+        }
+        f.write_str("\notherwise:")?;
+        write_plan(f, self)
     }
+}
+
+/// One of several plans of a nest.
+fn write_plan(f: &mut Formatter<'_>, plan: &Nest) -> fmt::Result {
+    plan.lines().into_iter().try_for_each(|line| {
+        let depth = line.depth + 1;
+        write!(f, "\n{}", Line { depth, ..line })
+    })
 }
 
 /// A line of a printed nest.

@@ -29,7 +29,16 @@ use crate::ir::{Name, Nest, Tree};
 use crate::poly::{Error, Parameters};
 
 /// Whether `nests`, in order, compute their definition.
+///
+/// Of nests with variants, all plans have to, each at the sizes that it is for.
 pub fn check(nests: &[Nest], reductions: Reductions) -> Verdict {
+    if nests.iter().any(|nest| !nest.variants().is_empty()) {
+        let plans = Nest::plans(nests).into_iter();
+        let mut verdicts = plans.map(|(_, plan)| check(&plan, reductions));
+        return verdicts
+            .find(|v| *v != Verdict::Legal)
+            .unwrap_or(Verdict::Legal);
+    }
     if !nests.is_empty() && nests.iter().all(is_as_built) {
         return Verdict::Legal;
     }

@@ -3,6 +3,7 @@
 //! Nothing else in the project decides legality:
 //! - [`check()`] proves it, shows a violation, or says what it could not decide;
 //! - [`prove`] is the condition for generating code;
+//! - [`needs()`] finds the sizes at which they do;
 //! - [`BatchProver`] judges many variants of one nest;
 //! - [`Steps`] judges steps applied to a legal nest, only where they changed it;
 //! - [`dependences()`] are the constraints on a scheduler;
@@ -34,6 +35,7 @@ mod limit;
 mod memo;
 mod memory;
 mod misread;
+mod needs;
 mod order;
 mod pairs;
 pub mod partition;
@@ -65,6 +67,7 @@ pub use dependences::{ParametricDependence, dependences, inputs};
 pub use inplace::{InPlace, Run, in_place, is_compatible};
 pub use limit::{together, within};
 pub use memo::{Inquiry, Verdicts, remembered};
+pub use needs::needs;
 pub use proof::{Proof, Refused, prove};
 pub use reassociation::Reductions;
 pub use steps::{Kept, Numbered, Steps};

@@ -27,6 +27,17 @@ pub enum Proof {
     Unproved(String),
 }
 
+impl Proof {
+    /// The weaker one of two proofs.
+    #[must_use]
+    pub fn and(self, other: Proof) -> Proof {
+        match other {
+            Proof::Proved => self,
+            weaker => weaker,
+        }
+    }
+}
+
 /// The note for readers of code and tables; empty if all is proved.
 impl fmt::Display for Proof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -61,6 +72,11 @@ pub enum Refused {
 /// # Errors
 /// [`Refused`], unless a nest is assumed to be correct.
 pub fn prove(nests: &[Nest], reductions: Reductions) -> Result<Proof, Refused> {
+    if nests.iter().any(|nest| !nest.variants().is_empty()) {
+        let plans = Nest::plans(nests).into_iter();
+        let mut proofs = plans.map(|(_, plan)| prove(&plan, reductions));
+        return proofs.try_fold(Proof::Proved, |weakest, proof| Ok(weakest.and(proof?)));
+    }
     let reasons = || -> Vec<String> {
         let assumptions = nests.iter().filter_map(Nest::assumption);
         assumptions.map(str::to_owned).collect()

@@ -29,6 +29,7 @@ pub fn check(bench: &Bench, nests: &[Nest], of: Option<&[Nest]>) -> Checked {
         let bench = bench.lock();
         (bench.reductions(), bench.control.clone())
     };
+    let nests = &codegen::at_fault(nests, reductions);
     let verdict = match (legality::check(nests, reductions), unset(bench, nests)) {
         (Verdict::Legal, Some(violation)) => Verdict::Illegal(Box::new(violation)),
         (verdict, _) => verdict,
@@ -40,7 +41,7 @@ pub fn check(bench: &Bench, nests: &[Nest], of: Option<&[Nest]>) -> Checked {
         Verdict::Illegal(_) | Verdict::Undecided(_) => None,
     };
     Checked {
-        nests: nests.into(),
+        nests: nests.as_slice().into(),
         verdict: Arc::new(verdict),
         refused: refused.map(Arc::new),
         reductions,
@@ -125,7 +126,10 @@ impl Checked {
                 .flat_map(|n| n.lines())
                 .map(|line| format!("  {line}")),
         );
-        lines.extend(help(violation, &repair).map(|help| format!("  help: {help}")));
+        lines.extend(
+            help(violation, &repair, &self.nests, self.reductions)
+                .map(|help| format!("  help: {help}")),
+        );
         lines.join("\n")
     }
 }

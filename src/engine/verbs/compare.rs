@@ -27,7 +27,7 @@ pub fn compare(
 ) -> Result<(Vec<Variant>, Option<Ranking>), Refusal> {
     let variants = applied(bench, variants)?;
     check_awkward(bench, &variants)?;
-    let variants = sizes::at(&variants, &[]);
+    let variants = sizes::at(&variants, &sizes::likely(&variants));
     let labels = variants.iter().map(|v| v.label.as_str());
     let flops = variants.first().map_or(0.0, trial::flops);
     let mut table = Growing::new(labels, flops);
@@ -49,7 +49,7 @@ pub fn compare(
 /// # Errors
 /// The reference cannot be computed.
 pub fn measure(bench: &Bench, variants: Vec<Variant>) -> Result<Option<Ranking>, Refusal> {
-    let variants = sizes::at(&variants, &[]);
+    let variants = sizes::at(&variants, &sizes::likely(&variants));
     let ranking = examined(bench, variants, &mut |_| Vec::new(), Runner::measure)?;
     let failed = ranking.iter().flat_map(|ranking| &ranking.tried);
     for failed in failed.filter_map(|tried| tried.as_ref().err()) {
@@ -72,7 +72,7 @@ pub fn run(bench: &Bench, nests: &[Nest]) -> Result<Vec<(Tensor, Values)>, Refus
     let nests = nests.to_vec();
     let variants = vec![Variant { label, nests }];
     check_awkward(bench, &variants)?;
-    let variants = sizes::at(&variants, &[]);
+    let variants = sizes::at(&variants, &sizes::likely(&variants));
     note_outer_vectors(bench, &variants);
     examined(bench, variants, &mut |_| Vec::new(), Runner::run)
 }

@@ -1,9 +1,9 @@
 //! Why a verb did nothing, in words: scripts add the line, programs and the REPL show it as it is.
 
-use crate::codegen::NoCode;
+use crate::codegen::{self, NoCode};
 use crate::diag::{self, Diagnostic};
-use crate::ir::Nest;
-use crate::legality::{Reductions, Violation};
+use crate::ir::{Name, Nest};
+use crate::legality::{self, Reductions, Violation};
 use crate::transform::{Repair, repair};
 use crate::trial::{Blame, Equality, TrialError};
 
@@ -79,11 +79,12 @@ impl Refusal {
         let repair = repair(nests, violation, reductions);
         let notes = notes(violation, nests, &repair);
         let refusal = notes.into_iter().fold(Refusal::new(what), Refusal::note);
-        refusal.maybe_help(help(violation, &repair))
+        refusal.maybe_help(help(violation, &repair, nests, reductions))
     }
 
     /// Nests for which there is no C.
     pub fn no_code(error: &NoCode, nests: &[Nest], reductions: Reductions) -> Refusal {
+        let nests = &codegen::at_fault(nests, reductions);
         let refusal = Refusal::new(error.to_string());
         let refusal = match error {
             NoCode::Race { nest, race } => match nests.get(*nest) {
@@ -169,12 +170,40 @@ pub(super) fn notes(violation: &Violation, nests: &[Nest], repair: &Repair) -> V
 }
 
 /// The legal alternatives, or general help if there are none.
-pub(super) fn help(violation: &Violation, repair: &Repair) -> Option<String> {
-    if repair.suggestions.is_empty() {
+pub(super) fn help(
+    violation: &Violation,
+    repair: &Repair,
+    nests: &[Nest],
+    reductions: Reductions,
+) -> Option<String> {
+    let steps = if repair.suggestions.is_empty() {
         violation.help()
     } else {
         Some(repair.suggestions.join("; "))
-    }
+    };
+    let sizes = at_likely_sizes(violation, nests, reductions);
+    let help: Vec<String> = steps.into_iter().chain(sizes).collect();
+    (!help.is_empty()).then(|| help.join("; "))
+}
+
+/// The condition under which nests are legal, if it holds at the likely sizes.
+fn at_likely_sizes(
+    violation: &Violation,
+    nests: &[Nest],
+    reductions: Reductions,
+) -> Option<String> {
+    let Violation::AtSizes { .. } = violation else {
+        return None;
+    };
+    let condition = legality::needs(nests, reductions).ok()?;
+    let sizes: Vec<Name> = nests.iter().flat_map(Nest::sizes).collect();
+    let likely = |name: &Name| {
+        let found = sizes.iter().find(|known| *known == name)?;
+        Some(found.size()?.likely)
+    };
+    (!condition.is_empty() && condition.holds(&likely)).then(|| {
+        format!("it is legal where {condition}: `dispatch([plan], other)` runs it only there")
+    })
 }
 
 /// Adds notes to the refusal of a variant whose definition and results differ from the first one's.

@@ -1,7 +1,7 @@
 //! The numbers at which nests with sizes are checked and timed.
 
 use super::Variant;
-use crate::ir::{Name, Nest, Size};
+use crate::ir::{Accepted, Name, Nest, Size};
 
 /// The sizes of nests, without derived ones, in the order of their first use.
 pub fn sizes(nests: &[Nest]) -> Vec<Name> {
@@ -15,10 +15,32 @@ pub fn sizes(nests: &[Nest]) -> Vec<Name> {
     found
 }
 
-/// The sizes of all variants.
+/// The sizes of all variants, with the facts that hold for each of them.
 pub fn of_variants(variants: &[Variant]) -> Vec<Name> {
     let nests: Vec<Nest> = variants.iter().flat_map(|v| v.nests.clone()).collect();
-    sizes(&nests)
+    let sizes = sizes(&nests).into_iter();
+    let narrowed = sizes.map(|name| {
+        let conditions = nests.iter().map(Nest::condition);
+        let own = conditions.filter_map(|condition| condition.of_size(&name));
+        let all = nests
+            .iter()
+            .flat_map(Nest::sizes)
+            .filter(|other| *other == name);
+        let facts = all.filter_map(|other| Some(Accepted::of(other.size()?)));
+        let size = own
+            .chain(facts)
+            .try_fold(name.size()?.clone(), |size, of| of.within(&size));
+        // Without a common value, the results of variants differ, and the check says so.
+        Some(size.map_or_else(|| name.clone(), |size| name.with_size(size)))
+    });
+    narrowed.flatten().collect()
+}
+
+/// The likely sizes of variants, which all of them are for.
+pub fn likely(variants: &[Variant]) -> Vec<(Name, i64)> {
+    let sizes = of_variants(variants).into_iter();
+    let likely = sizes.filter_map(|name| Some((name.clone(), name.size()?.likely)));
+    likely.collect()
 }
 
 /// The variants at these sizes. Sizes that are left out are the likely ones.
@@ -34,13 +56,18 @@ pub fn at(variants: &[Variant], values: &[(Name, i64)]) -> Vec<Variant> {
     at.collect()
 }
 
+/// Naive code is quick enough up to this size, also where a condition begins or ends there.
+const LARGEST: i64 = 4096;
+
 /// Sizes at which every plan is checked before it is timed: none, one, primes on both sides of
-/// usual tiles, and numbers beside each divisor of the variants.
+/// usual tiles, numbers beside each divisor of the variants, and numbers on both sides of each
+/// condition of a plan.
 pub fn awkward(variants: &[Variant]) -> Vec<Vec<(Name, i64)>> {
     let nests = || variants.iter().flat_map(|v| &v.nests);
     let sizes = of_variants(variants);
     let mut divisors: Vec<i64> = Vec::new();
-    for name in nests().flat_map(Nest::sizes) {
+    let plans = || nests().flat_map(|nest| nest.variants().iter().chain([nest]));
+    for name in plans().flat_map(Nest::sizes) {
         let of = name.size().and_then(|size| size.of.as_ref());
         divisors.extend(of.map(|quotient| quotient.divisor));
     }
@@ -65,6 +92,19 @@ pub fn awkward(variants: &[Variant]) -> Vec<Vec<(Name, i64)>> {
     for by in divisors.iter().rev().take(2) {
         add(&|k| if k % 2 == 0 { by - 1 } else { by + 1 });
         add(&|k| if k % 2 == 0 { 2 * by } else { 2 * by - 1 });
+    }
+    for condition in nests().flat_map(Nest::variants).map(Nest::condition) {
+        let near = |name: &Name, at: fn(Accepted) -> i64, other: i64| {
+            condition.of_size(name).map_or(other, at)
+        };
+        let least = |of: Accepted| of.least.max(of.multiple);
+        let most = |of: Accepted| of.most.unwrap_or(of.least.max(2 * of.multiple));
+        let beyond = |of: Accepted| of.most.map_or(of.least - 1, |most| most + 1);
+        for at in [least, most, beyond] {
+            if condition.of().iter().all(|(_, of)| at(*of) <= LARGEST) {
+                add(&|k| near(&sizes[k], at, PRIMES[k % PRIMES.len()]));
+            }
+        }
     }
     points
 }

@@ -61,6 +61,38 @@ The types are `\"f64\"`, which holds at first, `\"f32\"`, `\"i32\"` and `\"i64\"
     },
 };
 
+pub(super) static NEEDS: Function = Function {
+    name: "needs",
+    topic: "results",
+    effect: Effect::None,
+    params: &[Parameter::new("nests")],
+    returns: "text",
+    doc: "\
+The sizes at which nests compute what their definition says, as a condition: `needs(plan)`. It is
+empty if they always do.
+
+```rhai
+let m = size(\"M\"); let n = size(\"N\");
+let A = tensor([m, n]);
+let y = einsum(\"ij->i\", A);
+let plan = build(y).stripmine(\"j\", 256).parallelize(\"j_o\");
+print(needs(plan));
+```
+
+```text
+N <= 256
+```
+
+The condition is proved. It need not be the weakest one: violations are excluded one by one, by a
+bound or a divisor of one size. `dispatch` runs the plan where the condition holds. If none is found,
+the error shows two iterations, as that of `codegen` does.",
+    call: |call| {
+        let nests = call.nests(0)?;
+        let needs = verbs::needs(call.bench(), &nests).map_err(|refusal| call.refused(refusal))?;
+        Ok(Dynamic::from(needs.to_string()))
+    },
+};
+
 pub(super) static CHECK: Function = Function {
     name: "check",
     topic: "results",

@@ -1,7 +1,7 @@
-//! `size` and `specialize`: numbers that a kernel gets when it is called.
+//! `size`: a number that a kernel gets when it is called.
 
 use crate::binding::call::{Call, Effect, Function, Parameter};
-use crate::ir::{Affine, Name, Nest, Size};
+use crate::ir::{Affine, Name, Size};
 use crate::messages::fail::Failure;
 use crate::values::Index;
 use crate::verbs;
@@ -42,7 +42,8 @@ all optional. Proofs rely on the first three. Schedules and cost models assume t
 likely size, and results do not depend on it. `--set M=100` sets it, and `--size mini` makes it tiny.
 
 `compare` and `run` first check variants with sizes at small sizes that no tile divides, and then time
-them at the likely ones. `specialize` gives the nest at given numbers.",
+them at the likely ones. `specialize` makes a plan for some sizes, and `dispatch` chooses one of
+several when the kernel is called.",
     call: |call| {
         let text = call.text(0)?;
         let name = Name::new(&text).map_err(|error| call.refuse(&error.to_string()).argument(0))?;
@@ -62,46 +63,8 @@ them at the likely ones. `specialize` gives the nest at given numbers.",
             let what = format!("{} is not a value of `{text}`: it is in {}", size.likely, in_words(&size));
             return Err(call.refuse(&what));
         }
-        let multiple = size.multiple;
-        let size = name.with_size(size);
-        let whole = Affine::iterator(size);
-        let affine = match multiple {
-            1 => whole,
-            multiple => match whole.quotient_of_sizes(multiple) {
-                Some(quotient) => quotient.times(multiple),
-                None => whole,
-            },
-        };
+        let affine = Affine::size(name.with_size(size));
         Ok(Dynamic::from(Index { affine, undeclared: false }))
-    },
-};
-
-pub(super) static SPECIALIZE: Function = Function {
-    name: "specialize",
-    topic: "steps",
-    effect: Effect::None,
-    params: &[Parameter::new("nest"), Parameter::new("sizes")],
-    returns: "nest",
-    doc: "\
-The nest with numbers for its sizes: `specialize(plan, #{M: 100, N: 200})`. Its C is for these alone.
-Sizes that are left out are the likely ones.
-
-```rhai
-let n = size(\"N\");
-let x = tensor([n]);
-let y = eq(2 * x, [i]);
-print(specialize(build(y), #{N: 10}));
-```
-
-```text
-f64 y[10], x[10]
-for i in 0..10
-  y[i] = 2 * x[i]
-```",
-    call: |call| {
-        let nest = call.nest(0)?;
-        let values = values(call, 1, std::slice::from_ref(&nest))?;
-        Ok(Dynamic::from(nest.at_sizes(&values).specialized()))
     },
 };
 
@@ -150,41 +113,4 @@ fn in_words(size: &Size) -> String {
         multiple => format!(", and a multiple of {multiple}"),
     };
     format!("{}..={}{multiples}", size.least, size.most)
-}
-
-/// Argument `k` as values of sizes of nests.
-pub(super) fn values(call: &Call, k: usize, nests: &[Nest]) -> Result<Vec<(Name, i64)>, Failure> {
-    let expected = "a map of sizes such as `#{M: 100}`";
-    let map: Map = call.get(k, expected)?;
-    values_of(call, k, &map, nests)
-}
-
-pub(super) fn values_of(
-    call: &Call,
-    k: usize,
-    map: &Map,
-    nests: &[Nest],
-) -> Result<Vec<(Name, i64)>, Failure> {
-    let expected = "a map of sizes such as `#{M: 100}`";
-    let sizes = verbs::sizes(nests);
-    let mut values = Vec::with_capacity(map.len());
-    for (key, value) in map {
-        let value = value
-            .as_int()
-            .map_err(|_| call.expected_but(k, expected, value))?;
-        let Some(name) = sizes.iter().find(|name| name.as_str() == key.as_str()) else {
-            let names: Vec<&str> = sizes.iter().map(Name::as_str).collect();
-            let known = match names.as_slice() {
-                [] => "the nest has no sizes".to_owned(),
-                names => format!("the sizes are {}", names.join(", ")),
-            };
-            return Err(call.fail(k, &format!("has `{key}`, and {known}")));
-        };
-        if let Some(size) = name.size().filter(|size| !size.has(value)) {
-            let what = format!("has {name} = {value}, but {name} is in {}", in_words(size));
-            return Err(call.fail(k, &what));
-        }
-        values.push((name.clone(), value));
-    }
-    Ok(values)
 }

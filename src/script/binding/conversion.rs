@@ -18,6 +18,7 @@ use rhai::{Array, Dynamic, FnPtr, Identifier, ImmutableString, Map, Position as 
 const TENSOR_OR_NAME: &str = "a tensor, or the name of one such as `\"A\"`";
 const OPERAND: &str = "a tensor or a number";
 const INDEX: &str = "an index expression such as `2*i + j`";
+const CONDITION: &str = "a condition such as `\"N <= 32\"`, or values of sizes such as `#{N: 4}`";
 const PLACE: &str = "an index expression such as `8*iter(\"k\") + 8`, or its text";
 const LISTS: &str = "a list of iterator lists such as `[[i, k], [k, j]]`";
 const OVER: &str = "a list of iterators such as `[i, j]`, or of dimensions such as `[1, 2]`";
@@ -99,6 +100,20 @@ pub fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
             }
             let index = index_of(call, k, &value)?.ok_or_else(|| call.expected(k, PLACE))?;
             Ok(Arg::Word(index.to_string()))
+        }
+        Kind::Condition => {
+            let value = value(call, k, CONDITION)?;
+            if let Some(text) = value.read_lock::<ImmutableString>() {
+                return Ok(Arg::Word(text.to_string()));
+            }
+            let map: Map = call.get(k, CONDITION)?;
+            let equal = |(name, value): (&Identifier, &Dynamic)| {
+                let value = value.as_int();
+                let value = value.map_err(|_| call.expected(k, CONDITION))?;
+                Ok(format!("{name} == {value}"))
+            };
+            let all: Result<Vec<String>, Failure> = map.iter().map(equal).collect();
+            Ok(Arg::Word(all?.join(" && ")))
         }
         Kind::Options(known) => options(call, k, known).map(Arg::Options),
         Kind::Factors => {

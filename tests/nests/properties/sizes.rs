@@ -10,15 +10,69 @@ use super::{check, config};
 use proptest::prelude::*;
 use teml::ir::{Arg, Name, Nest};
 use teml::legality::{self, Reductions, Verdict, Violation};
-use teml::transform::apply;
 use teml::transform::nest::build::BUILD;
+use teml::transform::nest::prefer::PREFER;
+use teml::transform::nest::specialize::SPECIALIZE;
+use teml::transform::{Value, apply};
 
 /// The nest at some sizes.
 fn at(nest: &Nest, values: &[i64]) -> Nest {
+    let fitted = own_sizes(nest)
+        .into_iter()
+        .zip(values)
+        .map(|(name, value)| {
+            let fitted = name.size().map(|size| size.with_likely(*value).likely);
+            (name, fitted.unwrap_or(*value))
+        });
+    nest.at_sizes(&fitted.collect::<Vec<(Name, i64)>>())
+        .specialized()
+}
+
+/// The sizes that are not derived.
+fn own_sizes(nest: &Nest) -> Vec<Name> {
     let sizes = nest.sizes().into_iter();
     let own = sizes.filter(|name| name.size().is_some_and(|size| size.of.is_none()));
-    let values: Vec<(Name, i64)> = own.zip(values.iter().copied()).collect();
-    nest.at_sizes(&values).specialized()
+    own.collect()
+}
+
+/// A condition on some sizes of a nest.
+fn condition(nest: &Nest, drawn: &[(u8, i64)]) -> Option<String> {
+    let each = own_sizes(nest).into_iter().zip(drawn);
+    let each = each.filter_map(|(name, (kind, number))| match kind {
+        0 => Some(format!("{name} <= {number}")),
+        1 => Some(format!("{name} >= {number}")),
+        2 => Some(format!("{name} % {number} == 0")),
+        3 => Some(format!("{name} == {number}")),
+        _ => None,
+    });
+    let each: Vec<String> = each.collect();
+    (!each.is_empty()).then(|| each.join(" && "))
+}
+
+/// Of two plans, the one for these sizes runs at each of them.
+fn chooses(fallback: &Nest, variant: &Nest, points: &[Vec<i64>]) -> Result<(), TestCaseError> {
+    let args = [fallback, variant].map(|nest| Arg::Nest(nest.clone()));
+    let both = apply(&PREFER, &args, None).and_then(|value| value.nest());
+    let both = both.map_err(|error| {
+        let shown = reproduction(variant);
+        TestCaseError::fail(format!("{}: {}\n{shown}", error.text, variant.condition()))
+    })?;
+    let verdict = legality::check(std::slice::from_ref(&both), Reductions::Reassociate);
+    prop_assert_eq!(verdict, Verdict::Legal);
+    for point in points {
+        let one = at(&both, point);
+        let values: Vec<(Name, i64)> = own_sizes(&both).into_iter().zip(point.clone()).collect();
+        let value = |name: &Name| {
+            let mut values = values.iter();
+            values.find_map(|(known, value)| (known == name).then_some(*value))
+        };
+        let fits = variant.condition().holds(&value);
+        let chosen = if fits { variant } else { fallback };
+        prop_assert_eq!(&one, &chosen.at_sizes(&values));
+        let found = check(std::slice::from_ref(&one));
+        found.map_err(|error| TestCaseError::fail(format!("at {point:?}: {error}")))?;
+    }
+    Ok(())
 }
 
 fn has_partial_results(nest: &Nest) -> bool {
@@ -75,6 +129,8 @@ proptest! {
         mut recipe in recipe(),
         moves in moves(16),
         points in prop::collection::vec(prop::collection::vec(0..6i64, 8), 3),
+        drawn in prop::collection::vec((0..8u8, 1..6i64), 8),
+        when in 0..5usize,
     ) {
         recipe.sized = true;
         let assignment = recipe.assignment("");
@@ -83,16 +139,29 @@ proptest! {
             return Ok(());
         };
         is_right(&nest, &points)?;
+        let built = nest.clone();
         let mut taken = 0;
         for chosen in &moves {
             if taken == 5 {
                 break;
+            }
+            if taken == when && nest.condition().is_empty()
+                && let Some(condition) = condition(&nest, &drawn)
+                && let args = [Arg::Nest(nest.clone()), Arg::Word(condition)]
+                && let Ok(Value::Nest(narrowed)) = apply(&SPECIALIZE, &args, None)
+            {
+                is_right(&narrowed, &points)?;
+                nest = narrowed;
             }
             if let Ok(after) = step(&nest, chosen) {
                 is_right(&after, &points)?;
                 nest = after;
                 taken += 1;
             }
+        }
+        let verdict = legality::check(std::slice::from_ref(&nest), Reductions::Reassociate);
+        if !nest.condition().is_empty() && verdict == Verdict::Legal {
+            chooses(&built, &nest, &points)?;
         }
     }
 }

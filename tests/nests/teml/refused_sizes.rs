@@ -3,6 +3,8 @@
 use crate::teml::refusals::Case;
 use teml::ir::{Affine, Arrow, BinaryOp, Elem, Expr, Index, Name, Nest, Shape, Size, Tensor};
 use teml::transform::nest::localize::LOCALIZE;
+use teml::transform::nest::prefer::PREFER;
+use teml::transform::nest::specialize::SPECIALIZE;
 use teml::transform::nest::stripmine::STRIPMINE;
 use teml::transform::nest::text::NEST;
 use teml::transform::tensor::eq::EQ;
@@ -53,6 +55,17 @@ pub fn sizes() -> Vec<Case> {
         Arg::Int(8),
         Arg::Word("exact".to_owned()),
     ];
+    let plan = nest("size N\nf64 A[N]\nfor i in 0..N\n  A[i] = 1");
+    let other = nest("size N\nf64 A[N]\nfor i in 0..N\n  A[i] = 2");
+    let under = |nest: &Nest, condition: &str| {
+        let args = [Arg::Nest(nest.clone()), Arg::Word(condition.to_owned())];
+        let narrowed = apply(&SPECIALIZE, &args, None);
+        narrowed.and_then(|value| value.nest()).unwrap()
+    };
+    let on = |nest: &Nest, arg: Arg| vec![Arg::Nest(nest.clone()), arg];
+    let small = under(&plan, "N <= 4");
+    let chosen = apply(&PREFER, &on(&plan, Arg::Nest(small.clone())), None);
+    let chosen = chosen.and_then(|value| value.nest()).unwrap();
     let alike = at("A", size("h"), it("h"));
     let of_alike = Arrow {
         from: Vec::new(),
@@ -97,5 +110,51 @@ pub fn sizes() -> Vec<Case> {
         )
         .at(2)
         .because_of(&["i"]),
+        Case::new(
+            &SPECIALIZE,
+            on(&plan, Arg::Word("M <= 4".to_owned())),
+            "the nest has no size `M`: its sizes are N",
+        )
+        .at(1),
+        Case::new(
+            &SPECIALIZE,
+            on(&plan, Arg::Word("N <= M".to_owned())),
+            "`N <= M` is not a comparison of a size with a number, such as `N <= 32`, `N == 4` or \
+             `N % 8 == 0`",
+        )
+        .at(1),
+        Case::new(
+            &SPECIALIZE,
+            on(&small, Arg::Word("N >= 8".to_owned())),
+            "no `N` is left: `N >= 8`, and N <= 4",
+        )
+        .at(1),
+        Case::new(
+            &PREFER,
+            on(&plan, Arg::Nest(plan.clone())),
+            "the variant is for all sizes, so the nest would never run",
+        )
+        .at(1),
+        Case::new(
+            &PREFER,
+            on(&plan, Arg::Nest(under(&other, "N <= 4"))),
+            "the variant computes something else: its definition is another one",
+        )
+        .at(1),
+        Case::new(
+            &PREFER,
+            on(&plan, Arg::Nest(chosen.clone())),
+            "the variant has variants of its own",
+        )
+        .at(1),
+        Case::new(
+            &STRIPMINE,
+            vec![
+                Arg::Nest(chosen),
+                Arg::Loop(LoopRef::Name("i".to_owned())),
+                Arg::Int(8),
+            ],
+            "the nest has variants for some sizes, and each is a plan of its own",
+        ),
     ]
 }

@@ -56,6 +56,8 @@ impl Nest {
         Nest(Arc::new(Data {
             context: self.context_with(&trees, other.definition()),
             instance: None,
+            condition: self.0.condition.and(&other.0.condition).unwrap_or_default(),
+            variants: Arc::new([]),
             trees,
             definition: definition.cloned().collect(),
             parts: parts.cloned().collect(),

@@ -39,6 +39,7 @@ mod tree;
 pub use path::Taken;
 
 use crate::ir::affine::Affine;
+use crate::ir::condition::Condition;
 use crate::ir::domain::Domain;
 use crate::ir::elem::Elem;
 use crate::ir::expr::Expr;
@@ -54,7 +55,7 @@ use std::sync::{Arc, OnceLock};
 
 /// A loop nest, its definition and its path. Cheap to clone.
 ///
-/// Two nests are equal when their trees are.
+/// Two nests are equal when their trees are, and those of their variants.
 #[derive(Clone, Debug)]
 pub struct Nest(Arc<Data>);
 
@@ -79,6 +80,10 @@ struct Data {
     context: Arc<[Loop]>,
     /// The nest with sizes that this one is at some numbers.
     instance: Option<Arc<Instance>>,
+    /// The values of sizes that it is for, if it is not for all.
+    condition: Condition,
+    /// Plans that run in its place where their conditions hold. The first one that fits runs.
+    variants: Arc<[Nest]>,
     /// The names of loops and local tensors elsewhere in that nest.
     beside: Arc<[Name]>,
 }
@@ -282,7 +287,7 @@ pub enum Given {
 
 impl PartialEq for Nest {
     fn eq(&self, other: &Nest) -> bool {
-        self.0.trees == other.0.trees
+        self.0.trees == other.0.trees && self.0.variants == other.0.variants
     }
 }
 
@@ -335,6 +340,8 @@ impl Nest {
             left_to_compiler: false,
             context,
             instance: None,
+            condition: Condition::default(),
+            variants: Arc::new([]),
             beside: Arc::new([]),
         }))
     }
@@ -360,6 +367,8 @@ impl Nest {
             left_to_compiler: self.0.left_to_compiler,
             context: self.0.context.iter().cloned().chain(outer).collect(),
             instance: None,
+            condition: self.0.condition.clone(),
+            variants: Arc::new([]),
             beside: self.0.beside.iter().cloned().chain(beside).collect(),
         }))
     }
@@ -432,6 +441,7 @@ impl Nest {
         let mut data = (*self.0).clone();
         data.context = self.context_with(&trees, &[]);
         (data.trees, data.label, data.instance) = (trees, None, None);
+        data.variants = Arc::new([]);
         Nest(Arc::new(data))
     }
 

@@ -1,4 +1,4 @@
-//! The sizes of a nest, and the nest at numbers for them.
+//! The sizes of a nest, the nest at numbers for them, and its variants for some of them.
 //!
 //! Proofs and bounds see sizes as loops around the nest, outermost. Their ranges are what is known
 //! of the sizes. A derived size comes before the sizes that it is made of, so that bounds are
@@ -6,6 +6,7 @@
 
 use super::{Data, Instance, Loop, Nest, Part, Tree};
 use crate::ir::affine::Affine;
+use crate::ir::condition::Condition;
 use crate::ir::expr::{Expr, Index};
 use crate::ir::name::Name;
 use crate::ir::range::Range;
@@ -42,41 +43,103 @@ impl Nest {
     }
 
     /// The nest with numbers for all sizes. Derived sizes follow from the others, and sizes without
-    /// a number are the likely ones. The new nest knows that it is an instance of this one.
+    /// a number are the likely ones. Of variants, it is the one that runs at these sizes. The new
+    /// nest knows that it is an instance of this one.
     #[must_use]
     pub fn at_sizes(&self, values: &[(Name, i64)]) -> Nest {
         if !self.is_sized() {
             return self.clone();
         }
         let value = |name: &Name| value_of(name, values);
-        let trees =
-            |trees: &[Tree]| -> Vec<Tree> { trees.iter().map(|tree| at(tree, &value)).collect() };
+        let sizes = self.sizes().into_iter();
+        let values: Vec<(Name, i64)> = sizes
+            .filter_map(|name| Some((name.clone(), value(&name)?)))
+            .collect();
+        let known = |name: &Name| {
+            let mut values = values.iter();
+            values.find_map(|(known, value)| (known == name).then_some(*value))
+        };
+        let mut variants = self.variants().iter();
+        let fits = variants.find(|variant| variant.condition().holds(&known));
+        let number = |name: &Name| value_of(name, &values).map(Affine::constant);
+        let mut data = fits.unwrap_or(self).with_sizes_as(&number);
+        data.instance = Some(Arc::new(Instance {
+            nest: self.clone(),
+            values,
+        }));
+        Nest(Arc::new(data))
+    }
+
+    /// The contents with other expressions in place of sizes.
+    fn with_sizes_as(&self, value: &dyn Fn(&Name) -> Option<Affine>) -> Data {
+        let at = |trees: &[Tree]| -> Vec<Tree> { trees.iter().map(|t| at(t, value)).collect() };
         let parts = self.0.parts.iter().map(|part| Part {
-            trees: trees(&part.trees).into(),
+            trees: at(&part.trees).into(),
             ..part.clone()
         });
-        let sizes = self.sizes().into_iter();
-        let of = Instance {
-            nest: self.clone(),
-            values: sizes
-                .filter_map(|name| Some((name.clone(), value(&name)?)))
-                .collect(),
-        };
-        let definition = self.0.definition.iter().map(|e| e.at_sizes(&value));
-        Nest(Arc::new(Data {
-            trees: trees(&self.0.trees),
-            definition: definition.collect(),
-            parts: parts.collect(),
-            context: self
-                .0
-                .context
-                .iter()
-                .filter(|l| l.name.size().is_none())
-                .cloned()
-                .collect(),
-            instance: Some(Arc::new(of)),
+        let parts = parts.collect();
+        let definition = self.0.definition.iter().map(|e| e.at_sizes(value));
+        let (trees, definition) = (at(&self.0.trees), definition.collect::<Vec<_>>());
+        let outer = self.outer_loops().iter().cloned();
+        let sizes = Nest::loops_of_sizes(&trees, &definition, &[]);
+        Data {
+            trees,
+            definition: definition.into(),
+            parts,
+            context: sizes.into_iter().chain(outer).collect(),
+            variants: Arc::new([]),
             ..(*self.0).clone()
-        }))
+        }
+    }
+
+    /// The nest for the sizes at which a condition holds: its facts about sizes are narrower, and
+    /// sizes with one value are numbers.
+    ///
+    /// # Errors
+    /// The size that the nest does not have, or of which no value is left.
+    pub fn under(&self, condition: &Condition) -> Result<Nest, Name> {
+        let sizes = self.sizes();
+        let mut narrowed: Vec<Name> = Vec::new();
+        for (name, accepted) in condition.of() {
+            let known = sizes.iter().find(|known| *known == name);
+            let facts = known.and_then(|known| accepted.within(known.size()?));
+            narrowed.push(name.with_size(facts.ok_or_else(|| name.clone())?));
+        }
+        let value = |name: &Name| narrower(name, &narrowed);
+        let mut data = self.with_sizes_as(&value);
+        let both = self.0.condition.and(condition);
+        data.condition = both.ok_or_else(|| condition.of()[0].0.clone())?;
+        (data.label, data.instance) = (None, None);
+        Ok(Nest(Arc::new(data)))
+    }
+
+    /// The values of sizes that the nest is for. Empty if it is for all.
+    pub fn condition(&self) -> &Condition {
+        &self.0.condition
+    }
+
+    /// The plans that run in place of the nest where their conditions hold. The first one that fits
+    /// runs.
+    pub fn variants(&self) -> &[Nest] {
+        &self.0.variants
+    }
+
+    /// The nest with a variant before its other ones.
+    #[must_use]
+    pub fn preferring(&self, variant: Nest) -> Nest {
+        let mut data = (*self.0).clone();
+        let others = self.variants().iter().cloned();
+        data.variants = std::iter::once(variant).chain(others).collect();
+        (data.label, data.instance) = (None, None);
+        Nest(Arc::new(data))
+    }
+
+    /// The nest without variants: the plan for the sizes that none of them is for.
+    #[must_use]
+    pub fn fallback(&self) -> Nest {
+        let mut data = (*self.0).clone();
+        data.variants = Arc::new([]);
+        Nest(Arc::new(data))
     }
 
     /// The nest with sizes that this is an instance of, with their values.
@@ -96,6 +159,59 @@ impl Nest {
         let mut data = (*self.0).clone();
         data.instance = None;
         Nest(Arc::new(data))
+    }
+
+    /// The plans of nests that run in order, each with the condition under which it runs: the first
+    /// one that fits does. The last one has no condition. All nests of a plan are for the sizes of
+    /// its condition.
+    pub fn plans(nests: &[Nest]) -> Vec<(Condition, Vec<Nest>)> {
+        let mut plans = vec![(Condition::default(), Vec::new())];
+        for nest in nests {
+            let variants = nest.variants().iter();
+            let variants = variants.map(|variant| (variant.condition().clone(), variant.clone()));
+            let own: Vec<_> = variants
+                .chain([(Condition::default(), nest.fallback())])
+                .collect();
+            let longer = plans
+                .iter()
+                .flat_map(|(condition, before): &(Condition, Vec<Nest>)| {
+                    own.iter().filter_map(|(own, next)| {
+                        let plan = before.iter().chain([next]).cloned();
+                        Some((condition.and(own)?, plan.collect()))
+                    })
+                });
+            plans = longer.collect();
+        }
+        let plans = plans.into_iter().filter_map(|(condition, nests)| {
+            let nests = nests.iter().map(|nest| nest.narrowed(&condition).ok());
+            Some((condition.clone(), nests.collect::<Option<Vec<Nest>>>()?))
+        });
+        plans.collect()
+    }
+
+    /// The nest for the sizes at which what a condition says of them holds.
+    ///
+    /// # Errors
+    /// The size of which no value is left.
+    pub fn narrowed(&self, condition: &Condition) -> Result<Nest, Name> {
+        let sizes = self.sizes();
+        let own = condition
+            .of()
+            .iter()
+            .filter(|(name, _)| sizes.contains(name));
+        let mut own = own.map(|(name, accepted)| Condition::on(name.clone(), *accepted));
+        let own = own.try_fold(Condition::default(), |all, one| all.and(&one));
+        match own.filter(|own| !own.is_empty()) {
+            Some(own) => Ok(self.under(&own)?.labelled_as(self)),
+            None => Ok(self.clone()),
+        }
+    }
+
+    fn labelled_as(self, other: &Nest) -> Nest {
+        match other.label() {
+            Some(label) => self.labelled(label.clone()),
+            None => self,
+        }
     }
 
     /// The sizes in trees and definitions as loops, outermost first.
@@ -141,9 +257,30 @@ fn value_of(name: &Name, values: &[(Name, i64)]) -> Option<i64> {
     }
 }
 
-fn at(tree: &Tree, value: &dyn Fn(&Name) -> Option<i64>) -> Tree {
-    let number = |name: &Name| value(name).map(Affine::constant);
-    match tree.substitute(&number) {
+/// A size with narrower facts, as an expression. `None` if the facts are the same.
+fn narrower(name: &Name, narrowed: &[Name]) -> Option<Affine> {
+    if let Some(of) = &name.size()?.of {
+        let is_narrower = |(part, _): &(Name, i64)| narrower(part, narrowed).is_some();
+        if !of.terms.iter().any(is_narrower) {
+            return None;
+        }
+        let sum = Affine::constant(of.offset);
+        let sum = of.terms.iter().fold(sum, |sum, (part, c)| {
+            let own = narrower(part, narrowed);
+            let own = own.unwrap_or_else(|| Affine::iterator(part.clone()));
+            sum.plus(&own.times(*c))
+        });
+        return sum.quotient_of_sizes(of.divisor);
+    }
+    let own = narrowed.iter().find(|known| *known == name)?;
+    Some(match own.size() {
+        Some(size) if size.least == size.most => Affine::constant(size.least),
+        _ => Affine::size(own.clone()),
+    })
+}
+
+fn at(tree: &Tree, value: &dyn Fn(&Name) -> Option<Affine>) -> Tree {
+    match tree.substitute(value) {
         Tree::Loop(l) => Tree::of_loop(Loop {
             // Bounds that are equal to others at these numbers are dropped.
             body: l.body.iter().map(|tree| at(tree, value)).collect(),

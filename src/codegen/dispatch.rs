@@ -1,0 +1,126 @@
+//! One C function for nests with variants: it chooses a plan when it is called.
+
+use super::generate::{NoCode, check, emit};
+use super::kernel::{Header, Kernel, Param, Role, Vectors, parameter, pointer};
+use super::symbol::Spelling;
+use crate::ir::{Condition, Name, Nest, Tensor};
+use crate::legality::{Proof, Reductions};
+use crate::target::Target;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// The function `symbol`, which runs the first plan whose condition holds. Each plan is a static
+/// function before it.
+pub(super) fn dispatch(
+    nests: &[Nest],
+    symbol: &str,
+    reductions: Reductions,
+    target: &Target,
+    is_own: &dyn Fn(&Param) -> bool,
+) -> Result<Kernel, NoCode> {
+    let mut plans: Vec<(Condition, Kernel)> = Vec::new();
+    for (condition, plan) in Nest::plans(nests) {
+        let proof = check(&plan, reductions)?;
+        // Scripts cannot use this name.
+        let name = format!("teml_{symbol}_v{}", plans.len() + 1);
+        let kernel = emit(&plan, ("static ", &name), proof, target, is_own)?;
+        plans.push((condition, kernel));
+    }
+    let Some((_, fallback)) = plans.last() else {
+        return Err(NoCode::Nothing);
+    };
+    let sizes = fallback.sizes.clone();
+    let params = params(&plans);
+    let spelled = spelled(&params);
+    let mut function = String::new();
+    let (mut headers, mut plan): (BTreeSet<Header>, String) =
+        ([Header::Integers].into(), "".into());
+    for (condition, kernel) in &plans {
+        let _ = writeln!(function, "{}", kernel.function);
+        headers.extend(&kernel.headers);
+        let when = match condition.is_empty() {
+            true => "otherwise:".to_owned(),
+            false => format!("where {condition}:"),
+        };
+        let _ = writeln!(plan, "{when}");
+        for line in kernel.plan.lines() {
+            let _ = writeln!(plan, "  {line}");
+        }
+    }
+    let numbers = sizes.iter().map(|(size, _)| format!("int64_t {size}"));
+    let tensors = params.iter().zip(&spelled);
+    let tensors = tensors.map(|(param, spelled)| parameter(spelled, param.role == Role::In));
+    let arguments: Vec<String> = numbers.chain(tensors).collect();
+    let _ = write!(
+        function,
+        "// {symbol} runs one of them.\nvoid {symbol}(\n    {})\n{{\n",
+        arguments.join(",\n    ")
+    );
+    for (condition, kernel) in &plans {
+        let call = call(kernel, &params, &spelled);
+        let _ = match condition.is_empty() {
+            true => writeln!(function, "    {call};"),
+            false => writeln!(
+                function,
+                "    if ({condition}) {{\n        {call};\n        return;\n    }}"
+            ),
+        };
+    }
+    function.push_str("}\n");
+    let proofs = plans.iter().map(|(_, kernel)| kernel.proof.clone());
+    Ok(Kernel {
+        symbol: symbol.to_owned(),
+        headers,
+        function,
+        sizes,
+        params,
+        proof: proofs.fold(Proof::Proved, Proof::and),
+        vectors: Vectors::of(target),
+        plan,
+    })
+}
+
+/// The arguments of all plans, results first.
+fn params(plans: &[(Condition, Kernel)]) -> Vec<Param> {
+    let mut params: Vec<Param> = Vec::new();
+    for param in plans.iter().rev().flat_map(|(_, kernel)| &kernel.params) {
+        match params.iter_mut().find(|p| is_same(p, param)) {
+            Some(known) => known.role = both(known.role, param.role),
+            None => params.push(param.clone()),
+        }
+    }
+    params.sort_by_key(|param| param.role == Role::In);
+    params
+}
+
+fn is_same(one: &Param, other: &Param) -> bool {
+    one.tensor.name() == other.tensor.name()
+}
+
+/// How a function uses an argument that two plans use so.
+fn both(one: Role, other: Role) -> Role {
+    if one == other { one } else { Role::InOut }
+}
+
+/// The tensors of arguments, with their names in C.
+fn spelled(params: &[Param]) -> Vec<Tensor> {
+    let names = params.iter().filter_map(|param| param.tensor.name());
+    let spelling = Spelling::of(names, std::iter::empty::<&Name>());
+    params.iter().map(|p| spelling.tensor(&p.tensor)).collect()
+}
+
+/// The call of a plan's function.
+fn call(kernel: &Kernel, params: &[Param], spelled: &[Tensor]) -> String {
+    let sizes = kernel.sizes.iter().map(|(size, _)| size.to_string());
+    let tensors = kernel.params.iter().filter_map(|own| {
+        let place = params.iter().position(|param| is_same(param, own))?;
+        let name = spelled[place].label();
+        let is_as_passed = pointer(own) == pointer(&params[place]);
+        Some(match is_as_passed {
+            true => name.to_string(),
+            false => format!("({}){name}", pointer(own)),
+        })
+    });
+    let arguments: Vec<String> = sizes.chain(tensors).collect();
+    format!("{}({})", kernel.symbol, arguments.join(", "))
+}

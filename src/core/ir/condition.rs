@@ -1,0 +1,280 @@
+//! Conditions on sizes: which values of them a nest is for.
+//!
+//! A condition says of each size separately what it accepts: `N <= 32 && M % 8 == 0`. Its text is
+//! that of scripts and of C.
+
+use super::integer::gcd;
+use super::name::{Name, Size};
+use std::fmt;
+
+/// What is accepted of sizes. All of it has to hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Condition {
+    of: Vec<(Name, Accepted)>,
+}
+
+/// The values that are accepted of a size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accepted {
+    /// The least one.
+    pub least: i64,
+    /// The greatest one. `None` if all large ones are accepted.
+    pub most: Option<i64>,
+    /// All are multiples of it.
+    pub multiple: i64,
+}
+
+impl Accepted {
+    /// Every value.
+    pub const ALL: Accepted = Accepted {
+        least: 0,
+        most: None,
+        multiple: 1,
+    };
+
+    /// The values of a size.
+    pub fn of(size: &Size) -> Accepted {
+        Accepted {
+            least: size.least,
+            most: Some(size.most),
+            multiple: size.multiple,
+        }
+    }
+
+    /// The values that both accept. `None` if 64 bits do not suffice.
+    fn and(self, other: Accepted) -> Option<Accepted> {
+        let most = match (self.most, other.most) {
+            (Some(own), Some(other)) => Some(own.min(other)),
+            (own, other) => own.or(other),
+        };
+        let common = gcd(self.multiple, other.multiple);
+        Some(Accepted {
+            least: self.least.max(other.least),
+            most,
+            multiple: self.multiple.checked_mul(other.multiple / common)?,
+        })
+    }
+
+    fn has(self, value: i64) -> bool {
+        let is_small = self.most.is_none_or(|most| value <= most);
+        self.least <= value && is_small && value % self.multiple == 0
+    }
+
+    /// The facts about a size of which only these values are left. `None` if there is none.
+    pub fn within(self, size: &Size) -> Option<Size> {
+        let both = self.and(Accepted::of(size))?;
+        let up = both.least.checked_add(both.multiple - 1)?;
+        let least = up / both.multiple * both.multiple;
+        let last = both.most? / both.multiple * both.multiple;
+        let is_limited = both.most != Some(size.most);
+        let size = Size {
+            least,
+            most: if is_limited { last } else { size.most },
+            multiple: both.multiple,
+            ..size.clone()
+        };
+        (least <= last).then(|| size.with_likely(size.likely))
+    }
+}
+
+impl Condition {
+    /// The condition that is written so.
+    ///
+    /// # Errors
+    /// The text says what is wrong with it.
+    pub fn parse(text: &str) -> Result<Condition, String> {
+        let mut condition = Condition::default();
+        for part in text.split("&&") {
+            let (name, accepted) = comparison(part.trim())?;
+            condition = condition
+                .and(&Condition::on(name, accepted))
+                .ok_or_else(|| format!("`{text}` has numbers that are too large"))?;
+        }
+        Ok(condition)
+    }
+
+    /// A condition on one size.
+    pub fn on(name: Name, accepted: Accepted) -> Condition {
+        Condition {
+            of: vec![(name, accepted)],
+        }
+    }
+
+    /// Both conditions. `None` if 64 bits do not suffice.
+    pub fn and(&self, other: &Condition) -> Option<Condition> {
+        let mut of = self.of.clone();
+        for (name, accepted) in &other.of {
+            match of.iter_mut().find(|(known, _)| known == name) {
+                Some((_, own)) => *own = own.and(*accepted)?,
+                None => of.push((name.clone(), *accepted)),
+            }
+        }
+        Some(Condition { of })
+    }
+
+    /// What it accepts of each size that it is about.
+    pub fn of(&self) -> &[(Name, Accepted)] {
+        &self.of
+    }
+
+    /// What it accepts of a size.
+    pub fn of_size(&self, name: &Name) -> Option<Accepted> {
+        let (_, accepted) = self.of.iter().find(|(known, _)| known == name)?;
+        Some(*accepted)
+    }
+
+    /// Whether it holds at values of sizes. A size without a value fails it.
+    pub fn holds(&self, value: &dyn Fn(&Name) -> Option<i64>) -> bool {
+        let mut of = self.of.iter();
+        of.all(|(name, accepted)| value(name).is_some_and(|value| accepted.has(value)))
+    }
+
+    /// Whether it accepts everything.
+    pub fn is_empty(&self) -> bool {
+        self.of.is_empty()
+    }
+}
+
+/// `N <= 32`, `2 <= N`, `N % 8 == 0`.
+fn comparison(text: &str) -> Result<(Name, Accepted), String> {
+    let wrong = || {
+        format!(
+            "`{text}` is not a comparison of a size with a number, such as `N <= 32`, `N == 4` or \
+             `N % 8 == 0`"
+        )
+    };
+    const SIGNS: [(&str, &str); 5] = [
+        ("<=", ">="),
+        (">=", "<="),
+        ("==", "=="),
+        ("<", ">"),
+        (">", "<"),
+    ];
+    let (at, sign, mirrored) = SIGNS
+        .iter()
+        .find_map(|(sign, mirrored)| Some((text.find(sign)?, *sign, *mirrored)))
+        .ok_or_else(wrong)?;
+    let (left, right) = (text[..at].trim(), text[at + sign.len()..].trim());
+    let (left, sign, right) = match left.parse::<i64>() {
+        Ok(_) => (right, mirrored, left),
+        Err(_) => (left, sign, right),
+    };
+    let number: i64 = right.parse().map_err(|_| wrong())?;
+    let (name, divisor) = match left.split_once('%') {
+        Some((name, divisor)) => (name.trim(), Some(divisor.trim())),
+        None => (left, None),
+    };
+    let name = Name::new(name).map_err(|_| wrong())?;
+    let accepted = match (divisor, sign, number) {
+        (Some(divisor), "==", 0) => {
+            let multiple: i64 = divisor.parse().map_err(|_| wrong())?;
+            let accepted = (multiple >= 1).then_some(Accepted {
+                multiple,
+                ..Accepted::ALL
+            });
+            accepted.ok_or_else(wrong)?
+        }
+        (Some(_), ..) => return Err(wrong()),
+        (None, "==", _) => Accepted {
+            least: number,
+            most: Some(number),
+            ..Accepted::ALL
+        },
+        (None, "<=", _) => Accepted {
+            most: Some(number),
+            ..Accepted::ALL
+        },
+        (None, "<", _) => Accepted {
+            most: Some(number.saturating_sub(1)),
+            ..Accepted::ALL
+        },
+        (None, ">=", _) => Accepted {
+            least: number.max(0),
+            ..Accepted::ALL
+        },
+        (None, ..) => Accepted {
+            least: number.saturating_add(1).max(0),
+            ..Accepted::ALL
+        },
+    };
+    Ok((name, accepted))
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        for (name, accepted) in &self.of {
+            let Accepted {
+                least,
+                most,
+                multiple,
+            } = accepted;
+            if *most == Some(*least) {
+                parts.push(format!("{name} == {least}"));
+                continue;
+            }
+            if *least > 0 {
+                parts.push(format!("{name} >= {least}"));
+            }
+            if let Some(most) = most {
+                parts.push(format!("{name} <= {most}"));
+            }
+            if *multiple > 1 {
+                parts.push(format!("{name} % {multiple} == 0"));
+            }
+        }
+        f.write_str(&parts.join(" && "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_conditions_are_read_and_written() {
+        let cases = [
+            ("N <= 32", "N <= 32"),
+            ("N<33&&N>=2", "N >= 2 && N <= 32"),
+            ("32 >= N && 1 < N", "N >= 2 && N <= 32"),
+            ("N == 4", "N == 4"),
+            (
+                "M % 8 == 0 && M % 12 == 0 && K > 0",
+                "M % 24 == 0 && K >= 1",
+            ),
+        ];
+        for (text, written) in cases {
+            let read = Condition::parse(text).unwrap();
+            assert_eq!(read.to_string(), written);
+            assert_eq!(Condition::parse(written).unwrap(), read);
+        }
+        for text in [
+            "",
+            "N",
+            "N <= M",
+            "N % 8 == 3",
+            "N % 0 == 0",
+            "2*N <= 3",
+            "N != 3",
+            "3 <= 4",
+        ] {
+            assert!(Condition::parse(text).is_err(), "{text:?} was accepted");
+        }
+    }
+
+    #[test]
+    fn facts_of_sizes_are_narrowed() {
+        let condition = Condition::parse("N >= 3 && N <= 20 && N % 8 == 0").unwrap();
+        let (_, accepted) = &condition.of()[0];
+        let size = accepted.within(&Size::default()).unwrap();
+        assert_eq!(
+            (size.least, size.most, size.multiple, size.likely),
+            (8, 16, 8, 16)
+        );
+        for value in 0..40 {
+            assert_eq!(accepted.has(value), size.has(value), "{value}");
+        }
+        let none = Condition::parse("N >= 9 && N <= 15 && N % 8 == 0").unwrap();
+        assert_eq!(none.of()[0].1.within(&Size::default()), None);
+    }
+}

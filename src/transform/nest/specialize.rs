@@ -1,0 +1,81 @@
+//! `specialize` makes a nest for some of its sizes.
+//!
+//! ```rhai
+//! let n = size("N");
+//! let x = tensor([n]);
+//! let y = eq(2 * x, [i]);
+//! let plan = build(y);
+//! print(plan.specialize("N <= 64 && N % 8 == 0").stripmine("i", 8));
+//! print(plan.specialize(#{N: 10}));
+//! ```
+//!
+//! ```text
+//! size N most 64 multiple 8
+//! f64 y[8*N_8], x[8*N_8]
+//! size N_8 = N / 8
+//! for i_o in 0..N_8
+//!   for i_i in 0..8
+//!     y[8*i_o + i_i] = 2 * x[8*i_o + i_i]
+//! f64 y[10], x[10]
+//! for i in 0..10
+//!   y[i] = 2 * x[i]
+//! ```
+//!
+//! A condition compares sizes with numbers: `<`, `<=`, `>`, `>=`, `==`, and `% … == 0`, joined by
+//! `&&`. The later steps and the proof rely on it, and a size with one value is a number. The C is
+//! for these sizes alone. `dispatch` makes one function of several such plans and of one for all
+//! sizes.
+//!
+//! Always legal: what holds for all sizes holds for some.
+//!
+//! Refuses: sizes that the nest does not have; conditions that no size fulfills; parts of nests.
+//!
+//! Source: Halide's `specialize`.
+
+use crate::args::NEST;
+use crate::ir::{Accepted, Condition, Name, Nest};
+use crate::{Error, Op, Param, Returns, Value, mistake, refusal};
+
+const CONDITION: Param<Condition> = Param::new("condition");
+
+/// `specialize(nest, condition)`.
+pub static SPECIALIZE: Op = Op {
+    name: "specialize",
+    params: &[NEST.any(), CONDITION.any()],
+    returns: Returns::Nest,
+    file: include_str!("specialize.rs"),
+    call: |args| specialize(args.get(&NEST)?, &args.get(&CONDITION)?).map(Value::Nest),
+};
+
+/// The nest for the sizes at which a condition holds.
+///
+/// # Errors
+/// As the header says.
+pub fn specialize(nest: &Nest, condition: &Condition) -> Result<Nest, Error> {
+    if let Some(l) = nest.outer_loops().last() {
+        let text = format!("this is a part of a nest, inside loop `{}`", l.name);
+        return Err(refusal(text).help("specialize the whole nest"));
+    }
+    let sizes = nest.sizes().into_iter();
+    let given = |name: &Name| name.size().is_some_and(|size| size.of.is_none());
+    let sizes: Vec<Name> = sizes.filter(given).collect();
+    for (name, _) in condition.of() {
+        if !sizes.contains(name) {
+            let names: Vec<&str> = sizes.iter().map(Name::as_str).collect();
+            let known = match names.as_slice() {
+                [] => "it has none".to_owned(),
+                names => format!("its sizes are {}", names.join(", ")),
+            };
+            let text = format!("the nest has no size `{name}`: {known}");
+            return Err(mistake(text).at(&CONDITION));
+        }
+    }
+    nest.under(condition).map_err(|name| {
+        let own = sizes.iter().find(|known| **known == name);
+        let own = own.and_then(|known| known.size());
+        let values = own.map(|size| Condition::on(name.clone(), Accepted::of(size)));
+        let values = values.map_or_else(String::new, |values| values.to_string());
+        let text = format!("no `{name}` is left: `{condition}`, and {values}");
+        refusal(text).at(&CONDITION).on(nest, [])
+    })
+}
