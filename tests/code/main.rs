@@ -10,6 +10,7 @@ mod worker;
 
 mod compilers;
 mod data;
+mod dispatch;
 mod emitted;
 mod functions;
 mod handles;

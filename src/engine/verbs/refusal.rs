@@ -2,7 +2,7 @@
 
 use crate::codegen::{self, NoCode};
 use crate::diag::{self, Diagnostic};
-use crate::ir::{Name, Nest};
+use crate::ir::Nest;
 use crate::legality::{self, Reductions, Violation};
 use crate::transform::{Repair, repair};
 use crate::trial::{Blame, Equality, TrialError};
@@ -181,13 +181,13 @@ pub(super) fn help(
     } else {
         Some(repair.suggestions.join("; "))
     };
-    let sizes = at_likely_sizes(violation, nests, reductions);
+    let sizes = at_some_sizes(violation, nests, reductions);
     let help: Vec<String> = steps.into_iter().chain(sizes).collect();
     (!help.is_empty()).then(|| help.join("; "))
 }
 
-/// The condition under which nests are legal, if it holds at the likely sizes.
-fn at_likely_sizes(
+/// The condition under which nests are legal, unless it is about empty and single iterations.
+fn at_some_sizes(
     violation: &Violation,
     nests: &[Nest],
     reductions: Reductions,
@@ -196,12 +196,9 @@ fn at_likely_sizes(
         return None;
     };
     let condition = legality::needs(nests, reductions).ok()?;
-    let sizes: Vec<Name> = nests.iter().flat_map(Nest::sizes).collect();
-    let likely = |name: &Name| {
-        let found = sizes.iter().find(|known| *known == name)?;
-        Some(found.size()?.likely)
-    };
-    (!condition.is_empty() && condition.holds(&likely)).then(|| {
+    let mut of = condition.of().iter();
+    let is_of_some = of.all(|(_, of)| of.most.is_none_or(|most| most > 1));
+    (!condition.is_empty() && is_of_some).then(|| {
         format!("it is legal where {condition}: `dispatch([plan], other)` runs it only there")
     })
 }

@@ -227,8 +227,8 @@ fn split(
         Tail::Grid | Tail::Aligned => {
             let around = Bounds::around(nest, loops[..position.len() - 1].iter().map(|l| &***l));
             let found = match tail {
-                Tail::Aligned => multiple(l, factor, &around),
-                _ => grid(l, factor, &around),
+                Tail::Aligned => multiple(least(nest, l, &outer), l, factor, &around),
+                _ => grid(least(nest, l, &outer), l, factor, &around),
             };
             let (origin, _) = found.ok_or_else(refused)?;
             let found = block_counts(nest, &origin, l, factor, &outer);
@@ -322,8 +322,8 @@ fn cut_at_size(
         let text =
             format!("{factor} does not divide the {extent} iterations of `{name}` for all sizes");
         let error = refusal(text).help(
-            "the tails \"guard\" and \"cut\" take any factor; a size can be declared as a multiple: \
-             `size(\"N\", #{multiple: 8})`",
+            "the tails \"guard\" and \"cut\" take any factor; \
+             `specialize(nest, \"N % 8 == 0\")` makes a plan for sizes that are multiples",
         );
         return Err(error.at(&FACTOR).on(nest, [name.clone()]));
     }
@@ -429,16 +429,26 @@ fn whole_extents(
     fits.then(|| (lower.clone(), extents))
 }
 
+/// Expressions of sizes that the iterator is at least, in all iterations of the loops around.
+fn least(nest: &Nest, l: &Loop, outer: &[&Loop]) -> Vec<Affine> {
+    if !nest.is_sized() {
+        let mut within = Bounds::around(nest, outer.iter().copied());
+        within.enter(l);
+        let low = within.get(&l.name).map(|(low, _)| Affine::constant(low));
+        return low.into_iter().collect();
+    }
+    let bounds = l.range.lower.iter();
+    let bounds = bounds.filter_map(|bound| greatest_for_sizes(&bound.times(-1), outer));
+    bounds.map(|bound| bound.times(-1)).collect()
+}
+
 /// An origin of blocks that is the same, modulo the factor, for all values of the loops around: a
-/// lower bound, or the least value. Among these, the one with the fewest iterations from there on;
+/// lower bound, or a least value. Among these, the one with the fewest iterations from there on;
 /// also returns their greatest number.
-fn grid(l: &Loop, factor: i64, around: &Bounds) -> Option<(Affine, i64)> {
-    let mut within = around.clone();
-    within.enter(l);
-    let (low, _) = within.get(&l.name)?;
+fn grid(least: Vec<Affine>, l: &Loop, factor: i64, around: &Bounds) -> Option<(Affine, i64)> {
     let fixed = |b: &&Affine| b.terms().iter().all(|(_, c)| c % factor == 0);
     let bounds = l.range.lower.iter().filter(fixed).cloned();
-    let origins = [Affine::constant(low)].into_iter().chain(bounds);
+    let origins = least.into_iter().chain(bounds);
     let extents = origins.map(|origin| {
         let extent = largest_extent(&origin, &l.range.upper, around);
         (origin, extent)
@@ -446,15 +456,22 @@ fn grid(l: &Loop, factor: i64, around: &Bounds) -> Option<(Affine, i64)> {
     extents.min_by_key(|(_, extent)| *extent)
 }
 
-/// The last multiple of the factor up to the loop's least value, and the greatest number of
+/// The last multiple of the factor up to a least value of the loop, and the greatest number of
 /// iterations from there on.
-fn multiple(l: &Loop, factor: i64, around: &Bounds) -> Option<(Affine, i64)> {
-    let mut within = around.clone();
-    within.enter(l);
-    let (low, _) = within.get(&l.name)?;
-    let origin = Affine::constant(low.div_euclid(factor).checked_mul(factor)?);
-    let extent = largest_extent(&origin, &l.range.upper, around);
-    Some((origin, extent))
+fn multiple(least: Vec<Affine>, l: &Loop, factor: i64, around: &Bounds) -> Option<(Affine, i64)> {
+    let origins = least.into_iter().filter_map(|low| match low.as_constant() {
+        Some(low) => low
+            .div_euclid(factor)
+            .checked_mul(factor)
+            .map(Affine::constant),
+        None if factor == 1 => Some(low),
+        None => Some(low.quotient_of_sizes(factor)?.times(factor)),
+    });
+    let extents = origins.map(|origin| {
+        let extent = largest_extent(&origin, &l.range.upper, around);
+        (origin, extent)
+    });
+    extents.min_by_key(|(_, extent)| *extent)
 }
 
 /// The loop over blocks of `factor` iterations from `lower` on, and the loop within a block. The

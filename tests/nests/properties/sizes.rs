@@ -76,7 +76,10 @@ fn chooses(fallback: &Nest, variant: &Nest, points: &[Vec<i64>]) -> Result<(), T
 }
 
 fn has_partial_results(nest: &Nest) -> bool {
-    nest.path().steps().iter().any(|step| step.op == "rfactor")
+    // Also as a step on a part.
+    let steps = nest.path().steps().into_iter();
+    let mut steps = steps.map(|step| step.to_string());
+    steps.any(|step| step.contains("rfactor"))
 }
 
 /// Compares a nest with its definition at several sizes, and its verdict with those at numbers.

@@ -1,0 +1,98 @@
+//! Kernels that choose between plans when they are called.
+
+use crate::worker::control;
+use std::sync::Arc;
+use teml::ir::{Condition, Name};
+use teml::{
+    Arg, Bench, Data, Inputs, Nest, Reductions, Values, Verdict, Workbench, check, nest, run, step,
+};
+
+const PRODUCT: &str = "
+    size M, N, K
+    f64 C[M][N], A[M][K], B[K][N]
+    fill C[0..M][0..N] = 0
+    for i in 0..M
+      for j in 0..N
+        for k in 0..K
+          C[i][j] += A[i][k] * B[k][j]";
+
+fn under(nest: &Nest, condition: &str) -> Nest {
+    step(nest, "specialize", &[Arg::Word(condition.to_owned())]).unwrap()
+}
+
+fn take(nest: &Nest, op: &str, l: &str, more: &[Arg]) -> Nest {
+    let args = [Arg::Loop(l.into())]
+        .into_iter()
+        .chain(more.iter().cloned());
+    step(nest, op, &args.collect::<Vec<_>>()).unwrap()
+}
+
+/// A product with plans that are wrong at all other sizes.
+fn product() -> Nest {
+    let naive = nest(PRODUCT).unwrap();
+    let four = take(&under(&naive, "N == 4"), "unroll", "j", &[]);
+    let whole = [Arg::Int(8), Arg::Word("exact".to_owned())];
+    let eights = take(
+        &under(&naive, "M % 8 == 0 && M >= 16"),
+        "stripmine",
+        "i",
+        &whole,
+    );
+    let short = take(&naive, "stripmine", "k", &[Arg::Int(5)]);
+    let short = take(&short, "parallelize", "k_o", &[]);
+    let verdict = check(std::slice::from_ref(&short), Reductions::Strict);
+    assert!(matches!(verdict, Verdict::Illegal(_)), "{verdict:?}");
+    let needed = teml::legality::needs(std::slice::from_ref(&short), Reductions::Strict);
+    assert_eq!(needed, Ok(Condition::parse("K <= 5").unwrap()));
+    let short = under(&short, "K <= 5");
+    let plans = [short, eights, four].into_iter();
+    let chosen = plans.fold(naive, |nest, plan| {
+        step(&nest, "prefer", &[Arg::Nest(plan)]).unwrap()
+    });
+    let all = std::slice::from_ref(&chosen);
+    assert_eq!(check(all, Reductions::Strict), Verdict::Legal);
+    chosen
+}
+
+#[test]
+fn each_plan_runs_where_its_condition_holds() {
+    let chosen = product();
+    for (m, n, k) in [
+        (3, 4, 9),
+        (16, 4, 2),
+        (24, 5, 9),
+        (8, 5, 9),
+        (15, 3, 5),
+        (17, 3, 6),
+        (1, 1, 1),
+        (0, 4, 9),
+        (32, 3, 0),
+    ] {
+        let numbers = |count: i64, from: f64| (0..count).map(|x| from + x as f64).collect();
+        let (a, b): (Vec<f64>, Vec<f64>) = (numbers(m * k, 1.0), numbers(k * n, -3.0));
+        let expected: Vec<f64> = (0..m * n)
+            .map(|at| {
+                let (i, j) = (at / n, at % n);
+                (0..k)
+                    .map(|x| a[(i * k + x) as usize] * b[(x * n + j) as usize])
+                    .sum()
+            })
+            .collect();
+        let inputs: Inputs = [("A", a), ("B", b)]
+            .into_iter()
+            .map(|(name, values)| {
+                let values = Data::Values(Arc::new(Values::F64(values)));
+                (Name::new(name).unwrap(), values)
+            })
+            .collect();
+        let bench = Bench::from(Workbench {
+            control: control(),
+            inputs,
+            ..Workbench::default()
+        });
+        let values = [("M", m), ("N", n), ("K", k)].map(|(name, v)| (Name::new(name).unwrap(), v));
+        let results = run(&bench, &[chosen.at_sizes(&values)]).unwrap();
+        let (_, found) = results.into_iter().find(|(t, _)| t.label() == "C").unwrap();
+        assert_eq!(found, Values::F64(expected), "M = {m}, N = {n}, K = {k}");
+    }
+}
