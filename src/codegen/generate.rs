@@ -1,99 +1,13 @@
-//! Generates one C function from nests.
-//!
-//! The C allocates nothing. A tensor that is not local is a parameter, results before inputs, or has
-//! space of its own in the function. Nests that are not proved to compute their definition are
-//! refused.
+//! From nests to one C function. That of nests with variants chooses a plan when it is called.
 
-use super::c::printer::{Printed, asked, comment, print};
-use super::dispatch::dispatch;
+use super::function::{NoCode, check, emit};
 use super::kernel::{Header, Kernel, Param, Role, Vectors, parameter, pointer};
-use super::plan::tree::Context;
-use super::plan::{self, Plan, Stage};
-use super::symbol::{self, Spelling, SymbolError};
-use crate::analysis::mixed_radix;
-use crate::analysis::shape;
-use crate::analysis::verify::{self, Invalid};
-use crate::ir::{Affine, Expr, Index, Infix, Loop, Name, Nest, Node, Quotient, Tensor, Tree};
-use crate::legality::independence::Race;
-use crate::legality::{self, Proof, Reductions, Refused, Undecided, Violation};
+use super::symbol::{self, Spelling};
+use crate::ir::{Condition, Name, Nest, Tensor};
+use crate::legality::{Proof, Reductions};
 use crate::target::Target;
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::fmt::Write;
-
-/// Why nests have no C.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoCode {
-    /// There is nothing to generate.
-    #[error("codegen needs at least one nest")]
-    Nothing,
-    /// A parallel or vector loop has dependent iterations.
-    #[error("{race}")]
-    Race {
-        /// The nest, counted from 0.
-        nest: usize,
-        /// The dependent iterations.
-        race: Race,
-    },
-    /// The nests do not compute what their definition says.
-    #[error("{}", .0.summary())]
-    Illegal(Box<Violation>),
-    /// The proof is undecided.
-    #[error("there is no proof that the nests are legal: {0}")]
-    Undecided(Undecided),
-    /// Two tensors share a name.
-    #[error("two tensors are named {name}: {first} and {second}")]
-    TensorsDiffer {
-        name: Name,
-        /// One declaration.
-        first: String,
-        /// The other one.
-        second: String,
-    },
-    /// The name of the function is not valid.
-    #[error("the kernel cannot have this name: {0}")]
-    Symbol(SymbolError),
-    /// A part of a nest, without its outer loops.
-    #[error("this is a part of a nest, inside loop `{outer}`")]
-    Part {
-        /// The loop directly around it.
-        outer: Name,
-    },
-    /// The user stopped it.
-    #[error("two sizes are named `{name}`")]
-    SizesDiffer { name: Name },
-    /// A size has a name with another meaning in C.
-    #[error("a size cannot be called `{name}`: a tensor or C itself uses the name")]
-    SizeIsTaken { name: Name },
-    #[error("interrupted")]
-    Stopped,
-    /// A nest that violates an invariant.
-    #[error(transparent)]
-    Invalid(#[from] Invalid),
-}
-
-impl NoCode {
-    /// A legal alternative.
-    pub fn help(&self) -> Option<String> {
-        let help = match self {
-            NoCode::Race { race, .. } if race.reduction.is_some() => {
-                return Some(format!(
-                    "`{}` carries a reduction, whose order is kept; parallelize or vectorize a \
-                     loop that indexes the target, or regroup the reduction with rfactor",
-                    race.name
-                ));
-            }
-            NoCode::Race { .. } => "choose a loop whose iterations touch different elements",
-            NoCode::TensorsDiffer { .. } => {
-                "give one of them another name, for example with `@name:`"
-            }
-            NoCode::Illegal(violation) => return violation.help(),
-            NoCode::Undecided(why) => return why.help().map(str::to_owned),
-            NoCode::Part { .. } => "generate the whole nest",
-            _ => return None,
-        };
-        Some(help.to_owned())
-    }
-}
 
 /// The C function `symbol` that runs `nests` in order, for the machine that this program runs on.
 ///
@@ -144,425 +58,120 @@ pub fn generate_with_own(
     emit(nests, ("", symbol), proof, target, is_own)
 }
 
-/// The function of proved nests without variants, after its linkage.
-pub(super) fn emit(
+/// The function `symbol`, which runs the first plan whose condition holds. Each plan is a static
+/// function before it.
+fn dispatch(
     nests: &[Nest],
-    (linkage, symbol): (&str, &str),
-    proof: Proof,
+    symbol: &str,
+    reductions: Reductions,
     target: &Target,
     is_own: &dyn Fn(&Param) -> bool,
 ) -> Result<Kernel, NoCode> {
-    let params = params(nests)?;
-    let sizes = sizes(nests, &params)?;
-    let spelling = {
-        let loops = nests.iter().flat_map(Nest::loops).map(|(_, l)| &l.name);
-        let locals = nests.iter().flat_map(Nest::locals);
-        let tensors = params.iter().map(|p| &p.tensor).chain(locals);
-        Spelling::of(tensors.filter_map(Tensor::name), loops)
+    let mut plans: Vec<(Condition, Kernel)> = Vec::new();
+    for (condition, plan) in Nest::plans(nests) {
+        let proof = check(&plan, reductions)?;
+        // Scripts cannot use this name.
+        let name = format!("teml_{symbol}_v{}", plans.len() + 1);
+        let kernel = emit(&plan, ("static ", &name), proof, target, is_own)?;
+        plans.push((condition, kernel));
+    }
+    let Some((_, fallback)) = plans.last() else {
+        return Err(NoCode::Nothing);
     };
-    let spelled: Vec<Param> = params
-        .iter()
-        .map(|param| Param {
-            tensor: spelling.tensor(&param.tensor),
-            role: param.role,
-        })
-        .collect();
-    let plan = {
-        let inputs = spelled.iter().filter(|p| p.role == Role::In);
-        let inputs = inputs.filter_map(|p| p.tensor.name().cloned()).collect();
-        let context = Context {
-            target,
-            inputs: &inputs,
+    let sizes = fallback.sizes.clone();
+    let params = params(&plans);
+    let spelled = spelled(&params);
+    let mut function = String::new();
+    let (mut headers, mut plan): (BTreeSet<Header>, String) =
+        ([Header::Integers].into(), "".into());
+    for (condition, kernel) in &plans {
+        let _ = writeln!(function, "{}", kernel.function);
+        headers.extend(&kernel.headers);
+        let when = match condition.is_empty() {
+            true => "otherwise:".to_owned(),
+            false => format!("where {condition}:"),
         };
-        let nests: Vec<Nest> = nests.iter().map(|nest| spelling.nest(nest)).collect();
-        plan::plan(&nests, &context).ok_or(NoCode::Stopped)?
-    };
-    let (mut own, mut passed, mut kept) = (Vec::new(), Vec::new(), Vec::new());
-    for (param, spelled) in params.iter().zip(&spelled) {
-        // A function has no space whose size is known only when it is called.
-        if is_own(param) && !param.tensor.shape().is_sized() {
-            own.push(spelled.tensor.clone());
-        } else {
-            passed.push(spelled.clone());
-            kept.push(param.clone());
+        let _ = writeln!(plan, "{when}");
+        for line in kernel.plan.lines() {
+            let _ = writeln!(plan, "  {line}");
         }
     }
-    let printed = print(&plan, symbol, &spelled, &own, target);
-    let mut headers = printed.values.headers.clone();
-    if params.iter().any(|p| !p.tensor.elem().is_float()) || !sizes.of_caller.is_empty() {
-        headers.insert(Header::Integers);
+    let numbers = sizes.iter().map(|(size, _)| format!("int64_t {size}"));
+    let tensors = params.iter().zip(&spelled);
+    let tensors = tensors.map(|(param, spelled)| parameter(spelled, param.role == Role::In));
+    let arguments: Vec<String> = numbers.chain(tensors).collect();
+    let _ = write!(
+        function,
+        "// {symbol} runs one of them.\nvoid {symbol}(\n    {})\n{{\n",
+        arguments.join(",\n    ")
+    );
+    for (condition, kernel) in &plans {
+        let call = call(kernel, &params, &spelled);
+        let _ = match condition.is_empty() {
+            true => writeln!(function, "    {call};"),
+            false => writeln!(
+                function,
+                "    if ({condition}) {{\n        {call};\n        return;\n    }}"
+            ),
+        };
     }
-    let comments = comments(nests, symbol, &params, &spelling, &proof);
+    function.push_str("}\n");
+    let proofs = plans.iter().map(|(_, kernel)| kernel.proof.clone());
     Ok(Kernel {
         symbol: symbol.to_owned(),
         headers,
-        function: function((linkage, symbol), &sizes, &passed, &comments, &printed),
-        sizes: with_likely(&sizes.of_caller),
-        params: kept,
-        proof,
+        function,
+        sizes,
+        params,
+        proof: proofs.fold(Proof::Proved, Proof::and),
         vectors: Vectors::of(target),
-        plan: plan.to_string(),
+        plan,
     })
 }
 
-/// Checks everything for which [`generate`] refuses nests, except for the name of the function.
-///
-/// # Errors
-/// As [`generate`], except for the name of the function.
-pub fn check(nests: &[Nest], reductions: Reductions) -> Result<Proof, NoCode> {
-    if nests.is_empty() {
-        return Err(NoCode::Nothing);
-    }
-    if nests.iter().any(|nest| !nest.variants().is_empty()) {
-        let plans = Nest::plans(nests).into_iter();
-        let mut proofs = plans.map(|(_, plan)| check(&plan, reductions));
-        return proofs.try_fold(Proof::Proved, |weakest, proof| Ok(weakest.and(proof?)));
-    }
-    for nest in nests {
-        if let Some(l) = nest.outer_loops().last() {
-            let outer = l.name.clone();
-            return Err(NoCode::Part { outer });
-        }
-        verify::verify(nest)?;
-    }
-    let proof = legality::prove(nests, reductions).map_err(|refused| match refused {
-        Refused::Violation(violation) => NoCode::Illegal(violation),
-        Refused::Race(nest, race) => NoCode::Race { nest, race },
-        Refused::Undecided(why) => NoCode::Undecided(why),
-    })?;
-    params(nests)?;
-    Ok(proof)
-}
-
-/// The plan of nests with variants for which [`check`] refuses code. Other nests are their own.
-pub fn at_fault(nests: &[Nest], reductions: Reductions) -> Vec<Nest> {
-    let plans = Nest::plans(nests).into_iter();
-    let mut plans = plans.map(|(_, plan)| plan);
-    let fault = plans.find(|plan| check(plan, reductions).is_err());
-    let has_variants = nests.iter().any(|nest| !nest.variants().is_empty());
-    fault
-        .filter(|_| has_variants)
-        .unwrap_or_else(|| nests.to_vec())
-}
-
-/// The plans of nests after each pass, for readers. Nothing is proved.
-///
-/// # Errors
-/// [`NoCode`], for nests that are not well-formed.
-pub fn stages(nests: &[Nest], target: &Target) -> Result<Vec<Stage>, NoCode> {
-    nests
-        .iter()
-        .try_for_each(|nest| Ok::<_, NoCode>(verify::verify(nest)?))?;
-    let inputs = inputs(nests)?;
-    let context = Context {
-        target,
-        inputs: &inputs,
-    };
-    Ok(plan::stages(nests, &context))
-}
-
-/// The plan, without hints, of nests that operations made, for predictions. Nothing is proved.
-///
-/// # Errors
-/// [`NoCode`]: tensors share a name, or the user stopped it.
-pub fn unproved(nests: &[Nest], target: &Target) -> Result<Plan, NoCode> {
-    let inputs = inputs(nests)?;
-    let context = Context {
-        target,
-        inputs: &inputs,
-    };
-    plan::without_hints(nests, &context).ok_or(NoCode::Stopped)
-}
-
-/// The vector loops that are left to compilers since they have loops inside, and the reasons.
-pub fn outer_vectors(nests: &[Nest], target: &Target) -> Vec<(Name, String)> {
-    let is_outer = |l: &Loop| l.is_vector() && l.body.iter().any(|t| matches!(t, Tree::Loop(_)));
-    let mut loops = nests.iter().flat_map(Nest::loops);
-    if !loops.any(|(_, l)| is_outer(l)) {
-        return Vec::new();
-    }
-    unproved(nests, target).map_or_else(|_| Vec::new(), |plan| plan.outer_vectors())
-}
-
-/// The names of the tensors that nests only read.
-fn inputs(nests: &[Nest]) -> Result<HashSet<Name>, NoCode> {
-    let params = params(nests)?;
-    let inputs = params.iter().filter(|p| p.role == Role::In);
-    Ok(inputs.filter_map(|p| p.tensor.name().cloned()).collect())
-}
-
-/// The tensors of all nests in order of appearance, targets first, with their roles.
-fn params(nests: &[Nest]) -> Result<Vec<Param>, NoCode> {
-    let mut tensors: Vec<Tensor> = Vec::new();
-    for tensor in nests.iter().flat_map(Nest::tensors) {
-        let known = tensors.iter().find(|t| t.name() == tensor.name());
-        match (known, tensor.name()) {
-            (Some(known), Some(name)) if *known != tensor => {
-                return Err(NoCode::TensorsDiffer {
-                    name: name.clone(),
-                    first: format!("{} {known}", known.elem()),
-                    second: format!("{} {tensor}", tensor.elem()),
-                });
-            }
-            (None, Some(_)) => tensors.push(tensor),
-            _ => {}
+/// The arguments of all plans, results first.
+fn params(plans: &[(Condition, Kernel)]) -> Vec<Param> {
+    let mut params: Vec<Param> = Vec::new();
+    for param in plans.iter().rev().flat_map(|(_, kernel)| &kernel.params) {
+        match params.iter_mut().find(|p| is_same(p, param)) {
+            Some(known) => known.role = both(known.role, param.role),
+            None => params.push(param.clone()),
         }
     }
-    let definition: Vec<&Expr> = nests.iter().flat_map(|n| n.definition().iter()).collect();
-    let written = |tensor: &Tensor| {
-        let mut trees = nests.iter().flat_map(Nest::lines).map(|line| line.tree);
-        trees.any(|tree| match tree {
-            Tree::Stmt(s) => s.target == *tensor,
-            Tree::Fill(fill) => fill.target == *tensor,
-            Tree::Loop(_) | Tree::Local(_) => false,
+    params.sort_by_key(|param| param.role == Role::In);
+    params
+}
+
+fn is_same(one: &Param, other: &Param) -> bool {
+    one.tensor.name() == other.tensor.name()
+}
+
+/// How a function uses an argument that two plans use so.
+fn both(one: Role, other: Role) -> Role {
+    if one == other { one } else { Role::InOut }
+}
+
+/// The tensors of arguments, with their names in C.
+fn spelled(params: &[Param]) -> Vec<Tensor> {
+    let names = params.iter().filter_map(|param| param.tensor.name());
+    let spelling = Spelling::of(names, std::iter::empty::<&Name>());
+    params.iter().map(|p| spelling.tensor(&p.tensor)).collect()
+}
+
+/// The call of a plan's function.
+fn call(kernel: &Kernel, params: &[Param], spelled: &[Tensor]) -> String {
+    let sizes = kernel.sizes.iter().map(|(size, _)| size.to_string());
+    let tensors = kernel.params.iter().filter_map(|own| {
+        let place = params.iter().position(|param| is_same(param, own))?;
+        let name = spelled[place].label();
+        let is_as_passed = pointer(own) == pointer(&params[place]);
+        Some(match is_as_passed {
+            true => name.to_string(),
+            false => format!("({}){name}", pointer(own)),
         })
-    };
-    let role = |tensor: &Tensor| match role(tensor, &definition) {
-        // Statements that run in order may read elements that a later one assigns.
-        Role::Out if in_turn(nests, tensor) => Role::InOut,
-        // The nest overwrites a donated input.
-        Role::In if written(tensor) => Role::InOut,
-        role => role,
-    };
-    let mut params: Vec<Param> = tensors
-        .into_iter()
-        .map(|tensor| Param {
-            role: role(&tensor),
-            tensor,
-        })
-        .collect();
-    // Results come first, and each group in the order of the script's declarations, so that all
-    // variants of a computation have one signature.
-    params.sort_by_key(|param| (param.role == Role::In, param.tensor.declared()));
-    Ok(params)
-}
-
-/// Whether a program assigns `tensor`: its statements run one after the other.
-fn in_turn(nests: &[Nest], tensor: &Tensor) -> bool {
-    let parts = nests.iter().flat_map(Nest::originals);
-    let mut programs = parts.filter(|part| part.is_program);
-    programs.any(|part| part.assigned().contains(&tensor))
-}
-
-/// How the statements of a definition use `tensor`, in order.
-fn role(tensor: &Tensor, definition: &[&Expr]) -> Role {
-    let mut written = false;
-    for assignment in definition {
-        let Node::Assign { target, value, .. } = assignment.node() else {
-            continue;
-        };
-        let mut read = false;
-        value.for_each_access(&mut |t, _| read |= t.name() == tensor.name());
-        let assigns = target.tensor().is_some_and(|t| t.name() == tensor.name());
-        match (read, assigns) {
-            // Its old contents are read, or an incomplete assignment keeps them.
-            (true, true) => return Role::InOut,
-            (true, false) => {
-                return if writes_later(tensor, definition) {
-                    Role::InOut
-                } else {
-                    Role::In
-                };
-            }
-            (false, true) if covers(assignment) => return Role::Out,
-            (false, true) => written = true,
-            (false, false) => {}
-        }
-    }
-    if written { Role::InOut } else { Role::In }
-}
-
-fn writes_later(tensor: &Tensor, definition: &[&Expr]) -> bool {
-    definition
-        .iter()
-        .any(|e| e.tensor().is_some_and(|t| t.name() == tensor.name()))
-}
-
-/// Whether an assignment sets every element of its target.
-fn covers(assignment: &Expr) -> bool {
-    let Node::Assign {
-        target, elsewhere, ..
-    } = assignment.node()
-    else {
-        return false;
-    };
-    if elsewhere.is_some() {
-        return true;
-    }
-    let (Node::Access { tensor, index }, Ok(ranges)) = (target.node(), shape::ranges(assignment))
-    else {
-        return false;
-    };
-    let Index::At(index) = index else {
-        return true;
-    };
-    let mut seen: Vec<&Name> = Vec::new();
-    index
-        .iter()
-        .zip(tensor.shape().dims())
-        .all(|(index, extent)| {
-            let names = index.terms().iter().map(|(name, _)| name);
-            let fresh = !names.clone().any(|name| seen.contains(&name));
-            seen.extend(names);
-            fresh && mixed_radix::covers(index, &extent, &ranges)
-        })
-}
-
-/// The comments above a function: what it computes, the steps, and notes for callers and readers.
-fn comments(
-    nests: &[Nest],
-    symbol: &str,
-    params: &[Param],
-    spelling: &Spelling,
-    proof: &Proof,
-) -> String {
-    let mut c = format!("// {symbol} computes\n");
-    for part in nests.iter().flat_map(Nest::untransformed) {
-        for line in definition_lines(&part) {
-            let _ = writeln!(c, "//   {line}");
-        }
-    }
-    let donated: Vec<&Name> = nests.iter().flat_map(Nest::donated).collect();
-    for param in params.iter().filter(|p| p.role == Role::InOut) {
-        if param
-            .tensor
-            .name()
-            .is_some_and(|name| donated.contains(&name))
-        {
-            let _ = writeln!(c, "// and overwrites {}", param.tensor.label());
-        }
-    }
-    c.push_str("// by\n");
-    for step in nests.iter().flat_map(path_lines) {
-        let _ = writeln!(c, "//   {step}");
-    }
-    for (name, spelled, why) in spelling.changes() {
-        let _ = writeln!(c, "// `{name}` is spelled `{spelled}`: {why}");
-    }
-    if *proof != Proof::Proved {
-        let _ = writeln!(c, "// {}", comment(&proof.to_string()));
-    }
-    c
-}
-
-/// The function, after its comments and the functions that it calls.
-fn function(
-    (linkage, symbol): (&str, &str),
-    sizes: &Sizes,
-    params: &[Param],
-    comments: &str,
-    printed: &Printed,
-) -> String {
-    let Printed {
-        attributes, body, ..
-    } = printed;
-    let mut c = comments.to_owned();
-    for function in &printed.functions {
-        let _ = write!(c, "\n{function}\n");
-    }
-    let mut promises = String::new();
-    for param in params {
-        if let Some(bytes) = param.tensor.alignment() {
-            let (name, to) = (param.tensor.label(), pointer(param));
-            let _ = writeln!(
-                promises,
-                "    {name} = ({to})__builtin_assume_aligned({name}, {bytes});"
-            );
-        }
-    }
-    let numbers = sizes.of_caller.iter().map(|size| format!("int64_t {size}"));
-    let params = params.iter();
-    let params = params.map(|p| parameter(&p.tensor, p.role == Role::In));
-    let params: Vec<String> = numbers.chain(params).collect();
-    let params = params.join(",\n    ");
-    let mut derived = String::new();
-    for size in &sizes.derived {
-        let _ = writeln!(derived, "    {}", definition_of_size(size));
-    }
-    let _ = write!(
-        c,
-        "{linkage}{attributes}void {symbol}(\n    {params})\n{{\n{derived}{promises}{body}}}\n"
-    );
-    c
-}
-
-/// An assignment, or the loops that order the assignments of elements.
-fn definition_lines(part: &Nest) -> Vec<String> {
-    if part.originals().iter().any(|p| p.in_order) {
-        part.lines().iter().map(ToString::to_string).collect()
-    } else {
-        part.definition()
-            .iter()
-            .map(|e| Infix(e).to_string())
-            .collect()
-    }
-}
-
-/// The declaration of a derived size in C. Empty for any other size.
-pub fn definition_of_size(size: &Name) -> String {
-    let quotient = size.size().and_then(|size| size.of.as_ref());
-    quotient.map_or_else(String::new, |quotient| {
-        format!("const int64_t {size} = {};", divided(quotient))
-    })
-}
-
-/// A quotient in C, rounded down.
-fn divided(quotient: &Quotient) -> String {
-    let sum = quotient.terms.iter();
-    let sum = sum.fold(Affine::constant(quotient.offset), |sum, (name, c)| {
-        sum.plus(&Affine::iterator(name.clone()).times(*c))
     });
-    let by = quotient.divisor;
-    match (
-        sum.ends().is_some_and(|(least, _)| least >= 0),
-        sum.as_iterator(),
-    ) {
-        (true, Some(name)) => format!("{name}/{by}"),
-        (true, None) => format!("({sum})/{by}"),
-        // C rounds towards zero.
-        (false, _) => format!("({sum})/{by} - (({sum})%{by} < 0)"),
-    }
-}
-
-/// The sizes that callers give to a function, and the sizes that it derives from them.
-struct Sizes {
-    of_caller: Vec<Name>,
-    derived: Vec<Name>,
-}
-
-fn sizes(nests: &[Nest], params: &[Param]) -> Result<Sizes, NoCode> {
-    let mut all: Vec<Name> = Vec::new();
-    for size in nests.iter().flat_map(Nest::sizes) {
-        if all
-            .iter()
-            .any(|known| *known == size && known.size() != size.size())
-        {
-            return Err(NoCode::SizesDiffer { name: size });
-        }
-        if !all.contains(&size) {
-            all.push(size);
-        }
-    }
-    let locals = nests.iter().flat_map(Nest::locals);
-    let tensors = params.iter().map(|p| &p.tensor).chain(locals);
-    let tensors: HashSet<&Name> = tensors.filter_map(Tensor::name).collect();
-    let is_derived = |name: &Name| name.size().is_some_and(|size| size.of.is_some());
-    // A derived size ends with a number, and no name of C does that begins like one of them.
-    let is_taken = |name: &Name| !is_derived(name) && symbol::is_taken(name.as_str());
-    if let Some(name) = all
-        .iter()
-        .find(|name| tensors.contains(name) || is_taken(name))
-    {
-        return Err(NoCode::SizeIsTaken { name: name.clone() });
-    }
-    let (derived, of_caller) = all.into_iter().partition(is_derived);
-    Ok(Sizes { of_caller, derived })
-}
-
-pub(super) fn with_likely(sizes: &[Name]) -> Vec<(Name, i64)> {
-    let sizes = sizes.iter();
-    let likely = sizes.filter_map(|name| Some((name.clone(), name.size()?.likely)));
-    likely.collect()
+    let arguments: Vec<String> = sizes.chain(tensors).collect();
+    format!("{}({})", kernel.symbol, arguments.join(", "))
 }
 
 /// The values of the sizes that nests are at. `None` if no nest is an instance of one with sizes, or
@@ -579,15 +188,4 @@ fn values_of_sizes(nests: &[Nest]) -> Option<Vec<(Name, i64)>> {
         }
     }
     (!values.is_empty()).then_some(values)
-}
-
-/// The most steps of a path that the C spells out.
-const MAX_STEPS: usize = 40;
-
-fn path_lines(nest: &Nest) -> Vec<String> {
-    let entries = nest.path().entries();
-    let skipped = entries.len().saturating_sub(MAX_STEPS);
-    let shown = entries.iter().skip(skipped).map(asked);
-    let more = (skipped > 0).then(|| format!("… {skipped} earlier steps"));
-    more.into_iter().chain(shown).collect()
 }

@@ -6,8 +6,8 @@
 use teml_core::{analysis, ir, legality, target};
 
 mod c;
-mod dispatch;
 mod elem;
+mod function;
 mod generate;
 mod kernel;
 mod plan;
@@ -17,10 +17,8 @@ mod taken;
 mod unit;
 
 pub use elem::c_type;
-pub use generate::{
-    NoCode, at_fault, check, definition_of_size, generate, generate_for, generate_with_own,
-    outer_vectors, stages, unproved,
-};
+pub use function::{NoCode, at_fault, check, definition_of_size, outer_vectors, stages, unproved};
+pub use generate::{generate, generate_for, generate_with_own};
 pub use kernel::{ALIGNMENT, Header, Kernel, Param, Role, Vectors, pointer};
 pub use plan::tree as planned;
 pub use plan::{Plan, Stage};

@@ -7,7 +7,7 @@ use super::integer::gcd;
 use super::name::{Name, Size};
 use std::fmt;
 
-/// What is accepted of sizes. All of it has to hold.
+/// Comparisons of sizes with numbers, all of which have to hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition {
     of: Vec<(Name, Accepted)>,
@@ -60,7 +60,7 @@ impl Accepted {
         self.least <= value && is_small && value % self.multiple == 0
     }
 
-    /// The facts about a size of which only these values are left. `None` if there is none.
+    /// The facts about a size that has only these values. `None` if it has no value then.
     pub fn within(self, size: &Size) -> Option<Size> {
         let both = self.and(Accepted::of(size))?;
         let up = both.least.checked_add(both.multiple - 1)?;
@@ -112,12 +112,12 @@ impl Condition {
         Some(Condition { of })
     }
 
-    /// What it accepts of each size that it is about.
+    /// The values that it accepts, for each size that it is about.
     pub fn of(&self) -> &[(Name, Accepted)] {
         &self.of
     }
 
-    /// What it accepts of a size.
+    /// The values of a size that it accepts. `None` if it is not about the size.
     pub fn of_size(&self, name: &Name) -> Option<Accepted> {
         let (_, accepted) = self.of.iter().find(|(known, _)| known == name)?;
         Some(*accepted)

@@ -57,7 +57,7 @@ fn write_sizes(f: &mut Formatter<'_>, sizes: &[Name]) -> fmt::Result {
     Ok(())
 }
 
-/// What a declaration says of a size, after its name.
+/// The declaration of a size, after its name.
 fn facts(name: &Name) -> String {
     let Some(size) = name.size() else {
         return String::new();

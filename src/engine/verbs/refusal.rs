@@ -187,11 +187,7 @@ pub(super) fn help(
 }
 
 /// The condition under which nests are legal, unless it is about empty and single iterations.
-fn at_some_sizes(
-    violation: &Violation,
-    nests: &[Nest],
-    reductions: Reductions,
-) -> Option<String> {
+fn at_some_sizes(violation: &Violation, nests: &[Nest], reductions: Reductions) -> Option<String> {
     let Violation::AtSizes { .. } = violation else {
         return None;
     };

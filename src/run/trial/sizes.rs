@@ -60,8 +60,8 @@ pub fn at(variants: &[Variant], values: &[(Name, i64)]) -> Vec<Variant> {
 const LARGEST: i64 = 4096;
 
 /// Sizes at which every plan is checked before it is timed: none, one, primes on both sides of
-/// usual tiles, numbers beside each divisor of the variants, and numbers on both sides of each
-/// condition of a plan.
+/// usual tiles, and numbers beside each divisor of the variants. Each condition of a plan adds
+/// numbers on both of its sides.
 pub fn awkward(variants: &[Variant]) -> Vec<Vec<(Name, i64)>> {
     let nests = || variants.iter().flat_map(|v| &v.nests);
     let sizes = of_variants(variants);

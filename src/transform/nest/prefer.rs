@@ -3,7 +3,7 @@
 //! ```rhai
 //! let n = size("N");
 //! let x = tensor([n]);
-//! let y = eq(2 * x, [i]);
+//! let y = eq(2 * x, [i] -> [i]);
 //! let plan = build(y);
 //! let small = plan.specialize("N == 2").unroll("i");
 //! print(plan.prefer(small));

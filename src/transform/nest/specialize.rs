@@ -3,7 +3,7 @@
 //! ```rhai
 //! let n = size("N");
 //! let x = tensor([n]);
-//! let y = eq(2 * x, [i]);
+//! let y = eq(2 * x, [i] -> [i]);
 //! let plan = build(y);
 //! print(plan.specialize("N <= 64 && N % 8 == 0").stripmine("i", 8));
 //! print(plan.specialize(#{N: 10}));
@@ -11,11 +11,11 @@
 //!
 //! ```text
 //! size N most 64 multiple 8
-//! f64 y[8*N_8], x[8*N_8]
 //! size N_8 = N / 8
+//! f64 y[8*N_8], x[8*N_8]
 //! for i_o in 0..N_8
-//!   for i_i in 0..8
-//!     y[8*i_o + i_i] = 2 * x[8*i_o + i_i]
+//!   for i_i in 8*i_o..8*i_o + 8
+//!     y[i_i] = 2 * x[i_i]
 //! f64 y[10], x[10]
 //! for i in 0..10
 //!   y[i] = 2 * x[i]

@@ -67,7 +67,12 @@ fn size_declaration(name: &Name) -> String {
 }
 
 fn collect_tensors(nest: &Nest, found: &mut Vec<Tensor>) {
-    for tensor in nest.tensors() {
+    // A nest for some sizes was built for all of them.
+    let own = match nest.condition().is_empty() {
+        true => nest.tensors(),
+        false => built_of(nest),
+    };
+    for tensor in own {
         if !found.contains(&tensor) {
             found.push(tensor);
         }
@@ -79,6 +84,17 @@ fn collect_tensors(nest: &Nest, found: &mut Vec<Tensor>) {
     for nest in args {
         collect_tensors(nest, found);
     }
+}
+
+/// The tensors of the assignments in a path.
+fn built_of(nest: &Nest) -> Vec<Tensor> {
+    let mut found = Vec::new();
+    for arg in nest.path().steps().iter().flat_map(|s| &s.args) {
+        if let Arg::Expr(expr) = arg {
+            expr.for_each_access(&mut |tensor, _| found.push(tensor.clone()));
+        }
+    }
+    found
 }
 
 fn declaration(tensor: &Tensor) -> String {

@@ -96,7 +96,7 @@ impl Nest {
     /// sizes with one value are numbers.
     ///
     /// # Errors
-    /// The size that the nest does not have, or of which no value is left.
+    /// The size that has no value then, or that the nest does not have.
     pub fn under(&self, condition: &Condition) -> Result<Nest, Name> {
         let sizes = self.sizes();
         let mut narrowed: Vec<Name> = Vec::new();
@@ -192,7 +192,7 @@ impl Nest {
     /// The nest for the sizes at which what a condition says of them holds.
     ///
     /// # Errors
-    /// The size of which no value is left.
+    /// The size that has no value then.
     pub fn narrowed(&self, condition: &Condition) -> Result<Nest, Name> {
         let sizes = self.sizes();
         let own = condition
