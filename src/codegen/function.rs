@@ -103,7 +103,6 @@ pub(super) fn emit(
     is_own: &dyn Fn(&Param) -> bool,
 ) -> Result<Kernel, NoCode> {
     let params = params(nests)?;
-    let sizes = sizes(nests, &params)?;
     let spelling = {
         let loops = nests.iter().flat_map(Nest::loops).map(|(_, l)| &l.name);
         let locals = nests.iter().flat_map(Nest::locals);
@@ -117,6 +116,7 @@ pub(super) fn emit(
             role: param.role,
         })
         .collect();
+    let sizes = sizes(nests, &spelled)?;
     let plan = {
         let inputs = spelled.iter().filter(|p| p.role == Role::In);
         let inputs = inputs.filter_map(|p| p.tensor.name().cloned()).collect();
@@ -130,7 +130,8 @@ pub(super) fn emit(
     let (mut own, mut passed, mut kept) = (Vec::new(), Vec::new(), Vec::new());
     for (param, spelled) in params.iter().zip(&spelled) {
         // A function has no space whose size is known only when it is called.
-        if is_own(param) && !param.tensor.shape().is_sized() {
+        let is_number = !param.tensor.shape().is_sized() && !param.tensor.is_strided();
+        if is_own(param) && is_number {
             own.push(spelled.tensor.clone());
         } else {
             passed.push(spelled.clone());
@@ -143,7 +144,7 @@ pub(super) fn emit(
         headers.insert(Header::Integers);
     }
     let comments = comments(nests, symbol, &params, &spelling, &proof);
-    Ok(Kernel {
+    let kernel = Kernel {
         symbol: symbol.to_owned(),
         headers,
         function: function((linkage, symbol), &sizes, &passed, &comments, &printed),
@@ -152,7 +153,8 @@ pub(super) fn emit(
         proof,
         vectors: Vectors::of(target),
         plan: plan.to_string(),
-    })
+    };
+    Ok(kernel.with_gaps(0))
 }
 
 /// Checks everything for which [`generate`] refuses nests, except for the name of the function.
@@ -247,7 +249,9 @@ fn params(nests: &[Nest]) -> Result<Vec<Param>, NoCode> {
     for tensor in nests.iter().flat_map(Nest::tensors) {
         let known = tensors.iter().find(|t| t.name() == tensor.name());
         match (known, tensor.name()) {
-            (Some(known), Some(name)) if *known != tensor => {
+            (Some(known), Some(name))
+                if *known != tensor || known.is_strided() != tensor.is_strided() =>
+            {
                 return Err(NoCode::TensorsDiffer {
                     name: name.clone(),
                     first: format!("{} {known}", known.elem()),
@@ -505,7 +509,17 @@ fn sizes(nests: &[Nest], params: &[Param]) -> Result<Sizes, NoCode> {
     {
         return Err(NoCode::SizeIsTaken { name: name.clone() });
     }
-    let (derived, of_caller) = all.into_iter().partition(is_derived);
+    let strides = params.iter().flat_map(|p| p.tensor.strides());
+    let strides: Vec<Name> = strides.collect();
+    let loops = nests.iter().flat_map(Nest::loops);
+    let loops: HashSet<&Name> = loops.map(|(_, l)| &l.name).collect();
+    let is_used =
+        |name: &Name| tensors.contains(name) || loops.contains(name) || all.contains(name);
+    if let Some(name) = strides.iter().find(|name| is_used(name) || is_taken(name)) {
+        return Err(NoCode::SizeIsTaken { name: name.clone() });
+    }
+    let (derived, of_caller): (Vec<Name>, Vec<Name>) = all.into_iter().partition(is_derived);
+    let of_caller = of_caller.into_iter().chain(strides).collect();
     Ok(Sizes { of_caller, derived })
 }
 

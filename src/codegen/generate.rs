@@ -1,8 +1,8 @@
 //! From nests to one C function. That of nests with variants chooses a plan when it is called.
 
 use super::function::{NoCode, check, emit};
-use super::kernel::{Header, Kernel, Param, Role, Vectors, parameter, pointer};
-use super::symbol::{self, Spelling};
+use super::kernel::{Header, Kernel, Param, Role, Vectors, parameter, pointer, spelled};
+use super::symbol;
 use crate::ir::{Condition, Name, Nest, Tensor};
 use crate::legality::{Proof, Reductions};
 use crate::target::Target;
@@ -149,13 +149,6 @@ fn is_same(one: &Param, other: &Param) -> bool {
 /// How a function uses an argument that two plans use so.
 fn both(one: Role, other: Role) -> Role {
     if one == other { one } else { Role::InOut }
-}
-
-/// The tensors of arguments, with their names in C.
-fn spelled(params: &[Param]) -> Vec<Tensor> {
-    let names = params.iter().filter_map(|param| param.tensor.name());
-    let spelling = Spelling::of(names, std::iter::empty::<&Name>());
-    params.iter().map(|p| spelling.tensor(&p.tensor)).collect()
 }
 
 /// The call of a plan's function.

@@ -3,6 +3,7 @@
 use crate::elem::c_type;
 use crate::ir::{Affine, Name, Tensor};
 use crate::legality::Proof;
+use crate::symbol::Spelling;
 use crate::target::Target;
 use std::collections::BTreeSet;
 
@@ -170,7 +171,36 @@ impl Kernel {
                 .tensor
                 .at_sizes(&|name| value(name).map(Affine::constant));
         }
+        self.with_gaps(0)
+    }
+
+    /// The kernel with so many elements between the rows of strided tensors.
+    #[must_use]
+    pub fn with_gaps(mut self, gap: i64) -> Kernel {
+        for (param, tensor) in self.params.iter().zip(spelled(&self.params)) {
+            let extents = param.tensor.shape().extents().iter().rev();
+            let mut stride: i64 = 1;
+            for (name, extent) in tensor.strides().iter().rev().zip(extents) {
+                let extent = i64::try_from(*extent).unwrap_or(i64::MAX);
+                stride = stride.saturating_mul(extent).saturating_add(gap);
+                let mut sizes = self.sizes.iter_mut();
+                if let Some((_, value)) = sizes.find(|(known, _)| known == name) {
+                    *value = stride;
+                }
+            }
+        }
         self
+    }
+
+    /// The strides of all tensors, each with the argument and the dimension that it is of. They are
+    /// the last sizes of the kernel.
+    pub fn strides(&self) -> Vec<(Name, usize, usize)> {
+        let tensors = spelled(&self.params).into_iter().enumerate();
+        let each = tensors.flat_map(|(k, tensor)| {
+            let strides = tensor.strides().into_iter().enumerate();
+            strides.map(move |(d, name)| (name, k, d))
+        });
+        each.collect()
     }
 
     /// A kernel of hand-written C, such as a probe of the machine. It has no definition.
@@ -237,6 +267,13 @@ impl Kernel {
     }
 }
 
+/// The tensors of arguments, with their names in C.
+pub(super) fn spelled(params: &[Param]) -> Vec<Tensor> {
+    let names = params.iter().filter_map(|param| param.tensor.name());
+    let spelling = Spelling::of(names, std::iter::empty::<&Name>());
+    params.iter().map(|p| spelling.tensor(&p.tensor)).collect()
+}
+
 /// `const double (*)[5]`: the type of the pointer that a kernel gets.
 pub fn pointer(param: &Param) -> String {
     let constant = match param.role {
@@ -244,7 +281,10 @@ pub fn pointer(param: &Param) -> String {
         Role::Out | Role::InOut => "",
     };
     let elem = c_type(param.tensor.elem());
-    let extents = param.tensor.shape().numbers().unwrap_or_default();
+    let extents = match param.tensor.is_strided() {
+        true => &[],
+        false => param.tensor.shape().numbers().unwrap_or_default(),
+    };
     let rest: String = extents.iter().skip(1).map(|e| format!("[{e}]")).collect();
     if rest.is_empty() {
         format!("{constant}{elem} *")
@@ -258,6 +298,14 @@ pub fn pointer(param: &Param) -> String {
 pub(super) fn parameter(tensor: &Tensor, constant: bool) -> String {
     let constant = if constant { "const " } else { "" };
     let (elem, name) = (c_type(tensor.elem()), tensor.label());
+    let strides = tensor.strides();
+    if !strides.is_empty() {
+        let strides: Vec<&str> = strides.iter().map(Name::as_str).collect();
+        let strides = strides.join(", ");
+        return format!(
+            "{constant}{elem} *TEML_RESTRICT {name} /* {tensor}, rows at distance {strides} */"
+        );
+    }
     let Some(extents) = tensor.shape().numbers() else {
         return format!("{constant}{elem} *TEML_RESTRICT {name} /* {tensor} */");
     };

@@ -43,6 +43,7 @@ pub static OPS: &[&Op] = &[
     &tensor::vat::VAT,
     &tensor::triangular::TRIANGULAR,
     &tensor::aligned::ALIGNED,
+    &tensor::strided::STRIDED,
     &tensor::eq::EQ,
     &tensor::partition::PARTITION,
     &tensor::veq::VEQ,

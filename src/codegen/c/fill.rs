@@ -9,6 +9,7 @@ use crate::kernel::Header;
 impl Printer<'_> {
     pub(super) fn fill(&mut self, fill: &Fill) {
         let numbers = fill.target.shape().numbers();
+        let numbers = numbers.filter(|_| !fill.target.is_strided());
         let whole = numbers.filter(|extents| {
             let mut sides = fill.region.iter().zip(*extents);
             sides.all(|((low, extent), full)| {

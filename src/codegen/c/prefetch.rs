@@ -124,8 +124,7 @@ impl Printer<'_> {
         if let Some(row_of) = row_of {
             index[share.rows.dimension].push_str(row_of);
         }
-        let index: String = index.iter().map(|index| format!("[{index}]")).collect();
-        Some(format!("&{}{index}", share.tensor.label()))
+        Some(format!("&{}", at(&share.tensor, &index)))
     }
 
     /// The element at an index that is clamped to `0..=last`.

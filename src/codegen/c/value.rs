@@ -46,12 +46,24 @@ impl Values {
         let first = |a: &Affine| a.substitute(&|name| unrolled(name).then(Affine::default));
         let moves = |a: &Affine| first(a) != *a && first(a).as_constant().is_none();
         match index.iter().position(moves) {
-            Some(row) if self.adds && row + 1 < index.len() && !tensor.shape().is_sized() => {
+            Some(row) if self.adds && row + 1 < index.len() => {
                 let text = |index: &[Affine]| -> String {
                     index.iter().map(|a| format!("[{a}]")).collect()
                 };
                 let first = first(&index[row]);
                 let (label, from) = (tensor.label(), index[row].minus(&first));
+                if is_flat(tensor) {
+                    let texts = |index: &[Affine]| -> Vec<String> {
+                        index.iter().map(Affine::to_string).collect()
+                    };
+                    let (mut outer, mut inner) = (index.to_vec(), index.to_vec());
+                    outer[row] = first;
+                    outer[row + 1..].fill(Affine::default());
+                    inner[..row].fill(Affine::default());
+                    inner[row] = from;
+                    let [outer, inner] = [outer, inner].map(|i| offset(tensor, &texts(&i)));
+                    return format!("(&{label}[{outer}])[{inner}]");
+                }
                 let (outer, inner) = (text(&index[..row]), text(&index[row + 1..]));
                 format!("(&{label}{outer}[{first}])[{from}]{inner}")
             }
@@ -387,30 +399,63 @@ pub(super) fn element(tensor: &Tensor, index: &[Affine]) -> String {
     at(tensor, &index)
 }
 
-/// The element at indices in C. The only element of rank 0 also has an index. Tensors with sizes
-/// have one dimension there: C++ has no arrays of variable length.
+/// The element at indices in C. The only element of rank 0 also has an index. Tensors with sizes or
+/// strides have one dimension there: C++ has no arrays of variable length.
 pub(super) fn at(tensor: &Tensor, index: &[String]) -> String {
     let label = tensor.label();
-    let Some((first, rest)) = index.split_first() else {
-        return format!("{label}[0]");
-    };
-    if !tensor.shape().is_sized() {
-        let index: String = index.iter().map(|a| format!("[{a}]")).collect();
-        return format!("{label}{index}");
+    if is_flat(tensor) || index.is_empty() {
+        return format!("{label}[{}]", offset(tensor, index));
     }
-    let grouped = |text: &str| match text.contains(' ') {
+    let index: String = index.iter().map(|a| format!("[{a}]")).collect();
+    format!("{label}{index}")
+}
+
+/// Whether a tensor has one dimension in C.
+fn is_flat(tensor: &Tensor) -> bool {
+    tensor.shape().is_sized() || tensor.is_strided()
+}
+
+/// The distance of an element from the first one, in elements.
+fn offset(tensor: &Tensor, index: &[String]) -> String {
+    let grouped = |text: &str| match text.contains(' ') || text.starts_with('-') {
         true => format!("({text})"),
         false => text.to_owned(),
     };
+    let sum = |terms: Vec<String>| match terms.is_empty() {
+        true => "0".to_owned(),
+        false => terms.join(" + "),
+    };
+    let negative = |text: &String| match text.starts_with('-') {
+        true => format!("({text})"),
+        false => text.clone(),
+    };
+    let last = index.last().filter(|last| *last != "0").map(negative);
+    if tensor.is_strided() {
+        let strides = tensor.strides().into_iter();
+        let rows = index.iter().zip(strides).filter(|(index, _)| *index != "0");
+        let rows = rows.map(|(index, stride)| format!("{}*{stride}", grouped(index)));
+        return sum(rows.chain(last).collect());
+    }
     let dims = tensor.shape().dims();
-    let flat = rest.iter().zip(dims.iter().skip(1));
-    let flat = flat.fold(first.clone(), |flat, (index, extent)| {
-        let row = format!("{}*{}", grouped(&flat), grouped(&extent.to_string()));
-        match index.as_str() {
-            "0" => row,
-            negative if negative.starts_with('-') => format!("{row} + ({negative})"),
-            index => format!("{row} + {index}"),
-        }
-    });
-    format!("{label}[{flat}]")
+    let mut flat = "0".to_owned();
+    for (index, extent) in index.iter().zip(&dims) {
+        let row = match flat.as_str() {
+            "0" => None,
+            flat => Some(format!(
+                "{}*{}",
+                grouped(flat),
+                grouped(&extent.to_string())
+            )),
+        };
+        let own = Some(index).filter(|index| *index != "0");
+        let own = own.map(|own| {
+            if row.is_some() {
+                negative(own)
+            } else {
+                own.clone()
+            }
+        });
+        flat = sum(row.into_iter().chain(own).collect());
+    }
+    flat
 }

@@ -99,6 +99,10 @@ impl FreeNames {
     fn tensor(&mut self, tensor: &Tensor) {
         if !self.tensors.iter().any(|t| t.name() == tensor.name()) {
             self.tensors.push(tensor.clone());
+            if tensor.is_strided() {
+                self.iterators.extend(tensor.strides());
+                return;
+            }
             // Addresses depend on all extents but the first.
             let dims = tensor.shape().dims();
             let sizes = dims.iter().skip(1).flat_map(Affine::sizes);

@@ -244,6 +244,7 @@ fn stride(tensor: &Tensor, index: &[Affine], iterator: &Name) -> Option<i64> {
             0 => {}
             c => by = by.checked_add(c.checked_mul(row?)?)?,
         }
+        row = row.filter(|_| !tensor.is_strided());
         row = row.and_then(|row| row.checked_mul(extent.as_constant()?));
     }
     Some(by)
@@ -253,7 +254,8 @@ fn stride(tensor: &Tensor, index: &[Affine], iterator: &Name) -> Option<i64> {
 /// tensor. The iterator of the lanes is a multiple of their number.
 pub(crate) fn is_aligned(s: &Stmt, lane: &Name, bytes: i64) -> bool {
     let elements = bytes / s.target.elem().size() as i64;
-    let Some(extents) = s.target.shape().numbers() else {
+    let numbers = s.target.shape().numbers();
+    let Some(extents) = numbers.filter(|_| !s.target.is_strided()) else {
         return false;
     };
     let mut stride = 1;

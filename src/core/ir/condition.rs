@@ -7,7 +7,7 @@ use super::integer::gcd;
 use super::name::{Name, Size};
 use std::fmt;
 
-/// Comparisons of sizes with numbers, all of which have to hold.
+/// Comparisons of sizes with numbers. All of them have to hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition {
     of: Vec<(Name, Accepted)>,

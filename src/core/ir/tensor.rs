@@ -2,7 +2,7 @@
 
 use super::affine::Affine;
 use super::elem::Elem;
-use super::name::Name;
+use super::name::{Name, Size};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -243,6 +243,7 @@ struct Data {
     triangle: Option<Triangle>,
     inner: Option<Arc<[u64]>>,
     alignment: Option<u32>,
+    strided: bool,
     declared: u64,
 }
 
@@ -285,6 +286,7 @@ impl Tensor {
             triangle: None,
             inner: None,
             alignment: None,
+            strided: false,
             declared: 0,
         }))
     }
@@ -300,6 +302,7 @@ impl Tensor {
             triangle: None,
             inner: None,
             alignment: None,
+            strided: false,
             declared: 0,
         }))
     }
@@ -340,6 +343,39 @@ impl Tensor {
         self.0.alignment
     }
 
+    /// The same tensor, whose rows may lie apart in memory.
+    #[must_use]
+    pub fn strided(&self) -> Tensor {
+        self.with(|data| data.strided = true)
+    }
+
+    /// The same tensor, whose rows follow each other in memory.
+    #[must_use]
+    pub fn dense(&self) -> Tensor {
+        self.with(|data| data.strided = false)
+    }
+
+    /// Whether rows may lie apart in memory. Not part of equality.
+    pub fn is_strided(&self) -> bool {
+        self.0.strided
+    }
+
+    /// The distances in memory, in elements, between consecutive indices of each dimension but the
+    /// last: numbers that a kernel gets when it is called. Empty if rows follow each other.
+    pub fn strides(&self) -> Vec<Name> {
+        let dimensions = match self.is_strided() {
+            true => self.shape().rank().saturating_sub(1),
+            false => 0,
+        };
+        let label = self.label();
+        let name = |d: usize| match dimensions {
+            1 => format!("ld{label}"),
+            _ => format!("ld{label}_{}", d + 1),
+        };
+        let size = |d| Name::trusted(name(d)).with_size(Size::default());
+        (0..dimensions).map(size).collect()
+    }
+
     /// The same matrix with zeros outside of a triangle.
     #[must_use]
     pub fn triangular(&self, triangle: Triangle) -> Tensor {
@@ -361,7 +397,10 @@ impl Tensor {
     /// The same tensor with this shape, all of whose elements may be other than 0.
     #[must_use]
     pub fn stored_as(&self, shape: Shape) -> Tensor {
-        self.with(|data| (data.shape, data.triangle, data.inner) = (shape, None, None))
+        self.with(|data| {
+            (data.shape, data.triangle, data.inner) = (shape, None, None);
+            data.strided = false;
+        })
     }
 
     /// The same tensor with another shape. All else that is known of it stays.

@@ -147,7 +147,11 @@ fn write_declarations(f: &mut Formatter<'_>, tensors: &[Tensor]) -> fmt::Result 
     let mut first = true;
     for elem in Elem::ALL {
         let of_type = tensors.iter().filter(|t| t.elem() == elem);
-        let texts: Vec<String> = of_type.map(Tensor::to_string).collect();
+        let text = |tensor: &Tensor| match tensor.is_strided() {
+            true => format!("strided {tensor}"),
+            false => tensor.to_string(),
+        };
+        let texts: Vec<String> = of_type.map(text).collect();
         if !texts.is_empty() {
             let separator = if first { "" } else { "\n" };
             write!(f, "{separator}{elem} {}", texts.join(", "))?;

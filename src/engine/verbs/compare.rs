@@ -80,15 +80,29 @@ pub fn run(bench: &Bench, nests: &[Nest]) -> Result<Vec<(Tensor, Values)>, Refus
 /// Runs variants with sizes at awkward ones, and compares all elements with the reference.
 fn check_awkward(bench: &Bench, variants: &[Variant]) -> Result<(), Refusal> {
     let runs = bench.lock().runner.runs();
-    if !runs || sizes::of_variants(variants).is_empty() {
+    if !runs || !sizes::are_awkward(variants) {
         return Ok(());
     }
     for point in sizes::awkward(variants) {
         for variant in sizes::at(variants, &point) {
-            examined(bench, vec![variant], &mut |_| Vec::new(), Runner::run)?;
+            with_gap(bench, variant)?;
         }
     }
     Ok(())
+}
+
+/// Runs a variant whose strided tensors have gaps between their rows.
+fn with_gap(bench: &Bench, variant: Variant) -> Result<(), Refusal> {
+    let variants = vec![variant];
+    examine(bench, &variants)?;
+    let mut comparison = bench.lock().comparison(variants);
+    comparison.settings.gap = sizes::GAP;
+    let reductions = comparison.settings.reductions;
+    let ran = bench.act(&mut |_| Vec::new(), |runner, context| {
+        runner.run(comparison, context)
+    });
+    let ran = ran.map_err(|error| Refusal::of_trial(error, reductions));
+    ran.map(|_| ())
 }
 
 /// Examines variants and hands them to the runner.

@@ -1,6 +1,6 @@
 class _Tensor:
-    def __init__(self, name, shape, dtype, written, alignment):
-        self.name, self.shape, self.written = name, shape, written
+    def __init__(self, name, shape, dtype, written, alignment, strided):
+        self.name, self.shape, self.written, self.strided = name, shape, written, strided
         self.dtype = np.dtype(dtype)
         self.alignment = max(alignment, self.dtype.alignment)
 
@@ -22,7 +22,12 @@ class _Tensor:
             )
         if array.shape != self.shape:
             raise ValueError(f"{name} must have the shape {self.shape}, not {array.shape}")
-        if not array.flags.c_contiguous:
+        if self.strided and not self.has_rows(array):
+            raise ValueError(
+                f"{name} must have adjacent elements in rows that do not overlap; its strides are "
+                f"{array.strides} bytes, and np.ascontiguousarray makes a copy that has such rows"
+            )
+        if not self.strided and not array.flags.c_contiguous:
             raise ValueError(
                 f"{name} must be stored row after row, without gaps; its strides are "
                 f"{array.strides}, and np.ascontiguousarray makes a copy that is"
@@ -31,6 +36,22 @@ class _Tensor:
             raise ValueError(f"{name} must begin at a multiple of {self.alignment} bytes")
         if self.written and not array.flags.writeable:
             raise ValueError(f"{name} is written, but its array is read-only")
+
+    def has_rows(self, array):
+        """Whether the elements of a row are adjacent, and rows do not overlap."""
+        least = self.dtype.itemsize
+        for d in reversed(range(array.ndim)):
+            stride, extent = array.strides[d], array.shape[d]
+            if extent > 1:
+                is_last = d == array.ndim - 1
+                if stride < least or stride % self.dtype.itemsize or is_last and stride != least:
+                    return False
+                least = stride * extent
+        return True
+
+    def strides(self, array):
+        """The distances between rows, in elements."""
+        return [stride // self.dtype.itemsize for stride in array.strides[:-1]] if self.strided else []
 
 
 def _extent(function, name, array, rank, dimension, offset=0):
@@ -60,4 +81,5 @@ def _call(function, tensors, arrays, sizes=()):
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
     kernel = getattr(_library, function)
     kernel.restype = None
-    kernel(*map(ctypes.c_int64, sizes), *pointers)
+    strides = [stride for tensor, array in pairs for stride in tensor.strides(array)]
+    kernel(*map(ctypes.c_int64, [*sizes, *strides]), *pointers)

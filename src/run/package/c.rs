@@ -73,14 +73,24 @@ fn checked(exported: &Exported) -> String {
              if ((uintptr_t){name} % {bytes})\n        \
              return \"{symbol}: {name} is not aligned to {unit}\";"
         );
+        let (test, what) = match tensor.is_strided() {
+            true => (
+                "teml_has_rows",
+                "needs adjacent elements in rows that do not overlap",
+            ),
+            false => (
+                "teml_is_row_major",
+                "is not stored row after row, without gaps",
+            ),
+        };
         if rank > 0 {
             let _ = writeln!(
                 body,
                 "    {storage}const int64_t {name}_extents[{rank}] = {{{list}}};\n    \
                  if (teml_bytes({rank}, {name}_extents, sizeof({elem})) < 0)\n        \
                  return \"{symbol}: {name} has more bytes than can be counted\";\n    \
-                 if (!teml_is_row_major({rank}, {name}_extents, {name}_strides))\n        \
-                 return \"{symbol}: {name} is not stored row after row, without gaps\";"
+                 if (!{test}({rank}, {name}_extents, {name}_strides))\n        \
+                 return \"{symbol}: {name} {what}\";"
             );
         }
     }
@@ -105,6 +115,11 @@ fn checked(exported: &Exported) -> String {
         }
     }
     let sizes = exported.sizes().map(Name::to_string);
+    let strides = exported.kernel.strides().into_iter().map(|(_, k, d)| {
+        let tensor = &exported.kernel.params[k].tensor;
+        let (name, rank) = (name(tensor), tensor.shape().rank());
+        format!("teml_stride({rank}, {name}_extents, {name}_strides, {d})")
+    });
     let arguments = all.iter().map(|(param, _)| {
         let name = name(&param.tensor);
         match param.tensor.shape().rank() {
@@ -112,7 +127,7 @@ fn checked(exported: &Exported) -> String {
             _ => format!("({}){name}", pointer(param)),
         }
     });
-    let arguments: Vec<String> = sizes.chain(arguments).collect();
+    let arguments: Vec<String> = sizes.chain(strides).chain(arguments).collect();
     format!(
         "{}\n{{\n{body}    {symbol}({});\n    return NULL;\n}}\n",
         checked_prototype(exported),
@@ -130,6 +145,10 @@ fn bytes(tensor: &Tensor) -> String {
     let (rank, elem) = (tensor.shape().rank(), c_type(tensor.elem()));
     match rank {
         0 => format!("sizeof({elem})"),
+        rank if tensor.is_strided() => {
+            let name = name(tensor);
+            format!("teml_reach({rank}, {name}_extents, {name}_strides, sizeof({elem}))")
+        }
         rank => format!(
             "teml_bytes({rank}, {}_extents, sizeof({elem}))",
             name(tensor)
@@ -158,7 +177,8 @@ fn checked_prototype(exported: &Exported) -> String {
 pub fn header(package: &Package) -> String {
     let mut text = format!(
         "/* Kernels made by teml {}, for C11 and C++11. Shapes are numbers, or sizes that\n \
-         * are arguments. Tensors are stored row after row, without gaps. Results overlap no other tensor. */\n\
+         * are arguments. Tensors are stored row after row, without gaps unless they say so. Results\n \
+         * overlap no other tensor. */\n\
          #pragma once\n#include <stdint.h>\n\n{BASE}\n\
          #define TEML_API __attribute__((visibility(\"default\")))\n\n{C_BEGINS}",
         env!("CARGO_PKG_VERSION")
@@ -174,8 +194,16 @@ pub fn header(package: &Package) -> String {
             let tensor = &param.tensor;
             let promised = tensor.alignment();
             let promised = promised.map_or_else(String::new, |n| format!("; aligned to {n} bytes"));
+            let strides = tensor.strides();
+            let rows = match strides.is_empty() {
+                true => String::new(),
+                false => {
+                    let names: Vec<&str> = strides.iter().map(Name::as_str).collect();
+                    format!("; rows at distance {}", names.join(", "))
+                }
+            };
             format!(
-                " *   {}: {} of {}, {what}{promised}\n",
+                " *   {}: {} of {}, {what}{promised}{rows}\n",
                 tensor.label(),
                 match tensor.shape().rank() {
                     0 => "one element".to_owned(),

@@ -14,6 +14,48 @@ static int teml_is_row_major(int rank, const int64_t *extents, const int64_t *st
     return 1;
 }
 
+/* Whether the elements of a row are adjacent, and rows do not overlap. */
+static int teml_has_rows(int rank, const int64_t *extents, const int64_t *strides)
+{
+    int64_t next = 1, row;
+    if (!strides)
+        return 1;
+    for (int d = rank - 1; d >= 0; d--) {
+        if (extents[d] > 1) {
+            if (d == rank - 1 ? strides[d] != 1 : strides[d] < next)
+                return 0;
+            row = strides[d];
+        } else
+            row = next;
+        if (__builtin_mul_overflow(row, extents[d] > 1 ? extents[d] : 1, &next))
+            return 0;
+    }
+    return 1;
+}
+
+/* The distance between consecutive indices of a dimension, in elements. */
+static int64_t teml_stride(int rank, const int64_t *extents, const int64_t *strides, int d)
+{
+    int64_t next = 1;
+    if (strides)
+        return strides[d];
+    for (d++; d < rank; d++)
+        next *= extents[d];
+    return next;
+}
+
+/* The bytes from the first element to the last one. */
+static int64_t teml_reach(int rank, const int64_t *extents, const int64_t *strides, int64_t size)
+{
+    int64_t last = 0;
+    for (int d = 0; d < rank; d++) {
+        if (extents[d] < 1)
+            return 0;
+        last += (extents[d] - 1) * teml_stride(rank, extents, strides, d);
+    }
+    return (last + 1) * size;
+}
+
 /* The bytes of a tensor, or -1 if there are too many. */
 static int64_t teml_bytes(int rank, const int64_t *extents, int64_t size)
 {

@@ -63,9 +63,11 @@ impl Exported {
         found
     }
 
-    /// The sizes that callers give.
+    /// The sizes that callers give. The distances between rows come after them, and functions that
+    /// check arguments take those from arrays.
     pub(super) fn sizes(&self) -> impl Iterator<Item = &Name> {
-        self.kernel.sizes.iter().map(|(name, _)| name)
+        let sizes = self.kernel.sizes.len() - self.kernel.strides().len();
+        self.kernel.sizes.iter().take(sizes).map(|(name, _)| name)
     }
 
     pub(super) fn parameters(&self) -> impl Iterator<Item = (&Param, Use)> {

@@ -74,16 +74,16 @@ fn function(exported: &Exported) -> String {
         let extents = dims.iter().map(|dim| format!("{},", expression(dim)));
         let _ = writeln!(
             listed,
-            "    _Tensor(\"{}\", ({}), \"{}\", {}, {}),",
+            "    _Tensor(\"{}\", ({}), \"{}\", {}, {}, {}),",
             name(tensor),
             extents.collect::<Vec<_>>().join(" "),
             dtype(tensor.elem()),
             if *used == Use::Input { "False" } else { "True" },
-            tensor.alignment().unwrap_or(1)
+            tensor.alignment().unwrap_or(1),
+            if tensor.is_strided() { "True" } else { "False" }
         );
     }
-    let sizes = exported.kernel.sizes.iter().map(|(name, _)| name);
-    let sizes: Vec<&Name> = sizes.collect();
+    let sizes: Vec<&Name> = exported.sizes().collect();
     let mut found = String::new();
     for size in &sizes {
         let place = place_of(size, &all);

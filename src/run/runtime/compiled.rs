@@ -55,6 +55,15 @@ impl Compiled {
         }
     }
 
+    /// The same object, called with so many elements between the rows of strided tensors.
+    #[must_use]
+    pub fn with_gaps(&self, gap: i64) -> Compiled {
+        Compiled {
+            kernel: self.kernel.clone().with_gaps(gap),
+            ..self.clone()
+        }
+    }
+
     pub fn kernel(&self) -> &Kernel {
         &self.kernel
     }

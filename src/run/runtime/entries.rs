@@ -1,6 +1,7 @@
 //! C with the functions by which a worker calls kernels: one per kernel, all of one type.
 
-use crate::codegen::{Kernel, unit};
+use crate::codegen::{Kernel, Role, c_type, pointer, unit};
+use std::fmt::Write;
 
 /// The name of the function that calls a kernel with an array of arguments.
 pub(super) fn entry_of(kernel: &Kernel) -> String {
@@ -22,10 +23,20 @@ pub(super) fn with_entries(kernels: &[Kernel]) -> String {
          #define TEML_END (void)0\n\
          #endif\n",
     );
+    text.push_str(spread(kernels));
     kernels
         .iter()
         .for_each(|kernel| text.push_str(&entry(kernel)));
     text
+}
+
+/// The functions for kernels with strided arguments, if there are any.
+fn spread(kernels: &[Kernel]) -> &'static str {
+    let is_strided = |kernel: &Kernel| kernel.params.iter().any(|p| p.tensor.is_strided());
+    match kernels.iter().any(is_strided) {
+        true => include_str!("spread.h"),
+        false => "",
+    }
 }
 
 /// C that calls kernels of another translation unit, as a worker does.
@@ -33,6 +44,7 @@ pub(super) fn entries_apart(kernels: &[Kernel]) -> String {
     let mut text = "#include <stdint.h>\n\
                     #define TEML_BEGIN (void)0\n#define TEML_END (void)0\n"
         .to_owned();
+    text.push_str(spread(kernels));
     for kernel in kernels {
         // All pointers are passed alike, whatever their type.
         let sizes = kernel.sizes.iter().map(|_| "int64_t");
@@ -49,17 +61,50 @@ pub(super) fn entries_apart(kernels: &[Kernel]) -> String {
     text
 }
 
+/// The numbers that an entry gets before the tensors: the sizes of the kernel, and then the extents
+/// of its strided arguments.
+pub(super) fn numbers(kernel: &Kernel) -> Vec<i64> {
+    let sizes = kernel.sizes.iter().map(|(_, value)| *value);
+    let strided = kernel.params.iter().filter(|p| p.tensor.is_strided());
+    let extents = strided.flat_map(|p| p.tensor.shape().extents());
+    let extents = extents.map(|extent| i64::try_from(*extent).unwrap_or(i64::MAX));
+    sizes.chain(extents).collect()
+}
+
 fn entry(kernel: &Kernel) -> String {
     let (symbol, entry) = (&kernel.symbol, entry_of(kernel));
-    // All sizes are in one array, before the tensors.
-    let sizes = (0..kernel.sizes.len()).map(|k| format!("((const int64_t *)args[0])[{k}]"));
+    let number = |k: usize| format!("((const int64_t *)args[0])[{k}]");
     let first = usize::from(!kernel.sizes.is_empty());
-    let tensors = (0..kernel.params.len()).map(|k| format!("args[{}]", k + first));
-    let arguments: Vec<String> = sizes.chain(tensors).collect();
+    let strides = kernel.strides();
+    let (mut before, mut after) = (String::new(), String::new());
+    let mut arguments: Vec<String> = (0..kernel.sizes.len()).map(number).collect();
+    let (mut extent, mut stride) = (kernel.sizes.len(), kernel.sizes.len() - strides.len());
+    for (k, param) in kernel.params.iter().enumerate() {
+        let given = format!("args[{}]", k + first);
+        if !param.tensor.is_strided() {
+            arguments.push(given);
+            continue;
+        }
+        let (rank, elem) = (param.tensor.shape().rank(), c_type(param.tensor.elem()));
+        let place = format!(
+            "{rank}, &{}, &{}, sizeof({elem})",
+            number(extent),
+            number(stride)
+        );
+        let _ = writeln!(before, "    void *teml_{k} = teml_apart({place}, {given});");
+        let written = i32::from(param.role != Role::In);
+        let name = param.tensor.label();
+        let _ = writeln!(
+            after,
+            "    teml_together({place}, {given}, teml_{k}, {written}, \"{name}\");"
+        );
+        arguments.push(format!("({})teml_{k}", pointer(param)));
+        (extent, stride) = (extent + rank, stride + rank - 1);
+    }
     format!(
         "__attribute__((visibility(\"default\")))\nvoid {entry}(void *const *args);\n\
          void {entry}(void *const *args) {{\n    \
-         (void)args;\n    TEML_BEGIN;\n    {symbol}({});\n    TEML_END;\n}}\n",
+         (void)args;\n{before}    TEML_BEGIN;\n    {symbol}({});\n    TEML_END;\n{after}}}\n",
         arguments.join(", ")
     )
 }

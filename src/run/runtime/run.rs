@@ -5,6 +5,7 @@ use super::compiled::Compiled;
 use super::control::Control;
 use super::data::{Data, Values};
 use super::elements::View;
+use super::entries::numbers;
 use super::error::RuntimeError;
 use super::pace::{self, RUN, RetryBudget, Runs};
 use super::place::Place;
@@ -238,7 +239,7 @@ impl<'a> Bench<'a> {
         let (mut buffers, mut restore) = (Vec::new(), Vec::new());
         let (mut outputs, mut written) = (Vec::new(), Vec::new());
         if !kernel.sizes.is_empty() {
-            let sizes: Vec<i64> = kernel.sizes.iter().map(|(_, value)| *value).collect();
+            let sizes = numbers(kernel);
             let shape = Shape::of_extents([sizes.len() as u64]);
             let tensor = Tensor::new(shape, Elem::I64);
             let sizes = Data::Values(Arc::new(Values::I64(sizes)));

@@ -247,7 +247,9 @@ fn driver(variants: &[Variant], kernels: &[&Kernel], fills: &str, checked: &[Str
     let mut allocations = String::new();
     for (v, kernel) in kernels.iter().enumerate() {
         let mut prepare = String::new();
-        let mut arguments = Vec::new();
+        let sizes = kernel.sizes.iter();
+        let mut arguments: Vec<String> =
+            sizes.map(|(_, size)| format!("INT64_C({size})")).collect();
         let mut outputs = 0;
         for param in &kernel.params {
             let (name, count) = (param.tensor.label(), param.tensor.shape().elements());

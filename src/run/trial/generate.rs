@@ -17,7 +17,8 @@ pub(super) fn generate_as(
 ) -> Result<Kernel, TrialError> {
     let (reductions, target) = (settings.reductions, &settings.options.target);
     let kernel = codegen::generate_for(&variant.nests, symbol, reductions, target);
-    kernel.map_err(|error| no_code(variant, error))
+    let kernel = kernel.map_err(|error| no_code(variant, error))?;
+    Ok(kernel.with_gaps(settings.gap))
 }
 
 /// The error that a variant has no code, with the nest at fault.

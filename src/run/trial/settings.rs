@@ -12,6 +12,8 @@ pub struct Settings {
     pub options: Options,
     /// Whether reductions may be reordered.
     pub reductions: Reductions,
+    /// The number of elements between rows of strided tensors.
+    pub gap: i64,
     /// How many tensor elements the reference may read before it samples.
     pub reference_loads: f64,
 }
@@ -23,6 +25,7 @@ impl Default for Settings {
             budget,
             options,
             reductions: Reductions::default(),
+            gap: 0,
             reference_loads: 5e7,
         }
     }

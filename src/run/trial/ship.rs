@@ -128,18 +128,21 @@ impl Cargo<'_> {
     ) -> Result<Found, TrialError> {
         let all = std::slice::from_ref(variant);
         let mut points = Vec::new();
-        if !sizes::of_variants(all).is_empty() {
+        if sizes::are_awkward(all) {
             points = sizes::awkward(all);
         }
+        let awkward = points.len();
         points.push(Vec::new());
         let mut last = None;
-        for point in points {
+        for (k, point) in points.into_iter().enumerate() {
+            let gap = if k < awkward { sizes::GAP } else { 0 };
             for variant in sizes::at(all, &point) {
                 let values = variant
                     .nests
                     .iter()
                     .find_map(|nest| Some(nest.instance_of()?.1));
                 let compiled = values.map_or_else(|| compiled.clone(), |at| compiled.at_sizes(at));
+                let compiled = compiled.with_gaps(gap);
                 match self.look(&compiled, &variant, control)? {
                     unknown @ Found::Unknown(_) => return Ok(unknown),
                     right => last = Some(right),

@@ -1,7 +1,7 @@
 //! The numbers at which nests with sizes are checked and timed.
 
 use super::Variant;
-use crate::ir::{Accepted, Name, Nest, Size};
+use crate::ir::{Accepted, Name, Nest, Size, Tensor};
 
 /// The sizes of nests, without derived ones, in the order of their first use.
 pub fn sizes(nests: &[Nest]) -> Vec<Name> {
@@ -42,6 +42,16 @@ pub fn likely(variants: &[Variant]) -> Vec<(Name, i64)> {
     let likely = sizes.filter_map(|name| Some((name.clone(), name.size()?.likely)));
     likely.collect()
 }
+
+/// Whether variants are checked at other sizes, or with gaps between rows, before they are timed.
+pub fn are_awkward(variants: &[Variant]) -> bool {
+    let mut nests = variants.iter().flat_map(|v| &v.nests);
+    let is_strided = |nest: &Nest| nest.tensors().iter().any(Tensor::is_strided);
+    nests.any(|nest| nest.is_sized() || is_strided(nest))
+}
+
+/// The number of elements between rows in that check.
+pub const GAP: i64 = 3;
 
 /// The variants at these sizes. Sizes that are left out are the likely ones.
 pub fn at(variants: &[Variant], values: &[(Name, i64)]) -> Vec<Variant> {

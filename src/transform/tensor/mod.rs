@@ -16,6 +16,7 @@ pub mod partition;
 pub mod reduce;
 pub mod select;
 mod split;
+pub mod strided;
 pub mod triangular;
 mod unfit;
 pub mod vat;

@@ -107,7 +107,11 @@ fn declaration(tensor: &Tensor) -> String {
         return format!("let {name} = scalar({elem});");
     }
     let separator = if elem.is_empty() { "" } else { ", " };
-    format!("let {name} = tensor({}{separator}{elem});", tensor.shape())
+    let dense = format!("tensor({}{separator}{elem})", tensor.shape());
+    match tensor.is_strided() {
+        true => format!("let {name} = strided({dense});"),
+        false => format!("let {name} = {dense};"),
+    }
 }
 
 struct Program {

@@ -138,9 +138,9 @@ impl<'a> Cursor<'a> {
 
     pub(super) fn declarations(&mut self, sizes: &[Name]) -> Result<Vec<Tensor>, Wrong> {
         let elem = self.elem_name()?;
-        let mut tensors = vec![self.declaration(elem, sizes)?];
+        let mut tensors = vec![self.stored(elem, sizes)?];
         while self.eat(",") {
-            tensors.push(self.declaration(elem, sizes)?);
+            tensors.push(self.stored(elem, sizes)?);
         }
         Ok(tensors)
     }
@@ -222,6 +222,14 @@ impl<'a> Cursor<'a> {
     fn elem_name(&mut self) -> Result<Elem, Wrong> {
         let word = self.word()?;
         Elem::from_name(&word).ok_or_else(|| super::unsupported::elem(&word))
+    }
+
+    /// `A[4][5]`, or `strided A[4][5]`.
+    fn stored(&mut self, elem: Elem, sizes: &[Name]) -> Result<Tensor, Wrong> {
+        match self.eat("strided ") {
+            true => self.declaration(elem, sizes).map(|tensor| tensor.strided()),
+            false => self.declaration(elem, sizes),
+        }
     }
 
     fn declaration(&mut self, elem: Elem, sizes: &[Name]) -> Result<Tensor, Wrong> {
