@@ -40,6 +40,8 @@ class _Tensor:
     def has_rows(self, array):
         """Whether the elements of a row are adjacent, and rows do not overlap."""
         least = self.dtype.itemsize
+        if array.size == 0:
+            return True
         for d in reversed(range(array.ndim)):
             stride, extent = array.strides[d], array.shape[d]
             if extent > 1:
@@ -69,6 +71,14 @@ def _in_range(function, name, size, least, most, multiple):
         raise ValueError(f"{function}: {name} must be in {least}..={most}{multiples}, not {size}")
 
 
+def _overlap(array, other):
+    try:
+        return np.shares_memory(array, other, max_work=10000)
+    except RuntimeError:
+        # NumPy would take too long to find out.
+        return True
+
+
 def _call(function, tensors, arrays, sizes=()):
     """Calls a kernel on arrays, in the order of its parameters."""
     pairs = list(zip(tensors, arrays))
@@ -76,7 +86,7 @@ def _call(function, tensors, arrays, sizes=()):
         tensor.check(function, array)
     for k, (tensor, array) in enumerate(pairs):
         for other, beside in pairs[k + 1:]:
-            if (tensor.written or other.written) and np.may_share_memory(array, beside):
+            if (tensor.written or other.written) and _overlap(array, beside):
                 raise ValueError(f"{function}: {tensor.name} and {other.name} overlap")
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
     kernel = getattr(_library, function)

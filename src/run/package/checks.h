@@ -20,6 +20,9 @@ static int teml_has_rows(int rank, const int64_t *extents, const int64_t *stride
     int64_t next = 1, row;
     if (!strides)
         return 1;
+    for (int d = 0; d < rank; d++)
+        if (extents[d] < 1)
+            return 1;
     for (int d = rank - 1; d >= 0; d--) {
         if (extents[d] > 1) {
             if (d == rank - 1 ? strides[d] != 1 : strides[d] < next)
