@@ -34,13 +34,16 @@ class Tensor:
     triangle: str = ""
     # Of rank 0, and takes no list of iterators.
     scalar: bool = False
+    # Whether its rows may lie apart.
+    strided: bool = False
 
     def declared(self) -> str:
         elem = "" if self.elem == "f64" else f', "{self.elem}"'
         if self.scalar:
             return f"scalar({elem[2:]})"
         text = f"tensor([{', '.join(map(str, self.extents))}]{elem})"
-        return f'triangular({text}, "{self.triangle}")' if self.triangle else text
+        text = f'triangular({text}, "{self.triangle}")' if self.triangle else text
+        return f"strided({text})" if self.strided else text
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,8 @@ class Maker:
     def tensor(self, extents: list[int]) -> Tensor:
         letters = "ABCDEFGHJKMNPQRSTUVWXYZ"
         name = f"{self.prefix}_{letters[len(self.program.tensors)]}"
-        tensor = Tensor(name, tuple(extents), self.elem)
+        strided = len(extents) > 1 and self.rng.random() < 0.25
+        tensor = Tensor(name, tuple(extents), self.elem, strided=strided)
         self.program.tensors[name] = tensor
         self.program.inputs[name] = self.numbers(extents)
         return tensor

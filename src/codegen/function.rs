@@ -103,6 +103,7 @@ pub(super) fn emit(
     is_own: &dyn Fn(&Param) -> bool,
 ) -> Result<Kernel, NoCode> {
     let params = params(nests)?;
+    let nests = &with_strides(nests, &params);
     let spelling = {
         let loops = nests.iter().flat_map(Nest::loops).map(|(_, l)| &l.name);
         let locals = nests.iter().flat_map(Nest::locals);
@@ -249,14 +250,16 @@ fn params(nests: &[Nest]) -> Result<Vec<Param>, NoCode> {
     for tensor in nests.iter().flat_map(Nest::tensors) {
         let known = tensors.iter().find(|t| t.name() == tensor.name());
         match (known, tensor.name()) {
-            (Some(known), Some(name))
-                if *known != tensor || known.is_strided() != tensor.is_strided() =>
-            {
+            (Some(known), Some(name)) if *known != tensor => {
                 return Err(NoCode::TensorsDiffer {
                     name: name.clone(),
                     first: format!("{} {known}", known.elem()),
                     second: format!("{} {tensor}", tensor.elem()),
                 });
+            }
+            (Some(_), Some(_)) if tensor.is_strided() => {
+                let same = tensors.iter_mut().filter(|t| **t == tensor);
+                same.for_each(|known| *known = known.strided());
             }
             (None, Some(_)) => tensors.push(tensor),
             _ => {}
@@ -289,6 +292,29 @@ fn params(nests: &[Nest]) -> Result<Vec<Param>, NoCode> {
     // variants of a computation have one signature.
     params.sort_by_key(|param| (param.role == Role::In, param.tensor.declared()));
     Ok(params)
+}
+
+/// Nests in which all accesses know the tensors whose rows may lie apart. Local tensors have none.
+fn with_strides(nests: &[Nest], params: &[Param]) -> Vec<Nest> {
+    let strided = params.iter().filter(|param| param.tensor.is_strided());
+    let strided: HashSet<&Name> = strided.filter_map(|param| param.tensor.name()).collect();
+    if strided.is_empty() {
+        return nests.to_vec();
+    }
+    let in_nest = |tensor: &Tensor| match tensor.name() {
+        Some(name) if strided.contains(name) => tensor.strided(),
+        _ => tensor.dense(),
+    };
+    let trees = |nest: &Nest| {
+        nest.trees()
+            .iter()
+            .map(|t| t.map_tensors(&in_nest))
+            .collect()
+    };
+    nests
+        .iter()
+        .map(|nest| nest.with_trees(trees(nest)))
+        .collect()
 }
 
 /// Whether a program assigns `tensor`: its statements run one after the other.

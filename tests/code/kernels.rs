@@ -30,6 +30,17 @@ let U = tensor([m, k]);
 let W = tensor([k, n]);
 let Z = einsum("ik,kj->ij", U, W);
 export_kernel(build(Z).stripmine("i", 4).vectorize("j"), "product");
+
+for elem in ["f64", "f32"] {
+    let L = strided(tensor([m, k], elem));
+    let R = strided(tensor([k, n], elem));
+    let G = strided(tensor([m, n], elem));
+    G = einsum("ik,kj->ij", L, R);
+    let plan = build(G);
+    let few = plan.specialize("N <= 4 && K == 2").unroll("k");
+    let wide = schedules::optimize(plan);
+    export_kernel(dispatch([few, ["M >= 16", wide]], plan), "part_" + elem);
+}
 "#;
 
 fn build(script: &str, directory: &Path) -> Output {
@@ -78,7 +89,9 @@ fn from_cpp_and_c() {
             .unwrap();
         let shown = text(&shown.stdout);
         assert_eq!(
-            shown, "gemm: C[0] = 24\nattention: P[0] = 1\ntwice: Y[0] = 2\nproduct: Z[0] = 20\n",
+            shown,
+            "gemm: C[0] = 24\nattention: P[0] = 1\ntwice: Y[0] = 2\nproduct: Z[0] = 20\n\
+             part_f64: G[0] = 20\npart_f32: G[0] = 20\n",
             "{library}"
         );
     }
@@ -90,7 +103,7 @@ static double A[16 * 24 + 1], B[24 * 20], C[16 * 20];
 static _Alignas(64) double X[8];
 int main(void)
 {
-    const int64_t rows[] = {24, 1}, wide[] = {32, 1}, columns[] = {1, 16};
+    const int64_t rows[] = {24, 1}, wide[] = {32, 1}, columns[] = {1, 16}, back[] = {-24, 1};
     const char *all[] = {
         gemm_checked(C, NULL, A, rows, B, NULL),
         gemm_checked(C, NULL, A, wide, B, NULL),
@@ -108,8 +121,14 @@ int main(void)
         product_checked(16, 20, 23, C, NULL, A, rows, B, NULL),
         product_checked(1 << 30, 1 << 30, 1 << 30, C, NULL, A, NULL, B, NULL),
         product_checked(16, 20, 24, C, NULL, C + 300, NULL, B, NULL),
+        part_f64_checked(4, 5, 6, C, rows, A, wide, B, NULL),
+        part_f64_checked(4, 5, 6, C, rows, A, columns, B, NULL),
+        part_f64_checked(4, 25, 6, C, rows, A, wide, B, NULL),
+        part_f64_checked(4, 5, 6, C, rows, A, back, B, NULL),
+        part_f64_checked(4, 5, 6, C, rows, A, wide, C + 70, rows),
+        part_f64_checked(0, 5, 6, C, back, A, back, B, NULL),
     };
-    for (int k = 0; k < 16; k++)
+    for (int k = 0; k < 22; k++)
         puts(all[k] ? all[k] : "called");
     return 0;
 }
@@ -144,6 +163,12 @@ int main(void)
         "product: U is not stored row after row, without gaps",
         "product: Z has more bytes than can be counted",
         "product: Z and U overlap",
+        "called",
+        "part_f64: L needs adjacent elements in rows that do not overlap",
+        "part_f64: G needs adjacent elements in rows that do not overlap",
+        "part_f64: L needs adjacent elements in rows that do not overlap",
+        "part_f64: G and R overlap",
+        "called",
     ];
     assert_eq!(shown.lines().collect::<Vec<_>>(), expected);
     // Builds find the library.
@@ -155,7 +180,8 @@ int main(void)
         let shown = succeeds("./made/example", &[], &out);
         assert_eq!(
             shown,
-            "gemm: C[0] = 24\nattention: P[0] = 1\ntwice: Y[0] = 2\nproduct: Z[0] = 20\n"
+            "gemm: C[0] = 24\nattention: P[0] = 1\ntwice: Y[0] = 2\nproduct: Z[0] = 20\n\
+             part_f64: G[0] = 20\npart_f32: G[0] = 20\n"
         );
     } else {
         eprintln!("CMake is not installed: kernels are not built with it");
@@ -208,6 +234,28 @@ refused(ValueError, "row after row", rng.random((16, 48))[:, ::2], B)
 refused(ValueError, "row after row", A[::-1], B)
 refused(ValueError, "row after row", np.broadcast_to(A[0], (16, 24)), B)
 refused(ValueError, "row after row", rng.random((16, 32))[:, :24], B)
+parts = {np.float64: kernels.part_f64, np.float32: kernels.part_f32}
+for dtype, part in parts.items():
+    whole = rng.random((90, 100)).astype(dtype)
+    exact = lambda L, R: L.astype(np.float64) @ R.astype(np.float64)
+    near = lambda G, L, R: np.allclose(G, exact(L, R), rtol=1e-4)
+    for m, n, k in [(5, 4, 2), (5, 5, 2), (16, 9, 7), (15, 9, 7), (33, 40, 17), (0, 3, 2), (4, 0, 2), (4, 4, 0)]:
+        L, R = whole[1:1 + m, 3:3 + k], whole[40:40 + k, 50:50 + n]
+        assert near(part(L, R), L, R), (m, n, k)
+        frame = np.full((m + 4, n + 6), 7, dtype)
+        inner = frame[2:2 + m, 3:3 + n]
+        assert part(L, R, G=inner) is inner and near(inner, L, R), (m, n, k)
+        inner[:] = 7
+        assert (frame == 7).all(), "written outside of the part"
+    L, R = whole[:30:3, :8], whole[50:66:2, :9]
+    assert near(part(L, R), L, R)
+    # Parts of one matrix that share no element.
+    assert near(part(whole[:5, :5], whole[5:10, :5], G=whole[:5, 50:55]), whole[:5, :5], whole[5:10, :5])
+    for wrong in [whole.T[:6, :8], whole[::-1][:6, :8], whole[:6, :16:2], np.broadcast_to(whole[0, :8], (6, 8))]:
+        refused(ValueError, "L must have adjacent elements in rows that do not overlap", wrong, R, kernel=part)
+    refused(ValueError, "G and L overlap", whole[:5, :5], whole[9:14, 9:14], G=whole[2:7, 3:8], kernel=part)
+    refused(ValueError, "R must have the shape", whole[:5, :5], whole[:4, :4], kernel=part)
+
 raw = np.zeros(16 * 24 * 8 + 1, np.uint8)[1:]
 odd = raw.view(np.float64).reshape(16, 24)
 refused(ValueError, "multiple of 8 bytes", odd, B)

@@ -267,7 +267,8 @@ pub fn example(package: &Package) -> String {
         let symbol = &exported.kernel.symbol;
         text.push_str("    {\n");
         let mut arguments: Vec<String> = exported.sizes().map(Name::to_string).collect();
-        for (name, value) in &exported.kernel.sizes {
+        let given = exported.sizes().count();
+        for (name, value) in exported.kernel.sizes.iter().take(given) {
             let _ = writeln!(text, "        const int64_t {name} = {value};");
         }
         for size in exported.derived_sizes() {

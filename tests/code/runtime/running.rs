@@ -1,9 +1,9 @@
 //! Results.
 
 use crate::runtime::workshop::*;
-use teml::codegen::{Role, c_type};
+use teml::codegen::{Kernel, Param, Role, c_type};
 use teml::ir::Elem;
-use teml::runtime::{Data, RuntimeError, Scalar, Values, View, compare, run_once};
+use teml::runtime::{Compiled, Data, RuntimeError, Scalar, Values, View, compare, run_once};
 
 /// y = 2 x + y, for every element type.
 #[test]
@@ -54,6 +54,56 @@ fn integers_wrap_and_values_arrive() {
     assert_eq!(c.view(), View::I64(&[i64::MAX; 3]));
     assert_eq!(run.outputs.iter().count(), 2);
     assert!(run.outputs.get("a").is_none());
+}
+
+/// y = 2 x for matrices whose rows lie apart.
+#[test]
+fn rows_may_lie_apart() {
+    let of = |body: &str| {
+        let source = format!(
+            "#include <stdint.h>\n\
+             void twice(int64_t ldy, int64_t ldx, double *y, const double *x) {{\n\
+             for (int i = 0; i < 5; i++) for (int j = 0; j < 7; j++) {body}\n}}"
+        );
+        let strided = |name, role| {
+            let Param { tensor, role } = param(name, &[5, 7], Elem::F64, role);
+            let tensor = tensor.strided();
+            Param { tensor, role }
+        };
+        let params = vec![strided("y", Role::Out), strided("x", Role::In)];
+        let strides = params.iter().flat_map(|param| param.tensor.strides());
+        let sizes = strides.map(|name| (name, 0)).collect();
+        let kernel = kernel("twice", &source, params);
+        compiled(&Kernel { sizes, ..kernel })
+    };
+    let run = |kernel: &Compiled, gap: i64| {
+        let data = [Data::Unset, Data::Pattern(1)];
+        run_once(&kernel.with_gaps(gap), &data, &control())
+    };
+    let right = of("y[i*ldy + j] = 2 * x[i*ldx + j];");
+    let results = [0, 1, 3].map(|gap| run(&right, gap).unwrap());
+    for result in &results {
+        let y = result.outputs.get("y").unwrap();
+        for k in 0..35 {
+            let Some(Scalar::Float(x)) = Data::Pattern(1).value(Elem::F64, k) else {
+                panic!("no number");
+            };
+            assert_eq!(y.view().get(k as usize), Some(Scalar::Float(2.0 * x)));
+        }
+    }
+    // Without gaps, nothing lies between rows.
+    let dense = of("y[i*7 + j] = 2 * x[i*ldx + j];");
+    assert!(run(&dense, 0).is_ok());
+    for wrong in [
+        dense,
+        of("{ y[i*ldy + j] = 2 * x[i*ldx + j]; if (i == 2 && j == 6) y[i*ldy + 7] = 0; }"),
+        of("{ y[i*ldy + j] = 2 * x[i*ldx + j]; if (i == 2) ((double *)x)[i*ldx + j] = 9; }"),
+    ] {
+        match run(&wrong, 3).map(|_| ()).unwrap_err() {
+            RuntimeError::Crashed { signal, .. } => assert_eq!(signal, "SIGABRT"),
+            other => panic!("{other}"),
+        }
+    }
 }
 
 #[test]

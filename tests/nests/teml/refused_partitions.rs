@@ -8,6 +8,7 @@ use teml::lower::partition::NoPartition;
 use teml::transform::tensor::aligned::ALIGNED;
 use teml::transform::tensor::eq::{eq_over, eq_within};
 use teml::transform::tensor::partition::PARTITION;
+use teml::transform::tensor::strided::STRIDED;
 use teml::transform::tensor::triangular::TRIANGULAR;
 use teml::transform::tensor::vat::vat;
 use teml::transform::{Arg, Arrow};
@@ -79,6 +80,18 @@ pub fn partitions() -> Vec<Case> {
     };
     vec![
         unaligned(&square, 64, "□ is not a declared tensor").at(0),
+        Case::new(
+            &STRIDED,
+            vec![Arg::Expr(square.clone())],
+            "□ is not a declared tensor",
+        )
+        .at(0),
+        Case::new(
+            &STRIDED,
+            vec![Arg::Expr(a.clone())],
+            "a tensor with fewer than two dimensions has no rows that could lie apart",
+        )
+        .at(0),
         unaligned(&a, 24, "an alignment is 8, 16, 32 or 64 bytes, not 24").at(1),
         not_a_matrix(&a, "A"),
         not_a_matrix(&square, "□"),

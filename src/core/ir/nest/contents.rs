@@ -99,8 +99,11 @@ impl Nest {
     }
 }
 
+/// Adds a tensor. Its rows may lie apart if any access says so: steps may have made the others.
 fn add(found: &mut Vec<Tensor>, tensor: &Tensor) {
-    if !found.contains(tensor) {
-        found.push(tensor.clone());
+    match found.iter_mut().find(|known| *known == tensor) {
+        Some(known) if tensor.is_strided() => *known = known.strided(),
+        Some(_) => {}
+        None => found.push(tensor.clone()),
     }
 }
