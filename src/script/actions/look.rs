@@ -3,10 +3,10 @@
 use crate::analysis::bounds::Bounds;
 use crate::analysis::program::reads;
 use crate::analysis::shape::virtual_shape;
-use crate::analysis::{computation, levels, position};
+use crate::analysis::{computation, facts, levels, position};
 use crate::binding::call::{Call, Effect, Function, Parameter};
 use crate::binding::conversion;
-use crate::ir::{Affine, Expr, Index, Name, Nest, Node, Program, Tensor, Variable};
+use crate::ir::{Affine, Expr, Index, Loop, Name, Nest, Node, Program, Tensor, Variable};
 use crate::lang::{self, Notation};
 use crate::messages::fail::Failure;
 use crate::values;
@@ -212,9 +212,9 @@ bound apply. Where they are numbers, `first` is the first value, `end` the one a
 the loops that the bounds depend on.
 
 `likely` is the `extent`, and for bounds with sizes the one at the likely sizes; `least` is the fewest
-iterations that it has. `most` is how many iterations it has at most each time that it runs, or `()`
-where that is not seen, and `work` how much these compute: so many products that are added, or elements
-that are moved.",
+iterations that it has, and `limit` the most, for all sizes. `most` is how many iterations it has at most
+each time that it runs, at the likely sizes, or `()` where that is not seen. `work` is how much these
+compute: so many products that are added, or elements that are moved.",
     call: |call| {
         let nest = call.nest(0)?;
         let position = conversion::position(call, &nest, 1)?;
@@ -240,7 +240,12 @@ that are moved.",
             let spans = range.upper.iter().flat_map(|end| range.lower.iter().map(|l| end.minus(l)));
             let least = spans.filter_map(|span| Some(around.interval(&span)?.0.max(0))).min();
             map.insert("least".into(), number(least));
-            let likely = Bounds::likely(&nest, outer.iter().map(|l| &***l));
+            let outer: Vec<&Loop> = outer.iter().map(|l| &***l).collect();
+            let spans = range.upper.iter().flat_map(|end| range.lower.iter().map(|l| end.minus(l)));
+            let all: Vec<&Loop> = nest.context().iter().chain(outer.iter().copied()).collect();
+            let limits = spans.filter_map(|span| facts::most(&span, &all));
+            map.insert("limit".into(), number(limits.min().map(|limit| limit.max(0))));
+            let likely = Bounds::likely(&nest, outer.iter().copied());
             map.insert("most".into(), number(levels::trips(of, &likely)));
             let work = levels::work(of, &likely).min(i64::MAX as f64);
             map.insert("work".into(), Dynamic::from_int(work as i64));

@@ -204,16 +204,11 @@ fn split(
     let new = [names.derive(&l.name, "o")?, names.derive(&l.name, "i")?];
     let refused = || refused(l);
     let outer: Vec<&Loop> = loops[..position.len() - 1].iter().map(|l| &***l).collect();
-    let exact = sized_extent(&l.range).and_then(|(lower, extent)| {
-        let count = extent.divided(factor)?;
-        Some((lower, count))
-    });
+    let exact = whole_counts(nest, &l.range, factor);
     let trees = match tail {
         Tail::Guard if exact.is_some() => {
-            let (lower, count) = exact.ok_or_else(refused)?;
-            vec![blocks(l, new, (lower, vec![count], factor), |full| {
-                vec![full]
-            })]
+            let (lower, counts) = exact.ok_or_else(refused)?;
+            vec![blocks(l, new, (lower, counts, factor), |full| vec![full])]
         }
         Tail::Guard => {
             let [lower] = l.range.lower.as_slice() else {
@@ -296,6 +291,26 @@ pub(super) fn sized_extent(range: &Range) -> Option<(&Affine, Affine)> {
     };
     let extent = upper.minus(lower);
     (extent.is_fixed() && extent.as_constant().is_none()).then_some((lower, extent))
+}
+
+/// The lower bound of a loop of a nest with sizes, and its numbers of blocks, of which the least
+/// counts. `None` if some block may be partial.
+fn whole_counts<'l>(
+    nest: &Nest,
+    range: &'l Range,
+    factor: i64,
+) -> Option<(&'l Affine, Vec<Affine>)> {
+    let [lower] = range.lower.as_slice() else {
+        return None;
+    };
+    let extents = range.upper.iter().map(|upper| upper.minus(lower));
+    let extents: Vec<Affine> = extents.collect();
+    let is_sized = |extent: &Affine| extent.sizes().next().is_some();
+    if !nest.is_sized() || !extents.iter().any(is_sized) {
+        return None;
+    }
+    let counts: Option<Vec<Affine>> = extents.iter().map(|e| e.divided(factor)).collect();
+    Some((lower, counts?))
 }
 
 /// The lower bounds of the iterations after whole blocks, which end at `whole`. The quotient of a
