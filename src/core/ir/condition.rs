@@ -100,6 +100,14 @@ impl Condition {
         }
     }
 
+    /// The values of a size. Its greatest one is left out if it is the usual one.
+    pub fn of_facts(name: Name, size: &Size) -> Condition {
+        let all = Accepted::of(size);
+        let usual = Size::default().most;
+        let most = all.most.filter(|most| *most != usual);
+        Condition::on(name, Accepted { most, ..all })
+    }
+
     /// Both conditions. `None` if 64 bits do not suffice.
     pub fn and(&self, other: &Condition) -> Option<Condition> {
         let mut of = self.of.clone();

@@ -3,7 +3,7 @@
 use super::Equality;
 use crate::codegen::NoCode;
 use crate::interp::Fault;
-use crate::ir::Nest;
+use crate::ir::{Condition, Name, Nest};
 use crate::runtime::RuntimeError;
 
 /// Why a trial ended without times.
@@ -23,6 +23,15 @@ pub enum TrialError {
     /// The definition has no value.
     #[error("`{label}` has no reference: {fault}")]
     Fault { label: String, fault: Fault },
+    /// A variant would run at a size that it is not for.
+    #[error("`{label}` is for {accepted}, and not for {name} = {value}; nothing was timed")]
+    OtherSizes {
+        label: String,
+        /// The sizes that it is for.
+        accepted: Condition,
+        name: Name,
+        value: i64,
+    },
     /// Variants compute different results.
     #[error("`{first}` computes {first_results}, but `{second}` computes {second_results}")]
     ResultsDiffer {

@@ -2,6 +2,7 @@
 
 use super::{Settings, TrialError, Variant};
 use crate::codegen::{self, Kernel, NoCode};
+use crate::ir::Condition;
 
 /// The C of a variant, as a function named after its label.
 pub(super) fn generate(variant: &Variant, settings: &Settings) -> Result<Kernel, TrialError> {
@@ -18,6 +19,18 @@ pub(super) fn generate_as(
     let (reductions, target) = (settings.reductions, &settings.options.target);
     let kernel = codegen::generate_for(&variant.nests, symbol, reductions, target);
     let kernel = kernel.map_err(|error| no_code(variant, error))?;
+    let strides = kernel.strides().len();
+    let sizes = kernel.sizes.iter().rev().skip(strides);
+    for (name, value) in sizes {
+        if let Some(size) = name.size().filter(|size| !size.has(*value)) {
+            return Err(TrialError::OtherSizes {
+                label: variant.label.clone(),
+                accepted: Condition::of_facts(name.clone(), size),
+                name: name.clone(),
+                value: *value,
+            });
+        }
+    }
     Ok(kernel.with_gaps(settings.gap))
 }
 

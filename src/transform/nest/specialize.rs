@@ -33,7 +33,7 @@
 //! Source: Halide's `specialize`.
 
 use crate::args::NEST;
-use crate::ir::{Accepted, Condition, Name, Nest};
+use crate::ir::{Condition, Name, Nest};
 use crate::{Error, Op, Param, Returns, Value, mistake, refusal};
 
 const CONDITION: Param<Condition> = Param::new("condition");
@@ -73,9 +73,10 @@ pub fn specialize(nest: &Nest, condition: &Condition) -> Result<Nest, Error> {
     nest.under(condition).map_err(|name| {
         let own = sizes.iter().find(|known| **known == name);
         let own = own.and_then(|known| known.size());
-        let values = own.map(|size| Condition::on(name.clone(), Accepted::of(size)));
-        let values = values.map_or_else(String::new, |values| values.to_string());
-        let text = format!("no `{name}` is left: `{condition}`, and {values}");
+        let values = own.map(|size| Condition::of_facts(name.clone(), size));
+        let values = values.filter(|values| !values.to_string().is_empty());
+        let values = values.map_or_else(String::new, |values| format!(", and {values}"));
+        let text = format!("no `{name}` is left: `{condition}`{values}");
         refusal(text).at(&CONDITION).on(nest, [])
     })
 }
