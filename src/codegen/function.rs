@@ -57,12 +57,18 @@ pub enum NoCode {
         /// The loop directly around it.
         outer: Name,
     },
-    /// The user stopped it.
+    /// Two sizes share a name.
     #[error("two sizes are named `{name}`")]
     SizesDiffer { name: Name },
     /// A size has a name with another meaning in C.
     #[error("a size cannot be called `{name}`: a tensor or C itself uses the name")]
     SizeIsTaken { name: Name },
+    /// The distance between rows has the name of something else.
+    #[error(
+        "`{name}` is the distance between rows of a strided tensor, and something else has the name"
+    )]
+    StrideIsTaken { name: Name },
+    /// The user stopped it.
     #[error("interrupted")]
     Stopped,
     /// A nest that violates an invariant.
@@ -88,6 +94,7 @@ impl NoCode {
             NoCode::Illegal(violation) => return violation.help(),
             NoCode::Undecided(why) => return why.help().map(str::to_owned),
             NoCode::Part { .. } => "generate the whole nest",
+            NoCode::StrideIsTaken { .. } => "rename the tensor, the loop or the size of that name",
             _ => return None,
         };
         Some(help.to_owned())
@@ -542,7 +549,7 @@ fn sizes(nests: &[Nest], params: &[Param]) -> Result<Sizes, NoCode> {
     let is_used =
         |name: &Name| tensors.contains(name) || loops.contains(name) || all.contains(name);
     if let Some(name) = strides.iter().find(|name| is_used(name) || is_taken(name)) {
-        return Err(NoCode::SizeIsTaken { name: name.clone() });
+        return Err(NoCode::StrideIsTaken { name: name.clone() });
     }
     let (derived, of_caller): (Vec<Name>, Vec<Name>) = all.into_iter().partition(is_derived);
     let of_caller = of_caller.into_iter().chain(strides).collect();

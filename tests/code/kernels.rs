@@ -220,8 +220,39 @@ def refused(kind, part, *arrays, kernel=kernels.gemm, **results):
     else:
         raise AssertionError(f"not refused: {part}")
 
-refused(TypeError, "NumPy array, not list", A.tolist(), B)
-refused(TypeError, "NumPy array, not list", A.tolist(), B, kernel=kernels.product)
+class Interface:
+    """An array of a library that describes its memory."""
+    def __init__(self, array):
+        self.array = array
+    @property
+    def __array_interface__(self):
+        return self.array.__array_interface__
+
+class Capsule:
+    """An array of a library that hands out capsules."""
+    def __init__(self, array):
+        self.array = array
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+class Elsewhere(Capsule):
+    """An array on another device."""
+    def __dlpack_device__(self):
+        return (2, 0)
+    def __dlpack__(self, **options):
+        raise BufferError("it is on a GPU")
+
+for foreign in [Interface, Capsule]:
+    U, W, Z = rng.random((7, 9)), rng.random((9, 5)), np.zeros((7, 5))
+    given = foreign(Z)
+    assert kernels.product(foreign(U), foreign(W), Z=given) is given
+    assert np.allclose(Z, U @ W), "the memory is shared"
+    assert np.allclose(kernels.part_f64(foreign(U[1:5, :4]), W[:4]), U[1:5, :4] @ W[:4])
+refused(TypeError, "U is an array that NumPy cannot read", Elsewhere(A), B, kernel=kernels.product)
+refused(TypeError, "must be an array of NumPy or of a library", A.tolist(), B)
+refused(TypeError, "not list", A.tolist(), B, kernel=kernels.product)
 refused(ValueError, "W must have the shape (24, 24), not (16, 24)", A, A, kernel=kernels.product)
 refused(ValueError, "U must have 2 dimensions, not 1", A[0], B, kernel=kernels.product)
 refused(ValueError, "row after row", A.T, A, kernel=kernels.product)

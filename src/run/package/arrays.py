@@ -13,8 +13,6 @@ class _Tensor:
     def check(self, function, array):
         """Refuses an array that the kernel would misread."""
         name = f"{function}: {self.name}"
-        if not isinstance(array, np.ndarray):
-            raise TypeError(f"{name} must be a NumPy array, not {type(array).__name__}")
         if array.dtype != self.dtype:
             raise TypeError(
                 f"{name} must have elements of type {self.dtype}, not {array.dtype}; "
@@ -56,10 +54,26 @@ class _Tensor:
         return [stride // self.dtype.itemsize for stride in array.strides[:-1]] if self.strided else []
 
 
-def _extent(function, name, array, rank, dimension, offset=0):
+def _array(function, name, given):
+    """The memory of an array of NumPy or of another library, without a copy."""
+    if isinstance(given, np.ndarray):
+        return given
+    try:
+        if hasattr(given, "__array_interface__"):
+            return np.asarray(given)
+        if hasattr(given, "__dlpack__"):
+            return np.from_dlpack(given)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise TypeError(f"{function}: {name} is an array that NumPy cannot read: {error}") from error
+    raise TypeError(
+        f"{function}: {name} must be an array of NumPy or of a library that shares its memory "
+        f"(`__array_interface__`, `__dlpack__`), not {type(given).__name__}"
+    )
+
+
+def _extent(function, name, given, rank, dimension, offset=0):
     """A size, as the shape of an array tells it."""
-    if not isinstance(array, np.ndarray):
-        raise TypeError(f"{function}: {name} must be a NumPy array, not {type(array).__name__}")
+    array = _array(function, name, given)
     if array.ndim != rank:
         raise ValueError(f"{function}: {name} must have {rank} dimensions, not {array.ndim}")
     return array.shape[dimension] - offset
@@ -81,6 +95,7 @@ def _overlap(array, other):
 
 def _call(function, tensors, arrays, sizes=()):
     """Calls a kernel on arrays, in the order of its parameters."""
+    arrays = [_array(function, tensor.name, given) for tensor, given in zip(tensors, arrays)]
     pairs = list(zip(tensors, arrays))
     for tensor, array in pairs:
         tensor.check(function, array)

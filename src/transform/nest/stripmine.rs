@@ -293,7 +293,7 @@ pub(super) fn sized_extent(range: &Range) -> Option<(&Affine, Affine)> {
     (extent.is_fixed() && extent.as_constant().is_none()).then_some((lower, extent))
 }
 
-/// The lower bound of a loop of a nest with sizes, and its numbers of blocks, of which the least
+/// The lower bound of a loop of a nest with sizes, and its numbers of blocks. The least of these
 /// counts. `None` if some block may be partial.
 fn whole_counts<'l>(
     nest: &Nest,
