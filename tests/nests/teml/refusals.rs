@@ -308,6 +308,16 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
             NoCode::SizeIsTaken { name: name("A") },
         ),
         (
+            vec![nest(&[
+                "f64 strided A[2][3], ldA[3]",
+                "for i in 0..2",
+                "  for j in 0..3",
+                "    A[i][j] = ldA[j]",
+            ])],
+            "kernel",
+            NoCode::StrideIsTaken { name: name("ldA") },
+        ),
+        (
             vec![copy],
             "double",
             NoCode::Symbol(SymbolError::Taken("double".to_owned())),
@@ -336,6 +346,7 @@ fn every_reason_for_no_c_has_a_case() {
         NoCode::Part { .. } => "Part",
         NoCode::SizesDiffer { .. } => "SizesDiffer",
         NoCode::SizeIsTaken { .. } => "SizeIsTaken",
+        NoCode::StrideIsTaken { .. } => "StrideIsTaken",
         NoCode::Race { .. } => "Race",
         NoCode::Illegal(_) => "Illegal",
         NoCode::Undecided(_) => "Undecided",
