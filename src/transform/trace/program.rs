@@ -73,7 +73,11 @@ fn collect_tensors(nest: &Nest, found: &mut Vec<Tensor>) {
         false => built_of(nest),
     };
     for tensor in own {
-        if !found.contains(&tensor) {
+        // A step for some sizes may name a tensor with the shape that it has there.
+        let is_narrowed = !nest.condition().is_empty();
+        let is_known =
+            |known: &Tensor| *known == tensor || (is_narrowed && known.name() == tensor.name());
+        if !found.iter().any(is_known) {
             found.push(tensor);
         }
     }
