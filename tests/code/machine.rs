@@ -88,7 +88,10 @@ fn the_capacity_of_caches_is_measured_within_bounds() {
     let estimated = Machine::this().last_caches();
     assert_eq!(Machine::known(&control).last_caches(), estimated);
     let measured = Machine::measured(&control).unwrap();
-    assert_eq!(Machine::known(&control), measured);
+    // What others disturbed is not remembered.
+    if measured.capacity.is_none_or(|capacity| capacity.quiet) {
+        assert_eq!(Machine::known(&control), measured);
+    }
     let last = measured.caches.last();
     let reported = last.map_or(0, |cache| cache.bytes * cache.count as u64);
     assert!(estimated <= reported && measured.last_caches() <= reported);
@@ -128,7 +131,9 @@ fn a_parallel_loop_costs_some_time() {
     };
     assert_eq!(Machine::known(&control).region, None);
     let measured = Machine::measured(&control).unwrap();
-    assert_eq!(Machine::known(&control).region, measured.region);
+    if measured.region.is_none_or(|region| region.quiet) {
+        assert_eq!(Machine::known(&control).region, measured.region);
+    }
     let one_thread = measured.threads == 1;
     assert!(!one_thread || measured.region.is_none());
     if let Some(region) = measured.region {
@@ -146,7 +151,8 @@ fn scripts_know_the_machine() {
         cache_dir: Some(own.path().to_owned()),
         ..control()
     };
-    let machine = Machine::measured(&control).unwrap();
+    Machine::measured(&control).unwrap();
+    let machine = Machine::known(&control);
     let workbench = Workbench {
         control: Control {
             threads: machine.threads + 1,
