@@ -165,10 +165,10 @@ pub(super) fn emit(
     Ok(kernel.with_gaps(0))
 }
 
-/// Checks everything for which [`generate`] refuses nests, except for the name of the function.
+/// Checks everything for which `generate` refuses nests, except for the name of the function.
 ///
 /// # Errors
-/// As [`generate`], except for the name of the function.
+/// As `generate`, except for the name of the function.
 pub fn check(nests: &[Nest], reductions: Reductions) -> Result<Proof, NoCode> {
     if nests.is_empty() {
         return Err(NoCode::Nothing);
