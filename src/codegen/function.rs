@@ -196,13 +196,13 @@ pub fn check(nests: &[Nest], reductions: Reductions) -> Result<Proof, NoCode> {
 
 /// The plan of nests with variants for which [`check`] refuses code. Other nests are their own.
 pub fn at_fault(nests: &[Nest], reductions: Reductions) -> Vec<Nest> {
+    if nests.iter().all(|nest| nest.variants().is_empty()) {
+        return nests.to_vec();
+    }
     let plans = Nest::plans(nests).into_iter();
     let mut plans = plans.map(|(_, plan)| plan);
     let fault = plans.find(|plan| check(plan, reductions).is_err());
-    let has_variants = nests.iter().any(|nest| !nest.variants().is_empty());
-    fault
-        .filter(|_| has_variants)
-        .unwrap_or_else(|| nests.to_vec())
+    fault.unwrap_or_else(|| nests.to_vec())
 }
 
 /// The plans of nests after each pass, for readers. Nothing is proved.

@@ -139,7 +139,8 @@ impl Condition {
 
     /// Whether it accepts everything.
     pub fn is_empty(&self) -> bool {
-        self.of.is_empty()
+        let mut of = self.of.iter();
+        of.all(|(_, accepted)| *accepted == Accepted::ALL)
     }
 }
 
@@ -282,6 +283,8 @@ mod tests {
         for value in 0..40 {
             assert_eq!(accepted.has(value), size.has(value), "{value}");
         }
+        let all = Condition::parse("N >= 0 && N % 1 == 0").unwrap();
+        assert!(all.is_empty() && all.to_string().is_empty());
         let none = Condition::parse("N >= 9 && N <= 15 && N % 8 == 0").unwrap();
         assert_eq!(none.of()[0].1.within(&Size::default()), None);
     }

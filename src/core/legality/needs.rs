@@ -29,7 +29,8 @@ pub fn needs(nests: &[Nest], reductions: Reductions) -> Result<Condition, Verdic
             let Some(narrower) = condition.and(&more) else {
                 continue;
             };
-            let Some(plan) = under(nests, &narrower) else {
+            let plan = nests.iter().map(|nest| nest.narrowed(&narrower));
+            let Ok(plan) = plan.collect::<Result<Vec<Nest>, Name>>() else {
                 continue;
             };
             let next = check(&plan, reductions);
@@ -46,12 +47,6 @@ pub fn needs(nests: &[Nest], reductions: Reductions) -> Result<Condition, Verdic
         }
     }
     Err(verdict)
-}
-
-/// Nests at the sizes of a condition. `None` if there are none.
-fn under(nests: &[Nest], condition: &Condition) -> Option<Vec<Nest>> {
-    let nests = nests.iter().map(|nest| nest.under(condition).ok());
-    nests.collect()
 }
 
 /// Conditions that may exclude a violation, the ones that hold at likely sizes first.
@@ -74,7 +69,6 @@ fn excluding(nests: &[Nest], verdict: &Verdict) -> Vec<Condition> {
             .map_or(0, |(_, v)| *v)
     };
     sizes.sort_by_key(|name| std::cmp::Reverse(least(name)));
-    sizes.dedup();
     let mut add = |name: &Name, accepted: Accepted| {
         let condition = Condition::on(name.clone(), accepted);
         if !found.contains(&condition) {

@@ -55,7 +55,7 @@ pub fn prefer(nest: &Nest, variant: &Nest) -> Result<Nest, Error> {
     }
     let (condition, sizes) = (variant.condition(), nest.sizes());
     let mut names = condition.of().iter().map(|(name, _)| name);
-    if !names.any(|name: &Name| sizes.contains(name)) {
+    if condition.is_empty() || !names.any(|name: &Name| sizes.contains(name)) {
         let help = "`specialize(variant, \"N <= 32\")` makes it a plan for some sizes";
         return Err(wrong("the variant is for all sizes, so the nest would never run").help(help));
     }

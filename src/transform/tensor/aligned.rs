@@ -21,7 +21,8 @@
 //!
 //! Source: TeML, §7.
 
-use crate::ir::{Expr, Index, Node};
+use super::operand::declared;
+use crate::ir::Expr;
 use crate::{Error, Op, Param, Returns, Value, mistake};
 
 const TENSOR: Param<Expr> = Param::new("tensor");
@@ -41,16 +42,8 @@ pub static ALIGNED: Op = Op {
 /// # Errors
 /// As the header says.
 pub fn aligned(tensor: &Expr, bytes: i64) -> Result<Expr, Error> {
-    let Node::Access {
-        tensor,
-        index: Index::Unset,
-    } = tensor.node()
-    else {
-        let what = super::operand::describe(tensor);
-        return Err(mistake(format!("{what} is not a declared tensor"))
-            .help("declare it: `let A = aligned(tensor([9, 9]), 64)`")
-            .at(&TENSOR));
-    };
+    let declare = "declare it: `let A = aligned(tensor([9, 9]), 64)`";
+    let tensor = declared(tensor).map_err(|error| error.help(declare).at(&TENSOR))?;
     match u32::try_from(bytes) {
         Ok(bytes @ (8 | 16 | 32 | 64)) => Ok(Expr::of_tensor(tensor.aligned(bytes))),
         _ => {

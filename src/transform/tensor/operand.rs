@@ -327,6 +327,23 @@ pub(super) fn fresh_iterators(count: usize, exprs: &[&Expr]) -> Vec<Name> {
     fresh
 }
 
+/// The tensor of an expression that is a declared one and nothing else.
+///
+/// # Errors
+/// It is anything else.
+pub(super) fn declared(expr: &Expr) -> Result<&Tensor, Error> {
+    match expr.node() {
+        Node::Access {
+            tensor,
+            index: Index::Unset,
+        } => Ok(tensor),
+        _ => {
+            let what = describe(expr);
+            Err(mistake(format!("{what} is not a declared tensor")))
+        }
+    }
+}
+
 /// Describes an operand in messages.
 pub(super) fn describe(expr: &Expr) -> String {
     match expr.node() {

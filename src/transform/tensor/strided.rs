@@ -30,8 +30,9 @@
 //!
 //! Source: the leading dimensions of BLAS.
 
-use crate::ir::{Expr, Index, Node};
-use crate::{Error, Op, Param, Returns, Value, limitation, mistake};
+use super::operand::declared;
+use crate::ir::Expr;
+use crate::{Error, Op, Param, Returns, Value, limitation};
 
 const TENSOR: Param<Expr> = Param::new("tensor");
 
@@ -49,16 +50,8 @@ pub static STRIDED: Op = Op {
 /// # Errors
 /// As the header says.
 pub fn strided(tensor: &Expr) -> Result<Expr, Error> {
-    let Node::Access {
-        tensor,
-        index: Index::Unset,
-    } = tensor.node()
-    else {
-        let what = super::operand::describe(tensor);
-        return Err(mistake(format!("{what} is not a declared tensor"))
-            .help("declare it: `let A = strided(tensor([9, 9]))`")
-            .at(&TENSOR));
-    };
+    let declare = "declare it: `let A = strided(tensor([9, 9]))`";
+    let tensor = declared(tensor).map_err(|error| error.help(declare).at(&TENSOR))?;
     if tensor.shape().rank() < 2 {
         let text = "a tensor with fewer than two dimensions has no rows that could lie apart";
         return Err(limitation(text)

@@ -25,7 +25,6 @@ fn at(nest: &Nest, values: &[i64]) -> Nest {
             (name, fitted.unwrap_or(*value))
         });
     nest.at_sizes(&fitted.collect::<Vec<(Name, i64)>>())
-        .specialized()
 }
 
 /// The sizes that are not derived.
@@ -93,7 +92,7 @@ fn is_right(nest: &Nest, points: &[Vec<i64>]) -> Result<(), TestCaseError> {
             let Violation::AtSizes { at: values, .. } = &*why else {
                 return Ok(());
             };
-            let one = nest.at_sizes(values).specialized();
+            let one = nest.at_sizes(values);
             let verdict = legality::check(all(&one), Reductions::Reassociate);
             prop_assert!(matches!(verdict, Verdict::Illegal(_)), "{verdict:?}");
             return Ok(());

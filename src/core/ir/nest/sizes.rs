@@ -153,14 +153,6 @@ impl Nest {
         self.instance_of().map_or(self, |(nest, _)| nest)
     }
 
-    /// The nest as if its numbers had never been sizes.
-    #[must_use]
-    pub fn specialized(&self) -> Nest {
-        let mut data = (*self.0).clone();
-        data.instance = None;
-        Nest(Arc::new(data))
-    }
-
     /// The plans of nests that run in order, each with the condition under which it runs: the first
     /// one that fits does. The last one has no condition. All nests of a plan are for the sizes of
     /// its condition.
