@@ -5,7 +5,7 @@
 //! refused.
 
 use super::c::printer::{Printed, asked, comment, print};
-use super::kernel::{Header, Kernel, Param, Role, Vectors, parameter, pointer};
+use super::kernel::{Header, Kernel, Param, Role, Vectors, parameter, passed};
 use super::plan::tree::Context;
 use super::plan::{self, Plan, Stage};
 use super::symbol::{self, Spelling, SymbolError};
@@ -109,8 +109,11 @@ pub(super) fn emit(
     target: &Target,
     is_own: &dyn Fn(&Param) -> bool,
 ) -> Result<Kernel, NoCode> {
-    let params = params(nests)?;
-    let nests = &with_strides(nests, &params);
+    let mut params = params(nests)?;
+    for param in params.iter_mut().filter(|param| is_own(param)) {
+        param.tensor = param.tensor.dense();
+    }
+    let nests = &as_passed(nests, &params);
     let spelling = {
         let loops = nests.iter().flat_map(Nest::loops).map(|(_, l)| &l.name);
         let locals = nests.iter().flat_map(Nest::locals);
@@ -135,14 +138,13 @@ pub(super) fn emit(
         let nests: Vec<Nest> = nests.iter().map(|nest| spelling.nest(nest)).collect();
         plan::plan(&nests, &context).ok_or(NoCode::Stopped)?
     };
-    let (mut own, mut passed, mut kept) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut own, mut given, mut kept) = (Vec::new(), Vec::new(), Vec::new());
     for (param, spelled) in params.iter().zip(&spelled) {
         // A function has no space whose size is known only when it is called.
-        let is_number = !param.tensor.shape().is_sized() && !param.tensor.is_strided();
-        if is_own(param) && is_number {
+        if is_own(param) && !param.tensor.shape().is_sized() {
             own.push(spelled.tensor.clone());
         } else {
-            passed.push(spelled.clone());
+            given.push(spelled.clone());
             kept.push(param.clone());
         }
     }
@@ -155,7 +157,7 @@ pub(super) fn emit(
     let kernel = Kernel {
         symbol: symbol.to_owned(),
         headers,
-        function: function((linkage, symbol), &sizes, &passed, &comments, &printed),
+        function: function((linkage, symbol), &sizes, &given, &comments, &printed),
         sizes: with_likely(&sizes.of_caller),
         params: kept,
         proof,
@@ -288,29 +290,36 @@ fn params(nests: &[Nest]) -> Result<Vec<Param>, NoCode> {
         Role::In if written(tensor) => Role::InOut,
         role => role,
     };
-    let mut params: Vec<Param> = tensors
-        .into_iter()
-        .map(|tensor| Param {
-            role: role(&tensor),
-            tensor,
-        })
-        .collect();
+    let param = |tensor: Tensor| match role(&tensor) {
+        Role::In if tensor.shape().rank() == 0 => Param {
+            role: Role::In,
+            tensor: tensor.by_value(),
+        },
+        role => Param { role, tensor },
+    };
+    let mut params: Vec<Param> = tensors.into_iter().map(param).collect();
     // Results come first, and each group in the order of the script's declarations, so that all
     // variants of a computation have one signature.
     params.sort_by_key(|param| (param.role == Role::In, param.tensor.declared()));
     Ok(params)
 }
 
-/// Nests in which all accesses know the tensors whose rows may lie apart. Local tensors have none.
-fn with_strides(nests: &[Nest], params: &[Param]) -> Vec<Nest> {
-    let strided = params.iter().filter(|param| param.tensor.is_strided());
-    let strided: HashSet<&Name> = strided.filter_map(|param| param.tensor.name()).collect();
-    if strided.is_empty() {
+/// Nests in which all accesses know how their tensors are passed. Local tensors lie in memory, row
+/// after row.
+fn as_passed(nests: &[Nest], params: &[Param]) -> Vec<Nest> {
+    let is_other = |tensor: &Tensor| tensor.is_strided() || tensor.is_by_value();
+    let others = params.iter().map(|param| &param.tensor);
+    let others: Vec<&Tensor> = others.filter(|tensor| is_other(tensor)).collect();
+    if others.is_empty() {
         return nests.to_vec();
     }
-    let in_nest = |tensor: &Tensor| match tensor.name() {
-        Some(name) if strided.contains(name) => tensor.strided(),
-        _ => tensor.dense(),
+    let in_nest = |tensor: &Tensor| {
+        let passed = others.iter().find(|other| other.name() == tensor.name());
+        match passed {
+            Some(other) if other.is_strided() => tensor.strided(),
+            Some(_) => tensor.by_value(),
+            None => tensor.dense(),
+        }
     };
     let trees = |nest: &Nest| {
         nest.trees()
@@ -450,7 +459,7 @@ fn function(
     let mut promises = String::new();
     for param in params {
         if let Some(bytes) = param.tensor.alignment() {
-            let (name, to) = (param.tensor.label(), pointer(param));
+            let (name, to) = (param.tensor.label(), passed(param));
             let _ = writeln!(
                 promises,
                 "    {name} = ({to})__builtin_assume_aligned({name}, {bytes});"

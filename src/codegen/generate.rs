@@ -1,7 +1,7 @@
 //! From nests to one C function. That of nests with variants chooses a plan when it is called.
 
 use super::function::{NoCode, check, emit};
-use super::kernel::{Header, Kernel, Param, Role, Vectors, parameter, pointer, spelled};
+use super::kernel::{Header, Kernel, Param, Role, Vectors, parameter, passed, spelled};
 use super::symbol;
 use crate::ir::{Condition, Name, Nest, Tensor};
 use crate::legality::{Proof, Reductions};
@@ -134,7 +134,12 @@ fn params(plans: &[(Condition, Kernel)]) -> Vec<Param> {
     let mut params: Vec<Param> = Vec::new();
     for param in plans.iter().rev().flat_map(|(_, kernel)| &kernel.params) {
         match params.iter_mut().find(|p| is_same(p, param)) {
-            Some(known) => known.role = both(known.role, param.role),
+            Some(known) => {
+                known.role = both(known.role, param.role);
+                if known.role != Role::In && known.tensor.is_by_value() {
+                    known.tensor = known.tensor.dense();
+                }
+            }
             None => params.push(param.clone()),
         }
     }
@@ -157,10 +162,11 @@ fn call(kernel: &Kernel, params: &[Param], spelled: &[Tensor]) -> String {
     let tensors = kernel.params.iter().filter_map(|own| {
         let place = params.iter().position(|param| is_same(param, own))?;
         let name = spelled[place].label();
-        let is_as_passed = pointer(own) == pointer(&params[place]);
-        Some(match is_as_passed {
-            true => name.to_string(),
-            false => format!("({}){name}", pointer(own)),
+        let (wanted, given) = (passed(own), passed(&params[place]));
+        Some(match own.tensor.is_by_value() {
+            _ if wanted == given => name.to_string(),
+            true => format!("*{name}"),
+            false => format!("({wanted}){name}"),
         })
     });
     let arguments: Vec<String> = sizes.chain(tensors).collect();

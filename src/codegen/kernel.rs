@@ -18,7 +18,8 @@ pub enum Role {
     InOut,
 }
 
-/// An argument of a kernel: a pointer to the tensor's elements, row-major.
+/// An argument of a kernel: a pointer to the tensor's elements, row-major, or the number that a
+/// tensor of rank 0 has if the kernel only reads it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Param {
     /// The tensor; it has a name.
@@ -274,13 +275,16 @@ pub(super) fn spelled(params: &[Param]) -> Vec<Tensor> {
     params.iter().map(|p| spelling.tensor(&p.tensor)).collect()
 }
 
-/// `const double (*)[5]`: the type of the pointer that a kernel gets.
-pub fn pointer(param: &Param) -> String {
+/// `const double (*)[5]`, or `double`: the type of what a kernel gets.
+pub fn passed(param: &Param) -> String {
     let constant = match param.role {
         Role::In => "const ",
         Role::Out | Role::InOut => "",
     };
     let elem = c_type(param.tensor.elem());
+    if param.tensor.is_by_value() {
+        return elem.to_owned();
+    }
     let extents = match param.tensor.is_strided() {
         true => &[],
         false => param.tensor.shape().numbers().unwrap_or_default(),
@@ -294,10 +298,13 @@ pub fn pointer(param: &Param) -> String {
 }
 
 /// `const double (*TEML_RESTRICT A)[5] /* A[8][5] */`: a pointer to the rows, or to the elements
-/// for ranks 0 and 1. In C++ only this form can say that nothing else aliases it.
+/// for ranks 0 and 1, or a number. In C++ only this form can say that nothing else aliases it.
 pub(super) fn parameter(tensor: &Tensor, constant: bool) -> String {
     let constant = if constant { "const " } else { "" };
     let (elem, name) = (c_type(tensor.elem()), tensor.label());
+    if tensor.is_by_value() {
+        return format!("{elem} {name}");
+    }
     let strides = tensor.strides();
     if !strides.is_empty() {
         let strides: Vec<&str> = strides.iter().map(Name::as_str).collect();

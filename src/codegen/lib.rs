@@ -19,7 +19,7 @@ mod unit;
 pub use elem::c_type;
 pub use function::{NoCode, at_fault, check, definition_of_size, outer_vectors, stages, unproved};
 pub use generate::{generate, generate_for, generate_with_own};
-pub use kernel::{ALIGNMENT, Header, Kernel, Param, Role, Vectors, pointer};
+pub use kernel::{ALIGNMENT, Header, Kernel, Param, Role, Vectors, passed};
 pub use plan::tree as planned;
 pub use plan::{Plan, Stage};
 pub use unit::{BASE, C_BEGINS, C_ENDS, Preamble, unit, unit_after};

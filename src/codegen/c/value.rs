@@ -399,10 +399,13 @@ pub(super) fn element(tensor: &Tensor, index: &[Affine]) -> String {
     at(tensor, &index)
 }
 
-/// The element at indices in C. The only element of rank 0 also has an index. Tensors with sizes or
+/// The element at indices in C. The only element of rank 0 has an index if it is in memory. Tensors with sizes or
 /// strides have one dimension there: C++ has no arrays of variable length.
 pub(super) fn at(tensor: &Tensor, index: &[String]) -> String {
     let label = tensor.label();
+    if tensor.is_by_value() {
+        return label.to_string();
+    }
     if is_flat(tensor) || index.is_empty() {
         return format!("{label}[{}]", offset(tensor, index));
     }

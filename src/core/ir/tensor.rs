@@ -243,8 +243,19 @@ struct Data {
     triangle: Option<Triangle>,
     inner: Option<Arc<[u64]>>,
     alignment: Option<u32>,
-    strided: bool,
+    storage: Storage,
     declared: u64,
+}
+
+/// How a function gets the elements of a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Storage {
+    /// In rows that follow each other in memory.
+    Rows,
+    /// In rows at distances that the function also gets.
+    Strided,
+    /// As a number, not in memory.
+    Value,
 }
 
 impl Data {
@@ -286,7 +297,7 @@ impl Tensor {
             triangle: None,
             inner: None,
             alignment: None,
-            strided: false,
+            storage: Storage::Rows,
             declared: 0,
         }))
     }
@@ -302,7 +313,7 @@ impl Tensor {
             triangle: None,
             inner: None,
             alignment: None,
-            strided: false,
+            storage: Storage::Rows,
             declared: 0,
         }))
     }
@@ -346,18 +357,29 @@ impl Tensor {
     /// The same tensor, whose rows may lie apart in memory.
     #[must_use]
     pub fn strided(&self) -> Tensor {
-        self.with(|data| data.strided = true)
+        self.with(|data| data.storage = Storage::Strided)
     }
 
     /// The same tensor, whose rows follow each other in memory.
     #[must_use]
     pub fn dense(&self) -> Tensor {
-        self.with(|data| data.strided = false)
+        self.with(|data| data.storage = Storage::Rows)
+    }
+
+    /// The same tensor of rank 0, whose element is passed to functions as a number.
+    #[must_use]
+    pub fn by_value(&self) -> Tensor {
+        self.with(|data| (data.storage, data.alignment) = (Storage::Value, None))
+    }
+
+    /// Whether functions get the element as a number. Not part of equality.
+    pub fn is_by_value(&self) -> bool {
+        self.0.storage == Storage::Value
     }
 
     /// Whether rows may lie apart in memory. Not part of equality.
     pub fn is_strided(&self) -> bool {
-        self.0.strided
+        self.0.storage == Storage::Strided
     }
 
     /// The distances in memory, in elements, between consecutive indices of each dimension but the
@@ -399,7 +421,7 @@ impl Tensor {
     pub fn stored_as(&self, shape: Shape) -> Tensor {
         self.with(|data| {
             (data.shape, data.triangle, data.inner) = (shape, None, None);
-            data.strided = false;
+            data.storage = Storage::Rows;
         })
     }
 

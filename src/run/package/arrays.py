@@ -53,6 +53,25 @@ class _Tensor:
         """The distances between rows, in elements."""
         return [stride // self.dtype.itemsize for stride in array.strides[:-1]] if self.strided else []
 
+    def argument(self, array):
+        """What the kernel gets: the address, or the number that it only reads."""
+        if self.shape == () and not self.written:
+            return np.ctypeslib.as_ctypes_type(self.dtype)(array.item())
+        return ctypes.c_void_p(array.ctypes.data)
+
+
+def _number(function, name, given, dtype):
+    """A number, as an array without dimensions."""
+    value = np.asarray(given)
+    if value.ndim:
+        raise ValueError(f"{function}: {name} must be a number, not an array of shape {value.shape}")
+    if value.dtype.kind not in "biuf" or not np.can_cast(value.dtype, dtype, "same_kind"):
+        raise TypeError(f"{function}: {name} must be a number of type {dtype}, not {given!r}")
+    converted = value.astype(dtype)
+    if converted.dtype.kind == "i" and converted != value:
+        raise OverflowError(f"{function}: {name} must be a number of type {dtype}, not {given}")
+    return converted
+
 
 def _array(function, name, given):
     """The memory of an array of NumPy or of another library, without a copy."""
@@ -103,8 +122,8 @@ def _call(function, tensors, arrays, sizes=()):
         for other, beside in pairs[k + 1:]:
             if (tensor.written or other.written) and _overlap(array, beside):
                 raise ValueError(f"{function}: {tensor.name} and {other.name} overlap")
-    pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
+    arguments = [tensor.argument(array) for tensor, array in pairs]
     kernel = getattr(_library, function)
     kernel.restype = None
     strides = [stride for tensor, array in pairs for stride in tensor.strides(array)]
-    kernel(*map(ctypes.c_int64, [*sizes, *strides]), *pointers)
+    kernel(*map(ctypes.c_int64, [*sizes, *strides]), *arguments)

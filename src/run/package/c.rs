@@ -3,7 +3,7 @@
 use super::parts::{Exported, Package, Use, extents};
 use crate::codegen::symbol::from_label;
 use crate::codegen::{
-    BASE, C_BEGINS, C_ENDS, Preamble, c_type, definition_of_size, pointer, unit_after,
+    BASE, C_BEGINS, C_ENDS, Param, Preamble, c_type, definition_of_size, passed, unit_after,
 };
 use crate::ir::{Affine, Name, Tensor};
 use std::fmt::Write;
@@ -48,7 +48,10 @@ fn checked(exported: &Exported) -> String {
     for size in exported.derived_sizes() {
         let _ = writeln!(body, "    {}", definition_of_size(&size));
     }
-    for (param, _) in exported.parameters() {
+    let all: Vec<_> = exported.parameters().collect();
+    let is_in_memory = |(param, _): &&(&Param, Use)| !param.tensor.is_by_value();
+    let in_memory: Vec<_> = all.iter().filter(is_in_memory).collect();
+    for (param, _) in &in_memory {
         let (tensor, name) = (&param.tensor, name(&param.tensor));
         let elem = c_type(tensor.elem());
         let list: Vec<String> = tensor
@@ -94,9 +97,8 @@ fn checked(exported: &Exported) -> String {
             );
         }
     }
-    let all: Vec<_> = exported.parameters().collect();
-    for (k, (first, used)) in all.iter().enumerate() {
-        for (second, other) in &all[k + 1..] {
+    for (k, (first, used)) in in_memory.iter().enumerate() {
+        for (second, other) in &in_memory[k + 1..] {
             if *used == Use::Input && *other == Use::Input {
                 continue;
             }
@@ -124,7 +126,7 @@ fn checked(exported: &Exported) -> String {
         let name = name(&param.tensor);
         match param.tensor.shape().rank() {
             0 | 1 => name,
-            _ => format!("({}){name}", pointer(param)),
+            _ => format!("({}){name}", passed(param)),
         }
     });
     let arguments: Vec<String> = sizes.chain(strides).chain(arguments).collect();
@@ -161,6 +163,7 @@ fn checked_prototype(exported: &Exported) -> String {
         let constant = if used == Use::Input { "const " } else { "" };
         let (elem, name) = (c_type(param.tensor.elem()), name(&param.tensor));
         match param.tensor.shape().rank() {
+            _ if param.tensor.is_by_value() => format!("    {elem} {name}"),
             0 => format!("    {constant}{elem} *{name}"),
             _ => format!("    {constant}{elem} *{name}, const int64_t *{name}_strides"),
         }
@@ -206,6 +209,7 @@ pub fn header(package: &Package) -> String {
                 " *   {}: {} of {}, {what}{promised}{rows}\n",
                 tensor.label(),
                 match tensor.shape().rank() {
+                    _ if tensor.is_by_value() => "a number".to_owned(),
                     0 => "one element".to_owned(),
                     _ => extents(tensor),
                 },
@@ -278,6 +282,10 @@ pub fn example(package: &Package) -> String {
         for (param, used) in exported.parameters() {
             let (tensor, name) = (&param.tensor, name(&param.tensor));
             let (elem, count) = (c_type(tensor.elem()), tensor.shape().elements());
+            if tensor.is_by_value() {
+                arguments.push("1".to_owned());
+                continue;
+            }
             let sized = tensor.shape().is_sized().then(|| {
                 let dims = tensor.shape().dims();
                 let dims: Vec<String> = dims.iter().map(|dim| format!("({dim})")).collect();

@@ -120,15 +120,14 @@ fn function(exported: &Exported) -> String {
     };
     for (k, (param, used)) in all.iter().enumerate() {
         let name = name(&param.tensor);
-        let is_number = param.tensor.shape().rank() == 0;
         let _ = match used {
             Use::Result => writeln!(
                 text,
                 "    {name} = tensors[{k}].new() if {name} is None else {name}"
             ),
-            Use::Input if is_number => writeln!(
+            Use::Input if param.tensor.is_by_value() => writeln!(
                 text,
-                "    {name} = np.asarray({name}, \"{}\")",
+                "    {name} = _number(\"{symbol}\", \"{name}\", {name}, \"{}\")",
                 dtype(param.tensor.elem())
             ),
             Use::Input | Use::Update => Ok(()),
@@ -219,8 +218,11 @@ fn documentation(
             Use::Update => "is read and written",
             Use::Result => "is the result; an array for it can be given",
         };
-        let shape = param.tensor.shape();
         let elem = dtype(param.tensor.elem());
+        let shape = match param.tensor.is_by_value() {
+            true => "number".to_owned(),
+            false => param.tensor.shape().to_string(),
+        };
         format!("{}: {elem} {shape}, {what}.", name(&param.tensor))
     };
     let lines: Vec<String> = all.iter().map(line).collect();

@@ -1,6 +1,6 @@
 //! C with the functions by which a worker calls kernels: one per kernel, all of one type.
 
-use crate::codegen::{Kernel, Role, c_type, pointer, unit};
+use crate::codegen::{Kernel, Role, c_type, passed, unit};
 use std::fmt::Write;
 
 /// The name of the function that calls a kernel with an array of arguments.
@@ -48,14 +48,14 @@ pub(super) fn entries_apart(kernels: &[Kernel]) -> String {
     for kernel in kernels {
         // All pointers are passed alike, whatever their type.
         let sizes = kernel.sizes.iter().map(|_| "int64_t");
-        let pointers = kernel.params.iter().map(|_| "void *");
-        let pointers = sizes.chain(pointers).collect::<Vec<_>>().join(", ");
-        let pointers = if pointers.is_empty() {
-            "void"
-        } else {
-            &pointers
-        };
-        text.push_str(&format!("void {}({pointers});\n", kernel.symbol));
+        let tensors = kernel.params.iter();
+        let tensors = tensors.map(|param| match param.tensor.is_by_value() {
+            true => c_type(param.tensor.elem()),
+            false => "void *",
+        });
+        let types = sizes.chain(tensors).collect::<Vec<_>>().join(", ");
+        let types = if types.is_empty() { "void" } else { &types };
+        text.push_str(&format!("void {}({types});\n", kernel.symbol));
         text.push_str(&entry(kernel));
     }
     text
@@ -81,6 +81,10 @@ fn entry(kernel: &Kernel) -> String {
     let (mut extent, mut stride) = (kernel.sizes.len(), kernel.sizes.len() - strides.len());
     for (k, param) in kernel.params.iter().enumerate() {
         let given = format!("args[{}]", k + first);
+        if param.tensor.is_by_value() {
+            arguments.push(format!("*(const {} *){given}", passed(param)));
+            continue;
+        }
         if !param.tensor.is_strided() {
             arguments.push(given);
             continue;
@@ -98,7 +102,7 @@ fn entry(kernel: &Kernel) -> String {
             after,
             "    teml_together({place}, {given}, teml_{k}, {written}, \"{name}\");"
         );
-        arguments.push(format!("({})teml_{k}", pointer(param)));
+        arguments.push(format!("({})teml_{k}", passed(param)));
         (extent, stride) = (extent + rank, stride + rank - 1);
     }
     format!(

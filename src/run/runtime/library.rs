@@ -64,7 +64,9 @@ impl Compiler {
         let is_of_linker = |flag: &String| flag == "-shared" || flag.starts_with("-Wl,");
         let objects: Vec<String> = line.iter().filter(|f| !is_of_linker(f)).cloned().collect();
         run(&[objects, ends(&["-c", "-o", OBJECT, &file("c")])].concat())?;
-        let linked = |input: &[&str]| [line.clone(), ends(input), ends(&["-lm"])].concat();
+        // The library's own functions come before those of the C library, such as `times`.
+        let own_first = ["-Wl,-Bsymbolic", "-lm"];
+        let linked = |input: &[&str]| [line.clone(), ends(input), ends(&own_first)].concat();
         run(&linked(&[&soname, "-o", "library.so", OBJECT]))?;
         std::fs::write(place.join(ENTRIES), entries_apart(kernels)).map_err(storage)?;
         run(&linked(&["-o", "callable.so", ENTRIES, OBJECT]))?;

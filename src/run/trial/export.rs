@@ -254,6 +254,10 @@ fn driver(variants: &[Variant], kernels: &[&Kernel], fills: &str, checked: &[Str
         for param in &kernel.params {
             let (name, count) = (param.tensor.label(), param.tensor.shape().elements());
             let elem = c_type(param.tensor.elem());
+            if param.tensor.is_by_value() {
+                arguments.push(format!("*teml_in_{name}"));
+                continue;
+            }
             if param.role == Role::In {
                 arguments.push(format!("(void *)teml_in_{name}"));
                 continue;
