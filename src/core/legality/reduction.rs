@@ -10,6 +10,9 @@
 //! If the definition subtracts, partial results add up the subtrahends. A node that adds updates
 //! only such nodes, all combined nodes add, and roots subtract.
 //!
+//! The trees of an element without operands, such as a sum from 0 to a size that is 0, have only empty
+//! partial results. They keep what they start from.
+//!
 //! An element that is computed several times has a tree for each time. The loops whose iterations
 //! no tree leaves tell these apart.
 
@@ -140,18 +143,33 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         let own = numbered.map(|(f, family)| self.without_loops(f, family.loops));
         let own = UnionMap::new(&own.collect::<Vec<_>>())?;
         let of_own = elements.apply_range(&own)?;
-        if !roots.is_injective()? || !self.begin(&nodes, is_once, &of_own)? {
+        let Some((links, meant_starts, meant)) = self.meant()? else {
+            return Ok(None);
+        };
+        let begins = self.begin(&nodes, is_once, &of_own, (&meant_starts, &meant))?;
+        if !roots.is_injective()? || !begins {
             return Ok(None);
         }
-        let roots = of_own.intersect_domain(&left)?;
-        let meant = self.meant()?;
-        Ok(match meant {
-            Some((links, _, elements)) => {
-                let left = elements.domain()?.subtract(&links.range()?)?;
-                Some(roots.union(&elements.intersect_domain(&left)?)?)
-            }
-            None => None,
-        })
+        let all = of_own.intersect_domain(&left)?;
+        let roots = all.intersect_range(&meant.range()?)?;
+        let empty = all.subtract(&roots)?;
+        let kept = empty.apply_range(&self.start(&nodes, &of_own)?)?;
+        let is_known = empty.domain()?.is_subset(&kept.domain()?)?;
+        if !is_known || !kept.is_single_valued()? {
+            return Ok(None);
+        }
+        let left = meant.domain()?.subtract(&links.range()?)?;
+        let roots = roots.union(&meant.intersect_domain(&left)?)?;
+        Ok(Some(roots.union(&kept)?))
+    }
+
+    /// From elements to what their trees start from: the old value, or else the identity.
+    fn start(&self, nodes: &Nodes, elements: &UnionMap) -> Result<UnionMap, Error> {
+        let identity = identity(self.program.originals[self.a].stmt)?;
+        let starts = elements.reverse()?.apply_range(&nodes.starts)?;
+        let old = starts.intersect_range(&starts.range()?.subtract(&identity)?)?;
+        let others = starts.domain()?.subtract(&old.domain()?)?;
+        old.union(&starts.intersect_domain(&others)?)
     }
 
     /// The nodes, level by level: a leaf that combines nodes is a node.
@@ -305,9 +323,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
             let Some((f, loops)) = family(*k) else {
                 continue;
             };
-            let operands = self.linked(*k, leaf, 1, &nodes.all)?.0;
-            let empty = operands.is_empty()?;
-            if let Some(index) = self.own_index(leaf).filter(|_| empty) {
+            if let Some(index) = self.own_index(leaf) {
                 let variable = |name: &Name| leaf.variable(name);
                 let around = leaf.iterators().into_iter().take(loops);
                 let element = index.iter().map(|a| linear(a, &variable));
@@ -317,6 +333,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
                 continue;
             }
             // An empty slot belongs to the element that the others are combined for.
+            let operands = self.linked(*k, leaf, 1, &nodes.all)?.0;
             let places = UnionMap::new(&[leaf.write(*k)])?;
             let of_places = places
                 .reverse()?
@@ -345,11 +362,16 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
     }
 
     /// Whether trees start as in the definition, and partial results from the identity.
-    fn begin(&self, nodes: &Nodes, is_once: bool, elements: &UnionMap) -> Result<bool, Error> {
+    /// `meant` has the starts and the elements of the definition.
+    fn begin(
+        &self,
+        nodes: &Nodes,
+        is_once: bool,
+        elements: &UnionMap,
+        meant: (&UnionMap, &UnionMap),
+    ) -> Result<bool, Error> {
         let identity = identity(self.program.originals[self.a].stmt)?;
-        let Some((_, meant_starts, meant_elements)) = self.meant()? else {
-            return Ok(false);
-        };
+        let (meant_starts, meant_elements) = meant;
         let starts = &nodes.starts;
         if meant_starts.range()?.is_subset(&identity)? {
             return starts.range()?.is_subset(&identity);
@@ -358,7 +380,8 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         // identity.
         let old = starts.apply_range(&starts.range()?.subtract(&identity)?.identity()?)?;
         let of_old = old.reverse()?.apply_range(elements)?;
-        let of_meant = meant_starts.reverse()?.apply_range(&meant_elements)?;
+        let of_old = of_old.intersect_range(&meant_elements.range()?)?;
+        let of_meant = meant_starts.reverse()?.apply_range(meant_elements)?;
         let of_meant = of_meant.intersect_range(&elements.range()?)?;
         Ok(is_once && old.is_injective()? && of_old.is_equal(&of_meant)?)
     }

@@ -227,7 +227,11 @@ compute: so many products that are added, or elements that are moved.",
         let mut map = Map::new();
         map.insert("lower".into(), expressions(&range.lower));
         map.insert("upper".into(), expressions(&range.upper));
-        let (first, end) = range.as_constant().unzip();
+        let numbers = |bounds: &[Affine]| -> Option<Vec<i64>> {
+            bounds.iter().map(Affine::as_constant).collect()
+        };
+        let first = numbers(&range.lower).and_then(|all| all.into_iter().max());
+        let end = numbers(&range.upper).and_then(|all| all.into_iter().min());
         let number = |n: Option<i64>| n.map_or(Dynamic::UNIT, Dynamic::from_int);
         map.insert("first".into(), number(first));
         map.insert("end".into(), number(end));

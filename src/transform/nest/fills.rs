@@ -116,9 +116,9 @@ impl Opening {
     }
 
     /// Sets exactly that footprint. Dimensions in which the last iterations use less are set
-    /// element by element, in a loop.
+    /// element by element, in a loop with a new name.
     pub(super) fn exact(
-        nest: &Nest,
+        (nest, names): (&Nest, &mut Names),
         fill: &Fill,
         uses: &[Use],
         outer: &[&Arc<Loop>],
@@ -128,7 +128,6 @@ impl Opening {
         }
         let sides = footprint(nest, uses, outer.len())?;
         let init = fill.target.name()?.derived("init");
-        let mut names = Names::of(nest);
         let (mut region, mut loops) = (Vec::new(), Vec::new());
         for (d, side) in sides.into_iter().enumerate() {
             if side.offsets.as_constant().is_some() {

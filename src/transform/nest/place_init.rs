@@ -77,6 +77,7 @@
 use super::fills::{
     Opening, filled_twice, no_box, only_fill, repeats, sweep, used_before, used_box,
 };
+use super::parts::Names;
 use super::place_inits::place_inits;
 use super::resolve::{body_of, chain, find_scope, with_body_of};
 use crate::analysis::footprint::{AccessKind, Use, uses};
@@ -180,7 +181,8 @@ pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&str>) -> Res
         !leaves && sweep(nest, &opening.fill, &loops, common) == before
     };
     let opening = Opening::whole(nest, fill, &inside, &loops).filter(sets_the_same);
-    let exact = || Opening::exact(nest, fill, &inside, &loops).filter(sets_the_same);
+    let mut names = Names::of(nest);
+    let exact = || Opening::exact((nest, &mut names), fill, &inside, &loops).filter(sets_the_same);
     let opening = opening.or_else(exact).ok_or_else(|| no_box(loops.last()))?;
     let inner = opening.around(&loops);
     for (fill, loops) in [(fill.as_ref(), &around), (&opening.fill, &inner)] {

@@ -1,8 +1,10 @@
 //! Initializations in several loops that each use a part of the tensor: `place_init` with a list.
+//! Where sizes decide which elements these are, the proof of the nest compares them.
 
 use super::fills::{
     Opening, filled_twice, no_box, only_fill, repeats, sweep, used_before, used_box,
 };
+use super::parts::Names;
 use super::resolve::{body_of, chain, find, with_body_of};
 use crate::analysis::footprint::{AccessKind, Use, uses};
 use crate::analysis::position::{self, Position, splice};
@@ -36,6 +38,8 @@ pub fn place_inits(
         return Err(elsewhere());
     }
 
+    let mut names = Names::of(nest);
+    let is_sized = fill.region.iter().any(|(_, e)| e.as_constant().is_none());
     let mut boxes: Vec<Vec<(i64, i64)>> = Vec::new();
     let mut placed = Vec::new();
     for goal in &goals {
@@ -55,16 +59,24 @@ pub fn place_inits(
             let set = sweep(nest, &part.fill, &part.around(&loops), common);
             set.and_then(|set| within(&set, fill))
         };
-        let whole = Opening::whole(nest, fill, &inside, &loops).filter(|p| set_by(p).is_some());
-        let exact = || Opening::exact(nest, fill, &inside, &loops);
-        let part = whole.or_else(exact).ok_or_else(no_box)?;
-        let set = set_by(&part).ok_or_else(no_box)?;
+        let whole = || Opening::whole(nest, fill, &inside, &loops);
+        let mut exact = || Opening::exact((nest, &mut names), fill, &inside, &loops);
+        let part = match is_sized {
+            true => exact().or_else(whole),
+            false => whole().filter(|p| set_by(p).is_some()).or_else(exact),
+        };
+        let part = part.ok_or_else(no_box)?;
         let inner = part.around(&loops);
         let is_repeated = repeats(nest, &part.fill, &inner[common..], &inner[..common]).is_some();
-        if is_repeated || boxes.iter().any(|other| meet(other, &set)) {
+        let mut is_shared = is_repeated;
+        if !is_sized {
+            let set = set_by(&part).ok_or_else(no_box)?;
+            is_shared |= boxes.iter().any(|other| meet(other, &set));
+            boxes.push(set);
+        }
+        if is_shared {
             return Err(filled_twice(fill, name).on(nest, [name.clone()]));
         }
-        boxes.push(set);
         placed.push((name.clone(), part));
     }
     // A use outside of the loops comes after the loops that set its elements.
@@ -92,6 +104,9 @@ pub fn place_inits(
         if goals.iter().any(|goal| u.position.starts_with(goal))
             || parts.any(|(goal, (_, part))| is_set_in_the_same_iteration(u, goal, part))
         {
+            continue;
+        }
+        if is_sized && goals.iter().all(|goal| is_after(u, goal)) {
             continue;
         }
         let used = used_box(nest, std::slice::from_ref(u), &chain(nest, around));
