@@ -100,7 +100,7 @@ use super::fuse_outer::following;
 use super::parts::{Names, over_box};
 use super::producer::{Producer, Replacement, replace_reads};
 use super::resolve::{body_of, chain, find_scope, with_body_of};
-use crate::analysis::bounds::Bounds;
+use crate::analysis::facts::is_nonnegative;
 use crate::analysis::footprint::{Side, Use, footprint};
 use crate::analysis::position::Position;
 use crate::args::LoopOrLoops;
@@ -207,9 +207,10 @@ struct Part {
 
 impl Part {
     fn of(producer: &Producer, consumer: &Nest, reads: &[Use], loops: &[&Arc<Loop>]) -> Part {
-        let around = Bounds::around(consumer, loops.iter().map(|l| &***l));
+        let around = consumer.context().iter();
+        let around: Vec<&Loop> = around.chain(loops.iter().map(|l| &***l)).collect();
         let read = footprint(consumer, reads, loops.len()).unwrap_or_default();
-        let clip = |(side, set): (Side, &(i64, u64))| clipped(side, *set, &around);
+        let clip = |(side, set): (Side, &(i64, Affine))| clipped(side, set, &around);
         let sides: Vec<Side> = read.into_iter().zip(&producer.region).map(clip).collect();
         let tensor = producer.tensor();
         let extents = sides.iter().map(|side| side.extent);
@@ -256,31 +257,56 @@ impl Part {
     }
 }
 
+/// Drops bounds that another one implies.
+fn drop_implied(bounds: &mut Vec<Affine>, implies: impl Fn(&Affine, &Affine) -> bool) {
+    let mut k = bounds.len();
+    while k > 0 {
+        k -= 1;
+        let mut others = (0..bounds.len()).filter(|other| *other != k);
+        if others.any(|other| implies(&bounds[other], &bounds[k])) {
+            bounds.remove(k);
+        }
+    }
+}
+
 /// Clips the side of a box to the indices that are set: `count` of them from `first` on. `around`
-/// has the ranges of the iterators in it.
-pub(super) fn clipped(side: Side, (first, count): (i64, u64), around: &Bounds) -> Side {
-    let interval = |a: &Affine| around.interval(a);
-    let least = |a: &Affine| interval(a).map_or(i64::MIN, |(least, _)| least);
-    let greatest = |a: &Affine| interval(a).map_or(i64::MAX, |(_, greatest)| greatest);
-    let end = first.saturating_add_unsigned(count);
+/// are the loops around it.
+pub(super) fn clipped(side: Side, (first, count): &(i64, Affine), around: &[&Loop]) -> Side {
+    let is_negative = |a: &Affine| !is_nonnegative(a, around);
+    let (first, end) = (Affine::constant(*first), count.plus_constant(*first));
     let mut read = side.offsets.shifted(&side.low);
-    let within = |bound: &Affine| bound.as_constant().is_none_or(|c| c > first && c < end);
-    read.lower.retain(within);
-    read.upper.retain(within);
-    if !read.lower.iter().any(|bound| least(bound) >= first) {
-        read.lower.push(Affine::constant(first));
+    let is_inside = |bound: &Affine| {
+        let from = [bound.minus(&first), end.minus(bound)];
+        let mut from = from.iter().filter_map(Affine::as_constant);
+        bound.as_constant().is_none() || from.all(|distance| distance > 0)
+    };
+    read.lower.retain(is_inside);
+    read.upper.retain(is_inside);
+    if read
+        .lower
+        .iter()
+        .all(|bound| is_negative(&bound.minus(&first)))
+    {
+        read.lower.push(first.clone());
     }
-    if !read.upper.iter().any(|bound| greatest(bound) <= end) {
-        read.upper.push(Affine::constant(end));
+    if read
+        .upper
+        .iter()
+        .all(|bound| is_negative(&end.minus(bound)))
+    {
+        read.upper.push(end);
     }
-    let low = if side.extent < count {
-        side.low
-    } else {
-        Affine::constant(first)
+    // Fusion compares ranges, so bounds that others imply would be in its way.
+    drop_implied(&mut read.lower, |a, b| is_nonnegative(&a.minus(b), around));
+    drop_implied(&mut read.upper, |a, b| is_nonnegative(&b.minus(a), around));
+    let all = count.as_constant().map(i64::unsigned_abs);
+    let low = match all {
+        Some(all) if side.extent >= all => first,
+        _ => side.low,
     };
     Side {
         offsets: read.shifted(&low.times(-1)),
-        extent: side.extent.min(count),
+        extent: all.map_or(side.extent, |all| side.extent.min(all)),
         low,
     }
 }

@@ -95,6 +95,7 @@ use super::peel::{End, part};
 use super::resolve::{chain, find};
 use super::shift::SHIFT;
 use crate::analysis::bounds::{Bounds, extent};
+use crate::analysis::facts::is_nonnegative;
 use crate::analysis::position::splice;
 use crate::args::NEST;
 use crate::ir::{Affine, Arg, Loop, Name, Nest, Range, Tree};
@@ -173,11 +174,14 @@ pub fn fuse(nest: &Nest, first: &LoopRef, second: &LoopRef, ends: Ends) -> Resul
         return Ok(nest.with_trees(splice(&rest, &place, vec![fused])));
     }
     let outer = loops[..loops.len() - 1].iter().map(|l| &***l);
+    let numbers = overlap(&a.range, &b.range, &Bounds::around(nest, outer.clone()));
+    let all = || nest.context().iter().chain(outer).collect::<Vec<&Loop>>();
+    let found = numbers.or_else(|| overlap_of_sizes(&a.range, &b.range, &all()));
     let Some(Overlap {
         common,
         front,
         back,
-    }) = overlap(&a.range, &b.range, &Bounds::around(nest, outer))
+    }) = found
     else {
         return Err(refuse(ranges_differ(a, b, &b.range)));
     };
@@ -241,5 +245,36 @@ fn overlap(a: &Range, b: &Range, bounds: &Bounds) -> Option<Overlap> {
         common: range(low, high)?,
         front: starts.map(|start| range(start, low)),
         back: ends.map(|end| range(high, end)),
+    })
+}
+
+/// The same for ranges of unknown length whose starts and ends differ by numbers.
+fn overlap_of_sizes(a: &Range, b: &Range, around: &[&Loop]) -> Option<Overlap> {
+    let ([first], [end], [other], [other_end]) =
+        (&a.lower[..], &a.upper[..], &b.lower[..], &b.upper[..])
+    else {
+        return None;
+    };
+    let low = match other.minus(first).as_constant()? {
+        1.. => other,
+        _ => first,
+    };
+    let high = match other_end.minus(end).as_constant()? {
+        ..0 => other_end,
+        _ => end,
+    };
+    if (a.step, b.step) != (1, 1) || !is_nonnegative(&high.minus(low), around) {
+        return None;
+    }
+    let range = |from: &Affine, to: &Affine| Range {
+        lower: vec![from.clone()],
+        upper: vec![to.clone()],
+        step: 1,
+    };
+    let part = |from: &Affine, to: &Affine| (from != to).then(|| range(from, to));
+    Some(Overlap {
+        common: range(low, high),
+        front: [first, other].map(|start| part(start, low)),
+        back: [end, other_end].map(|end| part(high, end)),
     })
 }

@@ -77,7 +77,10 @@ pub fn inline(nest: &Nest, consumer: &Nest) -> Result<Nest, Error> {
     let stmt = plain.stmt;
     let producer = Producer::over(plain, nest, &PRODUCER, |tensor, _, loops| {
         dimensions = mixed_radix::dimensions(tensor.label(), &stmt.index, loops)?;
-        Ok(dimensions.iter().map(|d| (d.low, d.extent)).collect())
+        Ok(dimensions
+            .iter()
+            .map(|d| (d.low, d.extent.clone()))
+            .collect())
     })?;
     if stmt.update.is_some() {
         let tensor = stmt.target.label();

@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub(super) struct Dimension<'a> {
     index: &'a Affine,
     pub(super) low: i64,
-    pub(super) extent: u64,
+    pub(super) extent: Affine,
     /// The fastest one first.
     parts: Vec<Part>,
 }
@@ -35,35 +35,36 @@ pub(super) fn dimensions<'a>(
     loops: &[&Arc<Loop>],
 ) -> Result<Vec<Dimension<'a>>, String> {
     let dimension = |at: &'a Affine| {
-        let mut terms: Vec<(&Name, i64, i64, i64)> = Vec::with_capacity(at.terms().len());
+        let mut terms: Vec<(&Name, i64, i64, Affine)> = Vec::with_capacity(at.terms().len());
         for (name, c) in at.terms() {
             let (low, extent) = values(name, index, loops)?;
             terms.push((name, *c, low, extent));
         }
-        terms.sort_by_key(|(_, c, _, extent)| (*c, *extent));
+        terms.sort_by_key(|(_, c, _, extent)| (*c, extent.as_constant().unwrap_or(i64::MAX)));
         let mut low = at.offset();
-        let mut factor = 1i64;
+        // The slowest iterator alone may have a number of values that sizes decide.
+        let mut factor = Affine::constant(1);
         let mut parts: Vec<Part> = Vec::with_capacity(terms.len());
         for (name, c, first, extent) in terms {
-            if c != factor {
+            if factor.as_constant() != Some(c) {
                 return Err(format!("{tensor} is indexed by `{at}`"));
             }
             low = low.saturating_add(c.saturating_mul(first));
             if let Some(before) = parts.last_mut() {
-                before.modulus = Some(factor);
+                before.modulus = Some(c);
             }
             parts.push(Part {
                 name: name.clone(),
                 low: first,
-                divisor: factor,
+                divisor: c,
                 modulus: None,
             });
-            factor = factor.saturating_mul(extent);
+            factor = extent.times(c);
         }
         Ok(Dimension {
             index: at,
             low,
-            extent: factor.unsigned_abs(),
+            extent: factor,
             parts,
         })
     };

@@ -2,6 +2,7 @@
 //! values where they are read. It knows one consumer: `compare` finds reads of other nests.
 
 use super::resolve::check_step;
+use crate::analysis::facts::is_nonnegative;
 use crate::analysis::footprint::{Use, footprint, uses};
 use crate::failure::Parameter;
 use crate::ir::{
@@ -19,7 +20,8 @@ pub(super) fn not_plain(parameter: &dyn Parameter, found: &str) -> Error {
     refusal(text).help(help).at(parameter)
 }
 
-/// One assignment in perfectly nested loops with constant bounds, and its initialization.
+/// One assignment in perfectly nested loops from numbers to numbers or sizes, and its
+/// initialization.
 pub(super) struct Plain<'a> {
     pub(super) fill: Option<&'a Arc<Fill>>,
     pub(super) loops: Vec<&'a Arc<Loop>>,
@@ -42,7 +44,7 @@ impl<'a> Plain<'a> {
             match trees {
                 [Tree::Loop(l)] => {
                     check_step(nest, l).map_err(|error| error.at(parameter))?;
-                    if l.range.as_constant().is_none() {
+                    if span(&l.range).is_none() {
                         let found = format!("`{}` runs over {}", l.name, l.range);
                         return refuse(&found, Some(l));
                     }
@@ -62,13 +64,13 @@ impl<'a> Plain<'a> {
     }
 }
 
-/// One assignment in loops with constant bounds, which sets each element of a box once.
+/// One assignment in such loops, which sets each element of a box once.
 pub(super) struct Producer<'a> {
     pub(super) fill: Option<&'a Arc<Fill>>,
     pub(super) loops: Vec<&'a Arc<Loop>>,
     pub(super) stmt: &'a Arc<Stmt>,
-    /// The box of elements that it sets.
-    pub(super) region: Vec<(i64, u64)>,
+    /// The box of elements that it sets: the first index, and the number of indices.
+    pub(super) region: Vec<(i64, Affine)>,
 }
 
 impl<'a> Producer<'a> {
@@ -83,16 +85,14 @@ impl<'a> Producer<'a> {
         Plain { fill, loops, stmt }: Plain<'a>,
         nest: &'a Nest,
         parameter: &dyn Parameter,
-        region: impl FnOnce(&Tensor, &[Affine], &[&Arc<Loop>]) -> Result<Vec<(i64, u64)>, String>,
+        region: impl FnOnce(&Tensor, &[Affine], &[&Arc<Loop>]) -> Result<Vec<(i64, Affine)>, String>,
     ) -> Result<Producer<'a>, Error> {
         let not_plain = |found: &str| not_plain(parameter, found).on(nest, []);
         let region = region(&stmt.target, &stmt.index, &loops);
         let region = region.map_err(|found| not_plain(&found))?;
         let filled = fill.filter(|fill| fill.target == stmt.target);
         let filled = filled.and_then(|fill| {
-            let as_region = |(low, n): &(Affine, Affine)| {
-                Some((low.as_constant()?, u64::try_from(n.as_constant()?).ok()?))
-            };
+            let as_region = |(low, n): &(Affine, Affine)| Some((low.as_constant()?, n.clone()));
             let filled: Option<Vec<_>> = fill.region.iter().map(as_region).collect();
             Some((fill, filled?))
         });
@@ -102,7 +102,7 @@ impl<'a> Producer<'a> {
             && filled
                 .iter()
                 .zip(&region)
-                .all(|(all, own)| contains(*all, *own))
+                .all(|(all, own)| contains(all, own))
         {
             let found = format!("`{fill}` sets more than the loops do");
             return Err(not_plain(&found));
@@ -162,13 +162,14 @@ impl<'a> Producer<'a> {
         };
         let read: Vec<Range> = read.iter().map(|s| s.offsets.shifted(&s.low)).collect();
         let inside = read.iter().zip(&self.region).all(|(range, (low, n))| {
-            let (first, end) = range.as_constant().unwrap_or((i64::MIN, i64::MAX));
-            first >= *low && end <= low.saturating_add_unsigned(*n)
+            let is_least = |first: &Affine| is_nonnegative(&first.plus_constant(-low), &[]);
+            let is_most = |end: &Affine| is_nonnegative(&n.plus_constant(*low).minus(end), &[]);
+            range.lower.iter().any(is_least) && range.upper.iter().any(is_most)
         });
         if inside {
             return Ok(());
         }
-        let set = self.region.iter().map(|(low, n)| whole(*low, *n));
+        let set = self.region.iter().map(|(low, n)| whole(*low, n));
         let (read, set) = (self.shown(read.into_iter()), self.shown(set));
         let error = refusal(format!(
             "the consumer reads {read}, and the producer sets {set}"
@@ -183,14 +184,18 @@ impl<'a> Producer<'a> {
 }
 
 /// Whether one side of a box contains another one.
-fn contains((low, extent): (i64, u64), (inner, inner_extent): (i64, u64)) -> bool {
-    let end = |low: i64, extent| low.saturating_add_unsigned(extent);
-    low <= inner && end(inner, inner_extent) <= end(low, extent)
+fn contains((low, extent): &(i64, Affine), (inner, inner_extent): &(i64, Affine)) -> bool {
+    let behind = extent.plus_constant(low - inner).minus(inner_extent);
+    low <= inner && is_nonnegative(&behind, &[])
 }
 
 /// The `extent` indices from `low` on.
-fn whole(low: i64, extent: u64) -> Range {
-    Range::constant(low, low.saturating_add_unsigned(extent))
+fn whole(low: i64, extent: &Affine) -> Range {
+    Range {
+        lower: vec![Affine::constant(low)],
+        upper: vec![extent.plus_constant(low)],
+        step: 1,
+    }
 }
 
 /// The box of elements of `tensor` at an index with an iterator of its own, or a constant, in each
@@ -199,15 +204,15 @@ pub(super) fn region(
     tensor: &Tensor,
     index: &[Affine],
     loops: &[&Arc<Loop>],
-) -> Result<Vec<(i64, u64)>, String> {
+) -> Result<Vec<(i64, Affine)>, String> {
     let dimension = |at: &Affine| {
         let name = match at.terms() {
-            [] => return Ok((at.offset(), 1)),
+            [] => return Ok((at.offset(), Affine::constant(1))),
             [(name, 1)] => name,
             _ => return Err(format!("{} is indexed by `{at}`", tensor.label())),
         };
         let (low, extent) = values(name, index, loops)?;
-        Ok((low.saturating_add(at.offset()), extent.unsigned_abs()))
+        Ok((low.saturating_add(at.offset()), extent))
     };
     index.iter().map(dimension).collect()
 }
@@ -218,15 +223,29 @@ pub(super) fn values(
     name: &Name,
     index: &[Affine],
     loops: &[&Arc<Loop>],
-) -> Result<(i64, i64), String> {
+) -> Result<(i64, Affine), String> {
     if index.iter().filter(|a| a.mentions(name)).count() > 1 {
         return Err(format!("`{name}` indexes several dimensions"));
     }
     let range = loops.iter().find(|l| l.name == *name);
-    let (low, high) = range
-        .and_then(|l| l.range.as_constant())
-        .ok_or_else(|| format!("`{name}` is not one of its loops"))?;
-    Ok((low, high.saturating_sub(low).max(0)))
+    range
+        .and_then(|l| span(&l.range))
+        .ok_or_else(|| format!("`{name}` is not one of its loops"))
+}
+
+/// The first value of a range, and the number of values, if the first is a number, and the end one
+/// or an expression of sizes.
+fn span(range: &Range) -> Option<(i64, Affine)> {
+    if let Some((low, high)) = range.as_constant() {
+        return Some((low, Affine::constant(high.saturating_sub(low).max(0))));
+    }
+    match (&range.lower[..], &range.upper[..]) {
+        ([low], [end]) if end.is_fixed() => {
+            let low = low.as_constant()?;
+            Some((low, end.plus_constant(-low)))
+        }
+        _ => None,
+    }
 }
 
 /// Whether a value reads a tensor of that name.

@@ -53,11 +53,10 @@ use super::fuse_outer::following;
 use super::parts::{Names, over_box};
 use super::producer::{Plain, not_plain, region};
 use super::resolve::{body_of, chain, find_scope, with_body_of};
-use crate::analysis::bounds::Bounds;
 use crate::analysis::footprint::{AccessKind, Side, Use, footprint, uses};
 use crate::analysis::position;
 use crate::args::LoopOrLoops;
-use crate::ir::{Affine, Constant, Fill, Index, Nest, Tensor, Tree};
+use crate::ir::{Affine, Constant, Fill, Index, Loop, Nest, Tensor, Tree};
 use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 
 const PRODUCER: Param<Nest> = Param::new("producer");
@@ -123,7 +122,7 @@ struct Consumer<'a> {
     tensor: &'a Tensor,
     index: Vec<Affine>,
     /// The box of elements that it reads.
-    region: Vec<(i64, u64)>,
+    region: Vec<(i64, Affine)>,
 }
 
 impl<'a> Consumer<'a> {
@@ -207,8 +206,9 @@ impl<'a> Consumer<'a> {
             );
             return Err(error.at(&LOOP).on(producer, [name]));
         }
-        let around = Bounds::around(producer, loops.iter().map(|l| &***l));
-        let clip = |(side, set): (Side, &(i64, u64))| clipped(side, *set, &around);
+        let around = producer.context().iter();
+        let around: Vec<&Loop> = around.chain(loops.iter().map(|l| &***l)).collect();
+        let clip = |(side, set): (Side, &(i64, Affine))| clipped(side, set, &around);
         Ok(sides.into_iter().zip(&self.region).map(clip).collect())
     }
 }
