@@ -71,8 +71,9 @@ fn what_was_measured_is_remembered_until_it_is_forgotten() {
     let region = Machine::known(&control).region;
     let region = region.map(|_| "region-".to_owned());
     let all = caches.into_iter().chain(["machine".to_owned()]);
-    let all: Vec<String> = all.chain(region).collect();
-    assert_eq!(kept(), all);
+    let mut known = all.chain(region);
+    // Files of disturbed measurements are there, and nothing is known from them.
+    assert!(known.all(|name| kept().contains(&name)), "{:?}", kept());
     forget(&control).unwrap();
     assert_eq!(kept(), [] as [String; 0]);
     assert_eq!(Machine::known(&control), Machine::this());

@@ -92,7 +92,7 @@ impl Simplify<'_> {
 
     fn of_loop(&mut self, l: &Loop, around: &Bounds) -> Vec<Tree> {
         let range = around.needed(&l.range);
-        let l = &without_threads(l, &range);
+        let l = &without_threads(l, &range, around);
         let shared = l.is_parallel() || self.band > 0;
         let band = l.sharing().map_or(self.band, |sharing| sharing.collapse);
         self.band = band.saturating_sub(1);
@@ -170,11 +170,15 @@ impl Simplify<'_> {
     }
 }
 
-/// Makes a parallel loop serial if it has a single iteration to share.
-fn without_threads(l: &Loop, range: &Range) -> Loop {
+/// Makes a parallel loop serial if it has at most one iteration to share.
+fn without_threads(l: &Loop, range: &Range, around: &Bounds) -> Loop {
     let mut l = l.clone();
-    let bounds = range.as_constant();
-    let once = bounds.is_some_and(|(lower, upper)| upper - lower == 1);
+    let is_short = |(lower, upper): (&Affine, &Affine)| {
+        let extent = around.interval(&upper.minus(lower));
+        extent.is_some_and(|(_, most)| most <= 1)
+    };
+    let ends = |lower| range.upper.iter().map(move |upper| (lower, upper));
+    let once = range.lower.iter().flat_map(ends).any(is_short);
     if once && l.collapse() == 1 {
         l.mode = l.mode.without_threads();
     }

@@ -15,7 +15,7 @@ use super::domain::Domain;
 use super::elem::Elem;
 use super::expr::{Expr, Index, Node};
 use super::function::{BinaryOp, Function};
-use super::name::Name;
+use super::name::{Name, Size};
 use super::nest::{Loop, Nest, Tree};
 use super::range::Range;
 use super::statement::{Fill, Stmt};
@@ -30,21 +30,28 @@ impl Display for Expr {
                 tensors.push(tensor.clone());
             }
         });
-        write_sizes(f, &self.sizes())?;
-        write_declarations(f, &tensors)?;
-        match self.node() {
-            // A tensor's text is its own declaration.
+        // A tensor's text is its own declaration.
+        let is_declaration = matches!(
+            self.node(),
             Node::Access {
                 index: Index::Unset | Index::Forbidden,
                 ..
-            } => Ok(()),
-            _ => write!(f, "\n{}", Infix(self)),
+            }
+        );
+        write_sizes(f, &self.sizes(), is_declaration)?;
+        write_declarations(f, &tensors)?;
+        match is_declaration {
+            true => Ok(()),
+            false => write!(f, "\n{}", Infix(self)),
         }
     }
 }
 
-/// The declarations of sizes: those without facts together, and a line for each other one.
-fn write_sizes(f: &mut Formatter<'_>, sizes: &[Name]) -> fmt::Result {
+/// The declarations of sizes: those without facts together, and a line for each other one. Likely
+/// values are not a part of the meaning. Declarations of tensors have them, so that a text into
+/// which these are put knows them.
+fn write_sizes(f: &mut Formatter<'_>, sizes: &[Name], with_likely: bool) -> fmt::Result {
+    let facts = |name: &Name| facts(name, with_likely);
     let (plain, others): (Vec<&Name>, Vec<&Name>) =
         sizes.iter().partition(|name| facts(name).is_empty());
     let plain: Vec<&str> = plain.into_iter().map(Name::as_str).collect();
@@ -58,16 +65,17 @@ fn write_sizes(f: &mut Formatter<'_>, sizes: &[Name]) -> fmt::Result {
 }
 
 /// The declaration of a size, after its name.
-fn facts(name: &Name) -> String {
+fn facts(name: &Name, with_likely: bool) -> String {
     let Some(size) = name.size() else {
         return String::new();
     };
     if let Some(quotient) = &size.of {
         return format!(" = {quotient}");
     }
-    // The likely value is not a part of the meaning.
+    let usual = size.with_likely(Size::default().likely).likely;
+    let is_unusual = with_likely && size.likely != usual;
     let facts = size.facts().into_iter();
-    let facts = facts.filter(|(fact, _)| *fact != "likely");
+    let facts = facts.filter(|(fact, _)| *fact != "likely" || is_unusual);
     facts
         .map(|(fact, value)| format!(" {fact} {value}"))
         .collect()
@@ -75,7 +83,7 @@ fn facts(name: &Name) -> String {
 
 impl Display for Nest {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write_sizes(f, &self.sizes())?;
+        write_sizes(f, &self.sizes(), false)?;
         write_declarations(f, &self.tensors())?;
         if self.variants().is_empty() {
             let lines = self.lines();
@@ -89,7 +97,7 @@ impl Display for Nest {
                 .iter()
                 .filter(|size| !declared.contains(size))
             {
-                write!(f, "\n  size {size}{}", facts(size))?;
+                write!(f, "\n  size {size}{}", facts(size, false))?;
             }
             write_plan(f, variant)?;
         }

@@ -146,20 +146,27 @@ impl<'a> Cursor<'a> {
     }
 
     /// Sizes, each with its facts, or derived from `known` ones: `size M, N least 1`,
-    /// `size M_8 = M / 8`.
+    /// `size M_8 = M / 8`. A size may be declared once more as in a line before: each tensor that is
+    /// put into a text brings its sizes.
     pub(super) fn sizes(&mut self, known: &[Name]) -> Result<Vec<Name>, Wrong> {
         self.word()?;
         let mut found = Vec::new();
         loop {
             let name = self.name()?;
-            if known.iter().chain(&found).any(|other| *other == name) {
-                return Err(Wrong::from(format!("the size {name} is declared twice")));
+            let twice = || Wrong::from(format!("the size {name} is declared twice"));
+            if found.contains(&name) {
+                return Err(twice());
             }
-            found.push(if self.eat("=") {
+            let size = if self.eat("=") {
                 self.quotient(&name, known)?
             } else {
                 name.with_size(self.facts()?)
-            });
+            };
+            match known.iter().find(|other| **other == name) {
+                Some(other) if other.size() != size.size() => return Err(twice()),
+                Some(_) => {}
+                None => found.push(size),
+            }
             if !self.eat(",") {
                 return Ok(found);
             }
@@ -193,13 +200,13 @@ impl<'a> Cursor<'a> {
     fn facts(&mut self) -> Result<Size, Wrong> {
         let mut size = Size::default();
         loop {
-            let fact = ["least ", "most ", "multiple "]
-                .into_iter()
-                .find(|word| self.eat(word));
+            let words = ["least ", "most ", "multiple ", "likely "];
+            let fact = words.into_iter().find(|word| self.eat(word));
             match fact.map(str::trim_end) {
                 Some("least") => size.least = self.integer()?,
                 Some("most") => size.most = self.integer()?,
-                Some(_) => size.multiple = self.integer()?,
+                Some("multiple") => size.multiple = self.integer()?,
+                Some(_) => size.likely = self.integer()?,
                 None => break,
             }
         }
@@ -315,8 +322,8 @@ impl<'a> Cursor<'a> {
         let wrong = Wrong::from(format!("`{name}` is not the iterator of a loop around it"));
         Err(wrong.label("unknown iterator").suggest(
             closest(name.as_str(), iterators.iter().map(Name::as_str)),
-            "indices and bounds are sums of iterators of the loops around and numbers; `${n}` is \
-             the number `n` of the script",
+            "indices and bounds are sums of iterators of the loops around and numbers; a line \
+             `size N` declares a size; `${n}` is the number `n` of the script",
         ))
     }
 

@@ -206,6 +206,9 @@ fn split(text: &str) -> Split<'_> {
         unread.extend(error.is_some().then_some(trimmed));
         errors.extend(error);
     }
+    // Declarations that a script puts into the text need not have the indentation of the loops.
+    let indent = lines.iter().map(|line| line.indent).min().unwrap_or(0);
+    lines.iter_mut().for_each(|line| line.indent -= indent);
     Split {
         sizes,
         tensors,
