@@ -272,7 +272,8 @@ pub struct Settings {
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
     pub set: Vec<(String, String)>,
     /// Which default unset parameters take: `bench` (second argument of `param`) or `mini` (third,
-    /// tiny, for tests)
+    /// tiny, for tests). With `any`, those with a third argument are sizes that kernels get when they
+    /// are called
     #[arg(long, value_name = "SIZE", default_value = "bench", value_parser = size)]
     pub size: Size,
 }
@@ -295,7 +296,8 @@ fn size(text: &str) -> Result<Size, String> {
     match text {
         "bench" => Ok(Size::Bench),
         "mini" => Ok(Size::Mini),
-        _ => Err("expected bench or mini".to_owned()),
+        "any" => Ok(Size::Any),
+        _ => Err("expected bench, mini or any".to_owned()),
     }
 }
 

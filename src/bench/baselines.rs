@@ -32,7 +32,7 @@ fn baselines(size: Size) -> &'static [Baseline] {
         (NAMES[2], "pluto_best", &[]),
     ];
     match size {
-        Size::Bench => &ALL,
+        Size::Bench | Size::Any => &ALL,
         Size::Mini => &ALL[..2],
     }
 }

@@ -66,7 +66,7 @@ fn budget(size: Size) -> Budget {
     Budget {
         min_runs: 5,
         max_runs: match size {
-            Size::Bench => 30,
+            Size::Bench | Size::Any => 30,
             Size::Mini => 5,
         },
         time: Duration::from_secs(1),
@@ -92,7 +92,7 @@ pub fn run(
     say(progress, "measuring what the machine can do");
     // At mini sizes, shares of the limit mean nothing, so that no time is spent on measuring it.
     let (rates, probes) = match plan.size {
-        Size::Bench => (
+        Size::Bench | Size::Any => (
             machine::speed_at_best(control.threads, control)?.rates,
             Some(Probes::new(control.threads, control)?),
         ),
@@ -390,7 +390,7 @@ impl Threads {
             ..control.clone()
         };
         let probes = match size {
-            Size::Bench => Some(Probes::new(threads, &control)?),
+            Size::Bench | Size::Any => Some(Probes::new(threads, &control)?),
             Size::Mini => None,
         };
         Ok(Threads { control, probes })

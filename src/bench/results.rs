@@ -154,6 +154,7 @@ impl Results {
             size: match size {
                 Size::Bench => "bench",
                 Size::Mini => "mini",
+                Size::Any => "any",
             },
             threads,
             compiler: compiler.version().to_owned(),

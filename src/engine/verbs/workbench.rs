@@ -3,7 +3,7 @@
 
 use super::definitions::Definitions;
 use crate::codegen::Kernel;
-use crate::ir::Elem;
+use crate::ir::{Elem, Name};
 use crate::legality::Reductions;
 use crate::package::Exported;
 use crate::report::Bar;
@@ -26,6 +26,9 @@ pub enum Size {
     Bench,
     /// The second ones, if there are any: tiny sizes for tests.
     Mini,
+    /// Sizes that kernels get when they are called, in place of all integers with a second default.
+    /// The first default is likely.
+    Any,
 }
 
 /// The settings that `param` returns, by name, with a flag that is set once a script requests one.
@@ -136,6 +139,8 @@ pub struct Workbench {
     pub parameters: Parameters,
     /// Which defaults hold for the others.
     pub size: Size,
+    /// The sizes that the script declared, with their facts.
+    pub sizes: Vec<Name>,
     /// The inputs set by `init`.
     pub inputs: Inputs,
     /// The kernels of `codegen`, in order.
@@ -172,6 +177,7 @@ impl Default for Workbench {
             elem: Elem::default(),
             parameters: Parameters::default(),
             size: Size::default(),
+            sizes: Vec::new(),
             inputs: Inputs::default(),
             generated: Vec::new(),
             exported: Vec::new(),

@@ -1,5 +1,6 @@
 //! Queries of scripts and the library, about values and about the command line.
 
+use super::size;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::program::reads;
 use crate::analysis::shape::virtual_shape;
@@ -423,8 +424,10 @@ pub(super) static PARAM: Function = Function {
 The value that the command line sets with `--set NAME=VALUE`, or otherwise a default:
 `param(\"n\", 1024, 17)`.
 
-With `--size mini`, the third argument is the default if there is one: a tiny size for tests.
-The value has the default's type: an integer, a number, a truth value or a string.",
+With `--size mini`, the third argument is the default if there is one: a tiny size for tests. With
+`--size any`, an integer with such a third argument is a size, named `size_n` here, and its value is
+the likely one. Otherwise the value has the default's type: an integer, a number, a truth value or a
+string.",
     call: |call| {
         let name = call.text(0)?;
         let default = match call.workbench().size {
@@ -432,19 +435,29 @@ The value has the default's type: an integer, a number, a truth value or a strin
             _ => call.value(1),
         };
         let default = default.unwrap_or(Dynamic::UNIT);
-        let Some(text) = call.workbench().parameters.take(&name) else {
-            return Ok(default);
-        };
-        let value = match default.type_name() {
-            "i64" => text.parse().ok().map(Dynamic::from_int),
-            "f64" => text.parse().ok().map(Dynamic::from_float),
-            "bool" => text.parse().ok().map(Dynamic::from_bool),
-            "string" => Some(text.clone().into()),
-            _ => return Err(call.expected(1, "an integer, a number, a truth value or a string")),
-        };
-        value.ok_or_else(|| {
-            let wanted = values::type_in_words(default.type_name());
-            call.refuse(&format!("--set {name}={text} should be {wanted}"))
-        })
+        let any = call.workbench().size == Size::Any && call.count() == 3;
+        let value = match call.workbench().parameters.take(&name) {
+            None => Ok(default),
+            Some(text) => given(call, (&name, text), &default),
+        }?;
+        match value.as_int() {
+            Ok(likely) if any => size::of_any_value(call, &format!("size_{name}"), likely),
+            _ => Ok(value),
+        }
     },
 };
+
+/// The value of a setting of the command line, of the type of a default.
+fn given(call: &Call, (name, text): (&str, String), default: &Dynamic) -> Result<Dynamic, Failure> {
+    let value = match default.type_name() {
+        "i64" => text.parse().ok().map(Dynamic::from_int),
+        "f64" => text.parse().ok().map(Dynamic::from_float),
+        "bool" => text.parse().ok().map(Dynamic::from_bool),
+        "string" => Some(text.clone().into()),
+        _ => return Err(call.expected(1, "an integer, a number, a truth value or a string")),
+    };
+    value.ok_or_else(|| {
+        let wanted = values::type_in_words(default.type_name());
+        call.refuse(&format!("--set {name}={text} should be {wanted}"))
+    })
+}

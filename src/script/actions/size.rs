@@ -63,10 +63,25 @@ several when the kernel is called.",
             let what = format!("{} is not a value of `{text}`: it is in {}", size.likely, in_words(&size));
             return Err(call.refuse(&what));
         }
-        let affine = Affine::size(name.with_size(size));
-        Ok(Dynamic::from(Index { affine, undeclared: false }))
+        Ok(of_facts(call, name, size))
     },
 };
+
+fn of_facts(call: &Call, name: Name, size: Size) -> Dynamic {
+    let name = name.with_size(size);
+    let mut bench = call.workbench();
+    bench.sizes.retain(|known| *known != name);
+    bench.sizes.push(name.clone());
+    let affine = Affine::size(name);
+    let undeclared = false;
+    Dynamic::from(Index { affine, undeclared })
+}
+
+/// A size without facts. `name` is the first argument.
+pub(super) fn of_any_value(call: &Call, name: &str, likely: i64) -> Result<Dynamic, Failure> {
+    let name = Name::new(name).map_err(|error| call.refuse(&error.to_string()).argument(0))?;
+    Ok(of_facts(call, name, Size::default().with_likely(likely)))
+}
 
 /// The greatest number that a size can be.
 const LIMIT: i64 = 1 << 40;

@@ -12,6 +12,7 @@ use crate::transform::nest::fuse::FUSE;
 use crate::transform::nest::fuse_outer::FUSE_OUTER;
 use crate::transform::nest::interchange::INTERCHANGE;
 use crate::transform::nest::pad::PAD;
+use crate::transform::nest::text::NEST;
 use crate::transform::tensor::declare::{SCALAR, TENSOR};
 use crate::transform::tensor::eq::EQ;
 use crate::transform::tensor::pad::PAD_TENSOR;
@@ -163,11 +164,52 @@ fn args(op: &'static Op, call: &Call) -> Result<Vec<Arg>, Failure> {
     {
         args[0] = Arg::Expr(Expr::new(Node::Constant(constant)));
     }
+    if let (true, Some(Arg::Word(text))) = (op.name == NEST.name, args.first()) {
+        let text = with_sizes(text, &call.workbench().sizes);
+        args[0] = Arg::Word(text);
+    }
     if ranged {
         let domain = ranges::ranges(call, last, &in_play(&args))?;
         args.push(Arg::Ranges(domain));
     }
     Ok(args)
+}
+
+/// The text of a nest with declarations of the script's sizes that it mentions and does not declare.
+/// They come last, so that lines keep their numbers.
+fn with_sizes(text: &str, sizes: &[Name]) -> String {
+    let words = |line: &str| -> Vec<String> {
+        let words = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        words.map(str::to_owned).collect()
+    };
+    let declarations = text
+        .lines()
+        .filter(|line| line.trim_start().starts_with("size "));
+    let all = words(text);
+    // The iterator of a loop is not the size of that name.
+    let looped = all.windows(2).filter(|pair| pair[0] == "for");
+    let own = declarations.flat_map(words);
+    let own: Vec<String> = own.chain(looped.map(|pair| pair[1].clone())).collect();
+    let has = |words: &[String], name: &Name| words.iter().any(|word| word == name.as_str());
+    let missing = sizes
+        .iter()
+        .filter(|name| has(&all, name) && !has(&own, name));
+    missing.fold(text.to_owned(), |text, name| {
+        format!(
+            "{}\nsize {}",
+            text.trim_end_matches('\n'),
+            declaration(name)
+        )
+    })
+}
+
+/// A size and its facts, as texts of nests declare it.
+fn declaration(name: &Name) -> String {
+    let facts = name.size().map(|size| size.facts()).unwrap_or_default();
+    let facts = facts
+        .into_iter()
+        .map(|(fact, value)| format!(" {fact} {value}"));
+    format!("{name}{}", facts.collect::<String>())
 }
 
 /// A number that no tensor gives a type, as a value of the script's element type.

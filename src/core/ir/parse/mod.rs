@@ -173,26 +173,34 @@ fn split(text: &str) -> Split<'_> {
     let mut lines = Vec::new();
     let mut errors = Vec::new();
     let mut unread = Vec::new();
-    for (k, whole) in text.lines().enumerate() {
+    let numbered = text.lines().zip(1..).map(|(whole, number)| {
         let whole = without_comment(whole);
-        let trimmed = whole.trim_start_matches(' ');
-        if trimmed.is_empty() {
-            continue;
+        let text = whole.trim_start_matches(' ');
+        let indent = whole.len() - text.len();
+        Line {
+            number,
+            indent,
+            text,
         }
-        let line = Line {
-            number: k + 1,
-            indent: whole.len() - trimmed.len(),
-            text: trimmed,
-        };
+    });
+    let (of_sizes, others): (Vec<Line>, Vec<Line>) = numbered
+        .filter(|line| !line.text.is_empty())
+        .partition(|line| starts_with(line.text, SIZE));
+    // Extents may have sizes that are declared behind them.
+    for line in of_sizes {
+        let help = "sizes are `size M, N` or `size K least 1 most 4096 multiple 8`";
+        match line.read(&[], |cursor| cursor.sizes(&sizes)) {
+            Ok(declared) => sizes.extend(declared),
+            Err(error) => {
+                unread.push(line.text);
+                errors.push(error.or_help(help));
+            }
+        }
+    }
+    for line in others {
+        let trimmed = line.text;
         let declares = Elem::ALL.iter().any(|e| starts_with(trimmed, e.name()));
-        let error = if starts_with(trimmed, SIZE) {
-            let declared = line.read(&[], |cursor| cursor.sizes(&sizes));
-            let help = "sizes are `size M, N` or `size K least 1 most 4096 multiple 8`";
-            declared
-                .map(|declared| sizes.extend(declared))
-                .err()
-                .map(|error| error.or_help(help))
-        } else if declares {
+        let error = if declares {
             let error = declarations(line, &sizes, &mut tensors);
             let late = || (!lines.is_empty()).then(|| line.wrong_word(late(trimmed)));
             error.or_else(late)
