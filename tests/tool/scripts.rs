@@ -312,3 +312,30 @@ fn every_tree_of_every_script_is_read_back() {
     }
     assert!(nests > 100 && expressions > 100, "{nests}, {expressions}");
 }
+
+/// Plans for large sizes are proved for all, and those for small ones run at sizes that neither
+/// tiles nor vectors divide.
+#[test]
+fn schedules_with_sizes_are_right_at_all_of_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let files = std::fs::read_dir(path("sizes").with_extension("")).unwrap();
+    let mut names: Vec<String> = files
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    for name in names {
+        let script = format!("sizes/{name}");
+        let output = teml("run", &script, directory.path());
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(shown.contains("equal the"), "{script}: {shown}");
+        let mut check = Command::new(env!("CARGO_BIN_EXE_teml"));
+        check.arg("check").arg(path(&script));
+        let output = check
+            .env("TEML_CACHE_DIR", directory.path())
+            .output()
+            .unwrap();
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{script}: {shown}");
+        assert!(shown.contains("plan: legal") || shown.contains("all: legal"), "{script}: {shown}");
+    }
+}
