@@ -52,7 +52,7 @@
 //!     label: label.to_owned(),
 //!     nests: vec![nest],
 //! });
-//! let (_, ranking) = compare(&bench, variants.to_vec())?;
+//! let (_, ranking) = compare(&bench, variants.to_vec(), &[])?;
 //! for row in ranking.iter().flat_map(|ranking| ranking.measured()) {
 //!     println!("{}: {:?}", row.label, row.timing.median);
 //! }

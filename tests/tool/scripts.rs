@@ -336,6 +336,9 @@ fn schedules_with_sizes_are_right_at_all_of_them() {
             .unwrap();
         let shown = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success(), "{script}: {shown}");
-        assert!(shown.contains("plan: legal") || shown.contains("all: legal"), "{script}: {shown}");
+        assert!(
+            shown.contains("plan: legal") || shown.contains("all: legal"),
+            "{script}: {shown}"
+        );
     }
 }

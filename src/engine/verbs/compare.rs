@@ -6,7 +6,7 @@ use super::records::applied;
 use super::refusal::Refusal;
 use super::workbench::Bench;
 use crate::codegen;
-use crate::ir::{Name, Nest, Tensor};
+use crate::ir::{Name, Nest, Size, Tensor};
 use crate::report::{self, Growing};
 use crate::runtime::Values;
 use crate::target::Target;
@@ -15,19 +15,31 @@ use crate::trial::{
 };
 
 /// Checks variants of a computation, times them interleaved in one run, and prints a table row by
-/// row. The first variant's definition is the reference. Under `teml apply`, the recorded winner
+/// row. Sizes have the values in `at`, or else their likely ones. The first variant's definition is the reference. Under `teml apply`, the recorded winner
 /// becomes one of the variants. Returns the variants and their ranking; `None` if the runner runs
 /// nothing.
 ///
 /// # Errors
-/// A variant is illegal, reads undefined elements, or computes something else than the reference.
+/// A variant is illegal, reads undefined elements, or computes something else than the reference; no
+/// size of the variants has a value in `at`.
 pub fn compare(
     bench: &Bench,
     variants: Vec<Variant>,
+    at: &[(Name, i64)],
 ) -> Result<(Vec<Variant>, Option<Ranking>), Refusal> {
     let variants = applied(bench, variants)?;
+    let mut values = sizes::likely(&variants);
+    for (name, value) in at {
+        let known = values.iter_mut().find(|(known, _)| known == name);
+        let has = |size: &Size| size.has(*value);
+        match known {
+            Some((name, own)) if name.size().is_some_and(has) => *own = *value,
+            Some(_) => return Err(Refusal::new(format!("`{name}` is never {value}"))),
+            None => return Err(Refusal::new(format!("no variant has the size `{name}`"))),
+        }
+    }
     check_awkward(bench, &variants)?;
-    let variants = sizes::at(&variants, &sizes::likely(&variants));
+    let variants = sizes::at(&variants, &values);
     let labels = variants.iter().map(|v| v.label.as_str());
     let flops = variants.first().map_or(0.0, trial::flops);
     let mut table = Growing::new(labels, flops);

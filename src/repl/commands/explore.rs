@@ -129,7 +129,7 @@ fn compare(repl: &mut Repl, rest: &str) -> Reply {
     };
     let variants: Vec<_> = subjects.into_iter().map(Repl::variant).collect();
     // The table was printed row by row.
-    repl.verb("compare", |bench| verbs::compare(bench, variants))?;
+    repl.verb("compare", |bench| verbs::compare(bench, variants, &[]))?;
     Ok(Outcome::Nothing)
 }
 

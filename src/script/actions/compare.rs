@@ -13,7 +13,7 @@ pub(super) static COMPARE: Function = Function {
     name: "compare",
     topic: "results",
     effect: Effect::Runs,
-    params: &[Parameter::new("variants")],
+    params: &[Parameter::new("variants"), Parameter::optional("options")],
     returns: "rows",
     doc: "\
 Checks and times variants of a computation: `compare([naive, plan])`.
@@ -37,20 +37,64 @@ writes is called once, between copies of its inputs that are not timed, so that 
 to some 10 ns. The lines below the table say how often variants ran, and how many runs
 others disturbed all the same, if those are many.
 
+Variants with sizes are timed at the likely ones, or at those of an option:
+`compare([naive, plan], #{at: [#{M: 100}, #{M: 1000, N: 7}]})` makes a table for each map.
+
 The result is a list with a map per variant: `name`, `min` and `median` in seconds, `spread` (the
 interquartile range over the median), `disturbed` (the share of disturbed runs), `gflops` (of the
 median), `error` (the largest difference over the largest value), and `ok`, which is `true`.",
     call: |call| {
-        let compared = verbs::compare(call.bench(), variants(call)?);
-        let (variants, ranking) = compared.map_err(|refusal| call.refused(refusal))?;
-        let Some(ranking) = ranking else {
-            return Ok(Dynamic::from_array(not_run(&variants)));
-        };
-        let mut rows = Dynamic::from_array(rows(&ranking));
-        rows.set_tag(values::SHOWN);
-        Ok(rows)
+        let variants = variants(call)?;
+        let (mut all, mut is_shown) = (Array::new(), false);
+        for point in points(call)? {
+            if !point.is_empty() {
+                let values = point.iter().map(|(name, value)| format!("{name} = {value}"));
+                let values: Vec<String> = values.collect();
+                call.workbench().print(&format!("at {}:", values.join(", ")));
+            }
+            let compared = verbs::compare(call.bench(), variants.clone(), &point);
+            let (variants, ranking) = compared.map_err(|refusal| call.refused(refusal))?;
+            is_shown |= ranking.is_some();
+            all.extend(ranking.map_or_else(|| not_run(&variants), |ranking| rows(&ranking)));
+        }
+        let mut all = Dynamic::from_array(all);
+        if is_shown {
+            all.set_tag(values::SHOWN);
+        }
+        Ok(all)
     },
 };
+
+/// The sizes at which variants are timed, one after the other.
+fn points(call: &Call) -> Result<Vec<Vec<(Name, i64)>>, Failure> {
+    let expected = "a map of options: `at` lists maps of sizes, `#{at: [#{M: 100, N: 7}]}`";
+    if call.count() < 2 {
+        return Ok(vec![Vec::new()]);
+    }
+    let wrong = |value: &Dynamic| call.expected_but(1, expected, value);
+    let options: Map = call.get(1, expected)?;
+    let mut points = Vec::new();
+    for (key, value) in &options {
+        let list = value.read_lock::<Array>().filter(|_| key == "at");
+        for point in list.ok_or_else(|| wrong(value))?.iter() {
+            let map = point.read_lock::<Map>().ok_or_else(|| wrong(point))?;
+            let size = |(name, value): (&_, &Dynamic)| {
+                let name = Name::new(name).ok()?;
+                Some((name, value.as_int().ok()?))
+            };
+            let sizes: Option<Vec<(Name, i64)>> = map.iter().map(|(n, v)| size((n, v))).collect();
+            points.push(
+                sizes
+                    .filter(|all| !all.is_empty())
+                    .ok_or_else(|| wrong(point))?,
+            );
+        }
+    }
+    match points.is_empty() {
+        true => Err(call.expected(1, expected)),
+        false => Ok(points),
+    }
+}
 
 pub(super) static MEASURE: Function = Function {
     name: "measure",
