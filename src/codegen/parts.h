@@ -28,6 +28,9 @@ struct teml_any {
 #define TEML_ANY(pointer) ((void *)(pointer))
 #endif
 
+// How many lanes of a vector are before the end of a loop.
+#define TEML_LEFT(n) ((n) > 0 ? (n) : 0)
+
 // The bits of the first n lanes.
 #define TEML_MASK(lanes, n) ((n) < (lanes) ? (1u << (n)) - 1 : (1u << ((lanes) - 1)) * 2 - 1)
 

@@ -15,6 +15,15 @@ pub(crate) enum Width {
     Fixed(i64),
 }
 
+/// The end of the iterations of a loop whose last vector has dead lanes.
+#[derive(Clone, Debug)]
+pub(crate) enum End {
+    /// A number, in the last vector.
+    At(i64),
+    /// The C variable that has it. It may be before the vector.
+    Before(&'static str),
+}
+
 /// The vectors of a loop.
 #[derive(Clone, Debug)]
 pub(crate) struct Vectors {
@@ -25,7 +34,7 @@ pub(crate) struct Vectors {
     /// The iterator's value if it is constant.
     pub(super) at: Option<i64>,
     /// The end of the iterations, for a vector whose lanes from there on are dead.
-    pub(super) end: Option<i64>,
+    pub(super) end: Option<End>,
     /// Whether this is one of the shorter vectors for the remainder of the iterations.
     pub(super) shorter: bool,
     /// How the last vector is computed in part.
@@ -105,8 +114,16 @@ impl Vectors {
     }
 
     /// Loads the live lanes of the vector that begins at `text`; other lanes are zero.
-    pub(super) fn part(&self, text: &str, end: i64) -> String {
-        format!("{}_part({text}, {end} - {})", self.name(), self.iterator)
+    pub(super) fn part(&self, text: &str, end: &End) -> String {
+        format!("{}_part({text}, {})", self.name(), self.live(end))
+    }
+
+    /// The number of live lanes; more than there are means all.
+    fn live(&self, end: &End) -> String {
+        match end {
+            End::At(end) => format!("{end} - {}", self.iterator),
+            End::Before(end) => format!("TEML_LEFT({end} - {})", self.iterator),
+        }
     }
 
     /// Stores vectors past the caches. The C tests the alignment of each vector, unless an aligned
@@ -130,12 +147,11 @@ impl Vectors {
     }
 
     /// Stores the live lanes of the vector that begins at `text`.
-    pub(super) fn set(&self, text: &str, end: i64, value: &str) -> String {
+    pub(super) fn set(&self, text: &str, end: &End, value: &str) -> String {
         let name = self.name().to_uppercase();
         let one_by_one = self.part.as_ref().is_some_and(|part| part.one_by_one);
         let how = if one_by_one { "PUT" } else { "SET" };
-        let iterator = &self.iterator;
-        format!("TEML_{name}_{how}({text}, {end} - {iterator}, {value});")
+        format!("TEML_{name}_{how}({text}, {}, {value});", self.live(end))
     }
 
     pub(super) fn name(&self) -> String {

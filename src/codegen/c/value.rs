@@ -1,6 +1,6 @@
 //! Prints values: numbers, accesses, operators, functions.
 
-use super::lanes::Vectors;
+use super::lanes::{End, Vectors};
 use crate::elem::c_type;
 use crate::ir::{Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Name, Node, Tensor};
 use crate::kernel::Header;
@@ -72,15 +72,15 @@ impl Values {
     }
 
     /// The vectors, and the number of live lanes, of a store that must not touch dead lanes.
-    pub(super) fn part(&self, target: &Tensor, index: &[Affine]) -> Option<(&Vectors, i64)> {
+    pub(super) fn part(&self, target: &Tensor, index: &[Affine]) -> Option<(&Vectors, &End)> {
         self.end(index)
             .filter(|(v, _)| !v.writes_row(target, index))
     }
 
     /// The vectors, and the number of live lanes, of an access in a partial vector.
-    fn end(&self, index: &[Affine]) -> Option<(&Vectors, i64)> {
+    fn end(&self, index: &[Affine]) -> Option<(&Vectors, &End)> {
         let v = self.vectors.as_ref()?;
-        let end = v.end?;
+        let end = v.end.as_ref()?;
         let moves = index.iter().any(|a| a.mentions(&v.iterator));
         moves.then_some((v, end))
     }

@@ -1,6 +1,6 @@
 //! Prints loops with explicit vectors.
 
-use super::lanes::{Vectors, Width};
+use super::lanes::{End, Vectors, Width};
 use super::printer::{Printer, origin};
 use crate::ir::{Name, Stmt};
 use crate::kernel::Header;
@@ -12,6 +12,9 @@ const SMALLEST: i64 = 16;
 
 /// The most consecutive vectors that are unrolled.
 const MAX_UNROLLED_VECTORS: i64 = 8;
+
+/// The variable for the end of a loop. Scripts cannot use this name, so it hides nothing.
+const END: &str = "teml_end";
 
 /// The pieces of a vector loop's `for`.
 struct Head<'a> {
@@ -55,6 +58,10 @@ impl Printer<'_> {
             Trips::Constant { count, part } => {
                 self.constant_trips(l, &head, &mut vectors, *count, part.as_ref());
             }
+            Trips::Masked { most, part } => {
+                vectors.part = Some(part.clone());
+                self.masked_trips(l, &head, &mut vectors, *most);
+            }
             Trips::Any { align } => self.any_trips(l, &head, &mut vectors, align.as_deref()),
         }
     }
@@ -90,7 +97,7 @@ impl Printer<'_> {
             let narrowest = SMALLEST / vectors.elem.size() as i64;
             self.unroll((rest + narrowest - 1) / narrowest);
             vectors.part = Some(part.clone());
-            vectors.end = Some(trips);
+            vectors.end = Some(End::At(trips));
             let head =
                 format!("for (int64_t {name} = {whole}; {name} < {trips}; {name} += {lanes}) {{");
             return self.block(&head, l, Some(vectors));
@@ -107,6 +114,30 @@ impl Printer<'_> {
                 lanes /= 2;
             }
         }
+    }
+
+    /// All vectors, each of which may have dead lanes.
+    fn masked_trips(&mut self, l: &Loop, head: &Head<'_>, vectors: &mut Vectors, most: i64) {
+        let Head {
+            name,
+            lanes,
+            origin,
+            ..
+        } = head;
+        self.values.headers.insert(Header::Parts);
+        let end = self.bound("min", &l.of.range.upper);
+        self.line("{");
+        self.depth += 1;
+        self.line(&format!("const int64_t {END} = {end};"));
+        vectors.end = Some(End::Before(END));
+        vectors.multiple = head.block * vectors.elem.size() as i64;
+        let narrowest = SMALLEST / vectors.elem.size() as i64;
+        self.unroll(most / narrowest);
+        let head =
+            format!("for (int64_t {name} = 0; {name} < {most}; {name} += {lanes}) {{{origin}");
+        self.block(&head, l, Some(vectors));
+        self.depth -= 1;
+        self.line("}");
     }
 
     /// Whole vectors, and then shorter ones while enough elements remain.
@@ -129,12 +160,11 @@ impl Printer<'_> {
         self.line("{");
         self.depth += 1;
         self.line(&format!("int64_t {name} = {lower};{origin}"));
-        // Scripts cannot use these names, so they hide nothing.
         let upper = match range.upper.len() {
             1 => upper,
             _ => {
-                self.line(&format!("const int64_t teml_end = {upper};"));
-                "teml_end".to_owned()
+                self.line(&format!("const int64_t {END} = {upper};"));
+                END.to_owned()
             }
         };
         if let Some(s) = align {

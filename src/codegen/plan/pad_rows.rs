@@ -79,6 +79,9 @@ pub(super) fn pad_rows(plan: &Plan, context: &Context<'_>) -> Plan {
     })
 }
 
+/// The most vectors of a loop that are computed although the loop may end before them.
+const MAX_MASKED: i64 = 4;
+
 /// For each local tensor and vector loop in its scope, how many leading elements of a row are read;
 /// and which tensors are prefetched.
 #[derive(Clone, Debug)]
@@ -185,6 +188,35 @@ impl Rows {
         key.is_some_and(|key| self.held.contains(&key)) && self.is_row(&s.target, &s.index, lane)
     }
 
+    /// The most iterations of a vector loop from 0 to a number that is known when it runs, if it
+    /// touches rows of local tensors, and the target has masks for all else that it touches.
+    pub(super) fn most(&self, l: &Loop) -> Option<i64> {
+        let is_open = trips(l).is_none() && l.lanes().is_none() && l.range.step == 1;
+        let begins = matches!(l.range.lower.as_slice(), [low] if low.as_constant() == Some(0));
+        if !is_open || !begins || !self.target.instructions.has_masks() {
+            return None;
+        }
+        let mut most: Option<i64> = None;
+        let mut see = |tensor: &Tensor, index: &[Affine]| {
+            if self.is_row(tensor, index, &l.name) {
+                most = Some(most.map_or(row(tensor), |most| most.min(row(tensor))));
+            }
+        };
+        let mut are_masked = true;
+        for tree in &l.body {
+            let Tree::Stmt(s) = tree else { return None };
+            see(&s.target, &s.index);
+            are_masked &= s.update.is_none() || self.is_row(&s.target, &s.index, &l.name);
+            s.value.for_each_access(&mut |tensor, index| {
+                if let Index::At(index) = index {
+                    see(tensor, index);
+                }
+            });
+        }
+        let lanes = widest(&self.target) / elem_of(l, &self.target)?.size() as i64;
+        most.filter(|most| are_masked && round_up(*most, lanes) <= MAX_MASKED * lanes)
+    }
+
     /// Whether all lanes of a loop are in rows of local tensors, or are copied there.
     fn are_lanes_of(&self, l: &Loop) -> bool {
         l.body.iter().all(|tree| {
@@ -261,7 +293,8 @@ fn read(tensor: &Name, trees: &[Tree], around: &Bounds) -> i64 {
                     Index::At(index) => index.last().and_then(|last| around.interval(last)),
                     _ => None,
                 };
-                most = most.max(last.map_or(row(t), |(_, last)| last.saturating_add(1)));
+                let end = last.map_or(row(t), |(_, last)| last.saturating_add(1));
+                most = most.max(end.min(row(t)));
             });
             most
         }
@@ -303,7 +336,7 @@ fn too_short(
         match tree {
             Tree::Local(tensor) => locals.push(tensor.clone()),
             Tree::Loop(l) if chosen.is_vector(l) => {
-                let Some(trips) = rest(l, rows).and(trips(l)) else {
+                let Some(trips) = rest(l, rows).and(trips(l)).or_else(|| rows.most(l)) else {
                     continue;
                 };
                 let mut look = |tensor: &Tensor, index: &[Affine]| {

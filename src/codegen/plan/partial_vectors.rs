@@ -119,7 +119,18 @@ impl Marks<'_> {
                 });
                 Trips::Constant { count, part }
             }
-            _ => Trips::Any { align },
+            _ => match masked(l, &self.rows, &self.streams) {
+                Some(most) => Trips::Masked {
+                    most: round_up(most, block),
+                    part: PartialVector {
+                        rest: most,
+                        one_by_one: false,
+                        reads: self.accesses(l, |t, i| self.rows.covers(t, i, &l.name, most)),
+                        writes: self.accesses(l, |t, i| self.rows.may_clobber(t, i, &l.name, most)),
+                    },
+                },
+                None => Trips::Any { align },
+            },
         }
     }
 
@@ -164,6 +175,30 @@ impl Marks<'_> {
         let first = self.streams.first_of(l)?;
         (!is_aligned(first, &l.name, widest(self.target))).then(|| first.clone())
     }
+}
+
+/// The most iterations of a loop whose number is known when it runs, if all of its vectors are
+/// computed and those lanes masked that are behind the end. `None` if shorter vectors are better.
+fn masked(l: &Loop, rows: &Rows, streams: &Streams) -> Option<i64> {
+    let most = rows.most(l)?;
+    let ending = Ending {
+        l,
+        trips: most,
+        rest: most,
+        rows,
+        streams,
+    };
+    let is_held = |s: &Stmt| {
+        let is_row = rows.is_row(&s.target, &s.index, &l.name);
+        !is_row || rows.may_clobber(&s.target, &s.index, &l.name, most)
+    };
+    let are_held = l.body.iter().all(|tree| match tree {
+        Tree::Stmt(s) => is_held(s),
+        _ => false,
+    });
+    let is_streamed = streams.first_of(l).is_some();
+    let may_be = are_held && !is_streamed && !ending.has_poles() && !ending.has_other_types();
+    may_be.then_some(most)
 }
 
 /// A partial vector at the end of a loop.
@@ -336,7 +371,10 @@ impl Lanes<'_> {
         let of_tree = |tree: &Tree| {
             let Tree::Loop(l) = tree else { return 0 };
             let inside = self.read(tensor, &l.body);
-            let part = || End::of(l, self.rows, self.streams).and(trips(l));
+            let part = || {
+                let end = End::of(l, self.rows, self.streams).and(trips(l));
+                end.or_else(|| masked(l, self.rows, self.streams))
+            };
             let Some(trips) = Some(l)
                 .filter(|l| self.chosen.is_vector(l))
                 .and_then(|_| part())
@@ -368,9 +406,13 @@ impl Lanes<'_> {
     fn all_set(&self, tensor: &Tensor, read: i64, trees: &[Tree], around: Option<&Loop>) -> bool {
         let lanes = widest(&self.rows.target) / tensor.elem().size() as i64;
         let sets = |s: &Stmt| {
-            let Some((l, trips)) = around
+            let own = |l: &Loop| {
+                let masked = || masked(l, self.rows, self.streams);
+                trips(l).map_or_else(|| masked().map(|most| (most, true)), |n| Some((n, false)))
+            };
+            let Some((l, (trips, is_masked))) = around
                 .filter(|l| self.chosen.is_vector(l) && l.lanes().is_none())
-                .and_then(|l| Some((l, trips(l)?)))
+                .and_then(|l| Some((l, own(l)?)))
             else {
                 return false;
             };
@@ -379,9 +421,10 @@ impl Lanes<'_> {
             let part = || {
                 trips >= read
                     && self.rows.may_clobber(&s.target, &s.index, &l.name, trips)
-                    && End::of(l, self.rows, self.streams).is_some_and(|part| !part.one_by_one)
+                    && (is_masked
+                        || End::of(l, self.rows, self.streams).is_some_and(|p| !p.one_by_one))
             };
-            whole || part()
+            !is_masked && whole || part()
         };
         let fills = |fill: &Fill| {
             let row = fill.region.last();

@@ -97,6 +97,7 @@ fn of_loop(l: &Loop) -> String {
                     let target = element(&s.target, &s.index);
                     says.push(format!("one by one until {target} is aligned"));
                 }
+                Trips::Masked { .. } => says.push("each in part".to_owned()),
                 Trips::Constant { .. } | Trips::Any { .. } => {}
             }
         }

@@ -122,6 +122,9 @@ pub enum Trips {
         /// A partial vector for the remainder; without it, shorter vectors are used.
         part: Option<PartialVector>,
     },
+    /// From 0 to a number that is known when the loop runs, and is at most `most`. All vectors are
+    /// computed, each as a partial one.
+    Masked { most: i64, part: PartialVector },
     /// Any bounds. With a statement, single iterations run until its stores are aligned.
     Any { align: Option<Arc<Stmt>> },
 }
