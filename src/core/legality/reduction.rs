@@ -7,11 +7,12 @@
 //! - all nodes of a tree belong to one element;
 //! - each element has all instances of the definition, each once, and one root.
 //!
+//! A statement that adds an empty slot, which still holds the identity, changes nothing. It is no
+//! node: who reads its result reads what it found. So a sum from 0 to a size that is 0 keeps what it
+//! starts from.
+//!
 //! If the definition subtracts, partial results add up the subtrahends. A node that adds updates
 //! only such nodes, all combined nodes add, and roots subtract.
-//!
-//! The trees of an element without operands, such as a sum from 0 to a size that is 0, have only empty
-//! partial results. They keep what they start from.
 //!
 //! An element that is computed several times has a tree for each time. The loops whose iterations
 //! no tree leaves tell these apart.
@@ -28,6 +29,8 @@ use crate::poly::{Error, Linear, Piece, UnionMap, UnionSet};
 /// The reductions that nests execute as such trees.
 pub(super) struct Trees {
     assignments: Vec<usize>,
+    /// The executions that add empty slots.
+    empty: UnionSet,
     /// From the roots of nests and definition to the elements `E⟨a⟩[…]`.
     roots: UnionMap,
     /// The values of reads. Updates are named by their execution.
@@ -37,18 +40,28 @@ pub(super) struct Trees {
 /// The most levels of combining partial results.
 const MAX_LEVELS: usize = 4;
 
+/// Chains of empty slots have at most 2 to this power.
+const MAX_DOUBLINGS: usize = 12;
+
 impl Trees {
     /// The reductions among `assignments` that the nests execute as such trees. `values` are the
-    /// values of reads in the nests; updates of the assignments are named by execution.
+    /// values of reads in the nests; updates of the assignments are named by execution. Slots of all
+    /// reductions that `reassociates` accepts may be empty.
     pub(super) fn of(
         program: &Program,
         definition: &Definition,
-        assignments: &[usize],
+        (assignments, reassociates): (&[usize], &dyn Fn(usize) -> bool),
         values: UnionMap,
         meant: &UnionMap,
     ) -> Result<Trees, Error> {
+        let all = program.originals.iter().enumerate();
+        let updates =
+            all.filter(|(a, original)| original.stmt.update.is_some() && reassociates(*a));
+        let updates: Vec<&Stmt> = updates.map(|(_, original)| original.stmt).collect();
+        let (values, empty) = without_empty(program, &updates, values)?;
         let mut trees = Trees {
             assignments: Vec::new(),
+            empty,
             roots: UnionMap::new(&[])?,
             values,
         };
@@ -59,6 +72,7 @@ impl Trees {
                 a: *a,
                 program,
                 definition,
+                empty: &trees.empty,
                 found: &found,
                 meant: &meant,
             };
@@ -70,8 +84,9 @@ impl Trees {
         Ok(trees)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.assignments.is_empty()
+    /// Whether nests execute nothing in another way than the definition.
+    pub(super) fn is_empty(&self) -> Result<bool, Error> {
+        Ok(self.assignments.is_empty() && self.empty.is_empty()?)
     }
 
     /// Whether a leaf updates the result of one of the trees.
@@ -93,11 +108,62 @@ impl Trees {
     }
 }
 
+/// The values of reads where executions that add empty slots are replaced by what they found; and
+/// these executions.
+fn without_empty(
+    program: &Program,
+    reductions: &[&Stmt],
+    mut values: UnionMap,
+) -> Result<(UnionMap, UnionSet), Error> {
+    let mut all = UnionSet::new(&[])?;
+    for _ in 0..MAX_LEVELS {
+        let mut kept = UnionMap::new(&[])?;
+        for (k, leaf) in program.leaves.iter().enumerate() {
+            let What::Stmt(s) = leaf.what else { continue };
+            let own = reductions.iter().find(|of| accumulates(s, of));
+            let Some(own) = own.filter(|_| leaf.combines()) else {
+                continue;
+            };
+            let read = |access| {
+                let reads = leaf.domain(&Space::Read { leaf: k, access }.name());
+                let reads = reads.to(&Space::Write(k).name(), leaf.iterators());
+                UnionMap::new(&[reads])?.reverse()?.apply_range(&values)
+            };
+            let slots = read(1)?;
+            let empty = slots.intersect_range(&identity(own)?)?.domain()?;
+            let empty = empty.subtract(&all)?;
+            kept = kept.union(&read(0)?.intersect_domain(&empty)?)?;
+        }
+        if kept.is_empty()? {
+            break;
+        }
+        all = all.union(&kept.domain()?)?;
+        // An empty slot may be added to the result of adding another one.
+        for _ in 0..MAX_DOUBLINGS {
+            if kept.intersect_range(&kept.domain()?)?.is_empty()? {
+                break;
+            }
+            kept = through(&kept, &kept)?;
+        }
+        values = through(&values, &kept)?;
+    }
+    Ok((values, all))
+}
+
+/// The values, with those that `replaced` maps replaced.
+pub(super) fn through(values: &UnionMap, replaced: &UnionMap) -> Result<UnionMap, Error> {
+    let changed = values.intersect_range(&replaced.domain()?)?;
+    let others = values.subtract(&changed)?;
+    others.union(&changed.apply_range(replaced)?)
+}
+
 /// A reduction as nests execute it.
 struct Reduced<'r, 'p, 'a> {
     a: usize,
     program: &'p Program<'a>,
     definition: &'r Definition<'p, 'a>,
+    /// The executions that add empty slots.
+    empty: &'r UnionSet,
     /// The values of reads in the nests. Updates of the reduction are named by execution.
     found: &'r UnionMap,
     /// The values of reads in the definition.
@@ -143,33 +209,18 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         let own = numbered.map(|(f, family)| self.without_loops(f, family.loops));
         let own = UnionMap::new(&own.collect::<Vec<_>>())?;
         let of_own = elements.apply_range(&own)?;
-        let Some((links, meant_starts, meant)) = self.meant()? else {
-            return Ok(None);
-        };
-        let begins = self.begin(&nodes, is_once, &of_own, (&meant_starts, &meant))?;
-        if !roots.is_injective()? || !begins {
+        if !roots.is_injective()? || !self.begin(&nodes, is_once, &of_own)? {
             return Ok(None);
         }
-        let all = of_own.intersect_domain(&left)?;
-        let roots = all.intersect_range(&meant.range()?)?;
-        let empty = all.subtract(&roots)?;
-        let kept = empty.apply_range(&self.start(&nodes, &of_own)?)?;
-        let is_known = empty.domain()?.is_subset(&kept.domain()?)?;
-        if !is_known || !kept.is_single_valued()? {
-            return Ok(None);
-        }
-        let left = meant.domain()?.subtract(&links.range()?)?;
-        let roots = roots.union(&meant.intersect_domain(&left)?)?;
-        Ok(Some(roots.union(&kept)?))
-    }
-
-    /// From elements to what their trees start from: the old value, or else the identity.
-    fn start(&self, nodes: &Nodes, elements: &UnionMap) -> Result<UnionMap, Error> {
-        let identity = identity(self.program.originals[self.a].stmt)?;
-        let starts = elements.reverse()?.apply_range(&nodes.starts)?;
-        let old = starts.intersect_range(&starts.range()?.subtract(&identity)?)?;
-        let others = starts.domain()?.subtract(&old.domain()?)?;
-        old.union(&starts.intersect_domain(&others)?)
+        let roots = of_own.intersect_domain(&left)?;
+        let meant = self.meant()?;
+        Ok(match meant {
+            Some((links, _, elements)) => {
+                let left = elements.domain()?.subtract(&links.range()?)?;
+                Some(roots.union(&elements.intersect_domain(&left)?)?)
+            }
+            None => None,
+        })
     }
 
     /// The nodes, level by level: a leaf that combines nodes is a node.
@@ -189,13 +240,12 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
             starts: UnionMap::new(&[])?,
         };
         let statement = self.program.originals[self.a].stmt;
-        let identity = identity(statement)?;
         let mut open: Vec<Numbered> = numbered().filter(|(_, l)| l.combines()).collect();
         for _ in 0..MAX_LEVELS {
             let mut waiting = Vec::new();
             for (k, leaf) in open {
                 let (operands, others) = self.linked(k, leaf, 1, &nodes.all)?;
-                if operands.is_empty()? || !others.range()?.is_subset(&identity)? {
+                if operands.is_empty()? || !others.is_empty()? {
                     waiting.push((k, leaf));
                     continue;
                 }
@@ -203,20 +253,10 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
                     return Ok(None);
                 }
                 let own = UnionSet::new(&[leaf.domain(&Space::Write(k).name())])?;
-                nodes.all = nodes.all.union(&own)?;
+                nodes.all = nodes.all.union(&own.subtract(self.empty)?)?;
                 nodes.combining.push((k, leaf));
             }
             open = waiting;
-        }
-        // A leaf that adds only empty slots to an element of the target is a node of its tree.
-        for (k, leaf) in open {
-            let (operands, others) = self.linked(k, leaf, 1, &nodes.all)?;
-            let empty = operands.is_empty()? && others.range()?.is_subset(&identity)?;
-            if empty && self.own_index(leaf).is_some() {
-                let own = UnionSet::new(&[leaf.domain(&Space::Write(k).name())])?;
-                nodes.all = nodes.all.union(&own)?;
-                nodes.combining.push((k, leaf));
-            }
         }
         for (k, leaf) in nodes.updates.iter().chain(&nodes.combining) {
             let (before, others) = self.linked(*k, leaf, 0, &nodes.all)?;
@@ -275,7 +315,11 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
     ) -> Result<(UnionMap, UnionMap), Error> {
         let reads = leaf.domain(&Space::Read { leaf: k, access }.name());
         let reads = reads.to(&Space::Write(k).name(), leaf.iterators());
-        linked(reads, self.found, nodes)
+        let (linked, others) = linked(reads, self.found, nodes)?;
+        let full = |links: UnionMap| -> Result<UnionMap, Error> {
+            links.intersect_domain(&links.domain()?.subtract(self.empty)?)
+        };
+        Ok((full(linked)?, full(others)?))
     }
 
     /// From updates to the instances that they execute, the points `I⟨f⟩[…]`. Their coordinates are
@@ -323,55 +367,23 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
             let Some((f, loops)) = family(*k) else {
                 continue;
             };
-            if let Some(index) = self.own_index(leaf) {
-                let variable = |name: &Name| leaf.variable(name);
-                let around = leaf.iterators().into_iter().take(loops);
-                let element = index.iter().map(|a| linear(a, &variable));
-                let domain = leaf.domain(&Space::Write(*k).name());
-                let own = domain.to(&self.tuple(f), around.chain(element));
-                elements = elements.union(&UnionMap::new(&[own])?)?;
-                continue;
-            }
-            // An empty slot belongs to the element that the others are combined for.
             let operands = self.linked(*k, leaf, 1, &nodes.all)?.0;
-            let places = UnionMap::new(&[leaf.write(*k)])?;
-            let of_places = places
-                .reverse()?
-                .apply_range(&operands.apply_range(&elements)?)?;
             let any = (0..self.coordinates()).map(|d| Linear::from(coordinate(d).as_str()));
             let around = leaf.iterators().into_iter().take(loops);
             let domain = leaf.domain(&Space::Write(*k).name());
             let own = UnionMap::new(&[domain.to(&self.tuple(f), around.chain(any))])?;
-            let of_leaf = places.apply_range(&of_places)?.intersect(&own)?;
+            let of_leaf = operands.apply_range(&elements)?.intersect(&own)?;
             elements = elements.union(&of_leaf)?;
         }
         Ok(elements)
     }
 
-    /// The element of the target that a leaf updates like the statement; `None` if the target is a
-    /// local tensor inside loops.
-    fn own_index(&self, leaf: &Leaf<'a>) -> Option<&'a [Affine]> {
-        let statement = self.program.originals[self.a].stmt;
-        match leaf.what {
-            What::Stmt(s) if s.update == statement.update => {
-                let same = s.target.label() == statement.target.label();
-                (same && self.loops_of_target() == 0).then_some(&s.index)
-            }
-            _ => None,
-        }
-    }
-
     /// Whether trees start as in the definition, and partial results from the identity.
-    /// `meant` has the starts and the elements of the definition.
-    fn begin(
-        &self,
-        nodes: &Nodes,
-        is_once: bool,
-        elements: &UnionMap,
-        meant: (&UnionMap, &UnionMap),
-    ) -> Result<bool, Error> {
+    fn begin(&self, nodes: &Nodes, is_once: bool, elements: &UnionMap) -> Result<bool, Error> {
         let identity = identity(self.program.originals[self.a].stmt)?;
-        let (meant_starts, meant_elements) = meant;
+        let Some((_, meant_starts, meant_elements)) = self.meant()? else {
+            return Ok(false);
+        };
         let starts = &nodes.starts;
         if meant_starts.range()?.is_subset(&identity)? {
             return starts.range()?.is_subset(&identity);
@@ -380,8 +392,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         // identity.
         let old = starts.apply_range(&starts.range()?.subtract(&identity)?.identity()?)?;
         let of_old = old.reverse()?.apply_range(elements)?;
-        let of_old = of_old.intersect_range(&meant_elements.range()?)?;
-        let of_meant = meant_starts.reverse()?.apply_range(meant_elements)?;
+        let of_meant = meant_starts.reverse()?.apply_range(&meant_elements)?;
         let of_meant = of_meant.intersect_range(&elements.range()?)?;
         Ok(is_once && old.is_injective()? && of_old.is_equal(&of_meant)?)
     }

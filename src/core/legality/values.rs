@@ -14,7 +14,7 @@
 use super::dataflow::Values;
 use super::elements::{elements, whole};
 use super::program::{Definition, Leaf, Original, Program, What, results};
-use super::reduction::Trees;
+use super::reduction::{Trees, through};
 use super::relations::instances;
 use super::space::Space;
 use super::verdict::Undecided;
@@ -153,13 +153,6 @@ fn copied_from(program: &Program, a: usize) -> Option<usize> {
                 .rposition(of)?,
         );
     }
-}
-
-/// Replaces the instances in `copied` by the values that they copy.
-fn through(values: &UnionMap, copied: &UnionMap) -> Result<UnionMap, Error> {
-    let copies = values.intersect_range(&copied.domain()?)?;
-    let others = values.subtract(&copies)?;
-    others.union(&copies.apply_range(copied)?)
 }
 
 /// Whether a statement adds up what the definition subtracts. Partial results of a difference do: a
@@ -328,10 +321,16 @@ pub(super) fn wrong(
     let trees = {
         let apart = |leaf: &Leaf| leaf.assignment.is_some_and(|a| reordered.contains(&a));
         let found = through(&values.named(&program.leaves, 0, &apart)?, &copied)?;
-        Trees::of(program, &definition, &reordered, found, &meant)?
+        Trees::of(
+            program,
+            &definition,
+            (&reordered, reassociates),
+            found,
+            &meant,
+        )?
     };
     let uncovered = opposed.iter().find(|k| !trees.covers(&program.leaves[**k]));
-    if !trees.is_empty() && uncovered.is_none() {
+    if !trees.is_empty()? && uncovered.is_none() {
         let skips = |k: usize, r: usize| r == 0 && trees.covers(&program.leaves[k]);
         let (found, meant) = trees.rooted(&meant)?;
         let (again, _, open) = mismatch(&found, &meant, &skips)?;

@@ -176,7 +176,9 @@ pub fn fuse(nest: &Nest, first: &LoopRef, second: &LoopRef, ends: Ends) -> Resul
     let outer = loops[..loops.len() - 1].iter().map(|l| &***l);
     let numbers = overlap(&a.range, &b.range, &Bounds::around(nest, outer.clone()));
     let all = || nest.context().iter().chain(outer).collect::<Vec<&Loop>>();
-    let found = numbers.or_else(|| overlap_of_sizes(&a.range, &b.range, &all()));
+    let are_numbers = a.range.as_constant().and(b.range.as_constant()).is_some();
+    let of_sizes = || overlap_of_sizes(&a.range, &b.range, &all());
+    let found = numbers.or_else(|| (!are_numbers).then(of_sizes).flatten());
     let Some(Overlap {
         common,
         front,

@@ -156,7 +156,6 @@ fn errors_name_the_line_and_what_is_wrong() {
         ("f64 A[4][4]\nfill A[0..4] = 0", 2, "A takes 2 indices"),
         ("f64 A[4]\nfor i in 0..4\n    A[i] = A[i]", 3, "indentation"),
         ("f64 A[4]\nfor i in 0..4\n A[i] = A[i]", 3, "indentation"),
-        ("f64 A[4]\n  A[0] = A[0]", 2, "indentation"),
         (
             "f64 A[4]\nA[0] = A[0]\nf64 B[4]",
             3,
