@@ -134,6 +134,7 @@ pub static OPS: &[&Op] = &[
     &nest::reduce_cache_miss::REDUCE_CACHE_MISS,
     &nest::reuse_buffer::REUSE_BUFFER,
     &nest::donate::DONATE,
+    &nest::redefine::REDEFINE,
     &nest::mode::PARALLELIZE,
     &nest::mode::VECTORIZE,
     &nest::prefetch::PREFETCH,

@@ -16,3 +16,4 @@ mod target;
 mod update;
 
 pub use explicit::explicit;
+pub use reductions::in_steps;

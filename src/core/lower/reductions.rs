@@ -9,6 +9,7 @@
 //! The definition stays one assignment.
 
 use super::explicit::{readably_explicit, spelled};
+use super::flatten::{Stuck, flatten};
 use super::no_nest::NoNest;
 use super::overwrite::Assignment;
 use super::statement::{Refused, lower};
@@ -24,9 +25,13 @@ pub(super) struct Split {
     /// In an order in which each comes after the temporaries that it reads.
     temporaries: Vec<Temporary>,
     main: Assignment,
+    /// The assignment that `main` executes.
+    rest: Expr,
 }
 
 struct Temporary {
+    /// The assignment of the reduction to the tensor.
+    definition: Expr,
     /// With an element for each value of `iterators`.
     tensor: Tensor,
     iterators: Vec<Name>,
@@ -65,28 +70,113 @@ pub(super) fn split(assignment: &Expr) -> Result<Split, NoNest> {
         within: within.clone(),
         elsewhere: *elsewhere,
     });
-    let main = whole(&main)?;
     let found = splitting.found.into_iter();
     let temporaries = found.map(|(_, temporary)| temporary).collect();
-    Ok(Split { temporaries, main })
+    Ok(Split {
+        temporaries,
+        main: whole(&main)?,
+        rest: main,
+    })
+}
+
+/// Assignments that compute an assignment: one for each reduction that has a temporary, in a tensor
+/// of its own, and at last the one that reads these tensors. They are in the order of the
+/// statements of [`build`](super::build::build).
+///
+/// # Errors
+/// As [`build`](super::build::build).
+pub fn in_steps(assignment: &Expr) -> Result<Vec<Expr>, NoNest> {
+    let split = split(assignment)?;
+    let levels = split.levels();
+    let mut temporaries: Vec<_> = split.temporaries.iter().zip(levels).collect();
+    temporaries.sort_by_key(|(_, level)| *level);
+    let definitions = temporaries.into_iter().map(|(t, _)| &t.definition);
+    let steps = definitions.chain([&split.rest]).map(inferred);
+    Ok(steps.collect())
+}
+
+/// The same without ranges that follow from the tensors.
+fn inferred(assignment: &Expr) -> Expr {
+    let Ok(meant) = shape::all_ranges(assignment) else {
+        return assignment.clone();
+    };
+    let short = without_ranges(assignment);
+    let is_box = |r: &IteratorRange| {
+        let given = r.given.as_ref().map(|range| range.as_constant());
+        given.is_none_or(|range| range == Some((r.low, r.high)))
+    };
+    let is_same = |found: &[IteratorRange]| {
+        let ends = |all: &[IteratorRange]| -> Vec<_> {
+            let ends = all.iter().map(|r| (r.name.clone(), r.low, r.high));
+            ends.collect()
+        };
+        ends(found) == ends(&meant)
+    };
+    match shape::all_ranges(&short) {
+        Ok(found) if meant.iter().all(is_box) && is_same(&found) => short,
+        _ => assignment.clone(),
+    }
+}
+
+fn without_ranges(expr: &Expr) -> Expr {
+    expr.replace(&|part| match part.node() {
+        Node::Reduce {
+            reduction,
+            over,
+            shape,
+            body,
+            ..
+        } => Some(Expr::new(Node::Reduce {
+            reduction: *reduction,
+            over: over.clone(),
+            within: Domain::default(),
+            shape: shape.clone(),
+            body: without_ranges(body),
+        })),
+        Node::Assign {
+            target,
+            value,
+            elsewhere,
+            ..
+        } => Some(Expr::new(Node::Assign {
+            target: target.clone(),
+            value: without_ranges(value),
+            within: Domain::default(),
+            elsewhere: *elsewhere,
+        })),
+        _ => None,
+    })
 }
 
 impl Split {
     /// The trees that compute all elements from the old contents of the tensors.
     pub(super) fn build(&self) -> Vec<Tree> {
-        let own = self.main.stmt.target.name();
-        let reads_own = |t: &Temporary| own.is_some_and(|own| t.reads(own));
-        if !self.main.is_in_order() || self.temporaries.iter().any(reads_own) {
+        if !self.is_in_place() {
             let levels = vec![None; self.temporaries.len()];
             return self.trees(&levels, self.main.build());
+        }
+        let levels = self.levels();
+        self.trees(&levels, self.fused(&levels))
+    }
+
+    /// Whether each element is assigned where the temporaries for it are computed.
+    fn is_in_place(&self) -> bool {
+        let own = self.main.stmt.target.name();
+        let reads_own = |t: &Temporary| own.is_some_and(|own| t.reads(own));
+        self.main.is_in_order() && !self.temporaries.iter().any(reads_own)
+    }
+
+    /// The loop levels of scalar temporaries in [`Self::build`], and `None` for tensors.
+    fn levels(&self) -> Vec<Option<usize>> {
+        if !self.is_in_place() {
+            return vec![None; self.temporaries.len()];
         }
         let around = |t: &Temporary| {
             let loops = self.main.loops.iter().take(t.iterators.len());
             let known = |l: &IteratorRange| t.iterators.contains(&l.name);
             (loops.filter(|l| known(l)).count() == t.iterators.len()).then_some(t.iterators.len())
         };
-        let levels = self.before_tensors(self.temporaries.iter().map(around).collect());
-        self.trees(&levels, self.fused(&levels))
+        self.before_tensors(self.temporaries.iter().map(around).collect())
     }
 
     /// The trees that assign one element after the other.
@@ -258,8 +348,7 @@ impl Splitting {
     fn value(&mut self, mut value: Expr) -> Result<Expr, NoNest> {
         loop {
             let mut taken = self.free.clone();
-            let Err(super::flatten::Stuck(reduction)) = super::flatten::flatten(&value, &mut taken)
-            else {
+            let Err(Stuck(reduction)) = flatten(&value, &mut taken) else {
                 return Ok(value);
             };
             let key = spelled(&reduction);
@@ -338,6 +427,7 @@ impl Splitting {
             tensor,
             iterators: own.iter().map(|r| r.name.clone()).collect(),
             assignment: lower(&assignment)?,
+            definition: assignment,
         })
     }
 

@@ -1,7 +1,7 @@
 //! The algebra of contractions, which makes several assignments of one.
 
 use crate::binding::call::{Call, Effect, Function, Parameter};
-use crate::ir::{Expr, Program};
+use crate::ir::{Expr, Nest, Program};
 use crate::legality::Reductions;
 use crate::messages::fail::Failure;
 use crate::transform::simplify::{Rule, simplified, simplified_program};
@@ -27,7 +27,7 @@ With `let A = einsum(\"ikl,lj,kj->ij\", B, D, C)`, `factor_out(A, C)` lists the 
 `BD` and of `A`, and two operations are left of three. Floating-point numbers are rounded
 differently, which needs `reductions(\"reassoc\")`.",
     call: |call| {
-        let (assignment, factor) = (call.expr(0)?, call.expr(1)?);
+        let (assignment, factor) = (assignment(call)?, call.expr(1)?);
         let factor = factor.tensor().and_then(|t| t.name());
         let factor = factor.ok_or_else(|| call.fail(1, "must be a tensor with a name"))?;
         let made = contraction::factor_out(&assignment, factor, may_round(call));
@@ -52,9 +52,40 @@ Products are associative and commutative, and distribute over sums:
 Intermediate tensors are named after their factors, here `Bx`. Floating-point numbers are
 rounded differently, which needs `reductions(\"reassoc\")`.",
     call: |call| {
-        let made = contraction::chain(&call.expr(0)?, may_round(call));
+        let made = contraction::chain(&assignment(call)?, may_round(call));
         list(call, made)
     },
+};
+
+pub(super) static SPLIT_SUMS: Function = Function {
+    name: "split_sums",
+    topic: "queries",
+    effect: Effect::None,
+    params: &[Parameter::new("assignment")],
+    returns: "list",
+    doc: "\
+Splits an assignment into assignments of its sums, and of the value that is computed from them.
+
+```rhai
+let A = tensor([4, 5]);
+let x = tensor([5]);
+let y = eq(1 - vsum(vmul(A, x, [[i, j], [j]]), [j]), [i]);
+for step in split_sums(y) { print(step); }
+```
+
+```text
+f64 y_sum[4], A[4][5], x[5]
+y_sum[i] = sum(j: A[i][j] * x[j])
+f64 y[4], y_sum[4]
+y[i] = 1 - y_sum[i]
+```
+
+Sums, products, minima and maxima that `build` gives a temporary are assigned to tensors, in the
+order in which `build` computes them. Nothing is rounded differently. The argument may also be the
+nest of an assignment, and `redefine` gives the scheduled nests its definition again.
+
+Refuses: an assignment whose value has no such sum.",
+    call: |call| list(call, contraction::split_sums(&assignment(call)?)),
 };
 
 pub(super) static SIMPLIFY: Function = Function {
@@ -209,6 +240,17 @@ rules do not decide.",
         Ok(Dynamic::from(found))
     },
 };
+
+/// The first argument as an assignment; of a nest, the one that it computes.
+fn assignment(call: &Call) -> Result<Expr, Failure> {
+    let Ok(nest) = call.get::<Nest>(0, "") else {
+        return call.expr(0);
+    };
+    match nest.definition().as_ref() {
+        [only] if only.is_assignment() => Ok(only.clone()),
+        _ => Err(call.fail(0, "must compute one assignment")),
+    }
+}
 
 /// Argument `k` as an expression, or as a list of assignments.
 fn definition(call: &Call, k: usize) -> Result<Vec<Expr>, Failure> {

@@ -36,6 +36,7 @@ use crate::binding::call::Function;
 pub static ACTIONS: &[&Function] = &[
     &algebra::FACTOR_OUT,
     &algebra::CONTRACTION_CHAIN,
+    &algebra::SPLIT_SUMS,
     &algebra::SIMPLIFY,
     &check::CHECK,
     &check::NEEDS,

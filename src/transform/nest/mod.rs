@@ -49,6 +49,7 @@ pub mod plain_loops;
 pub mod prefer;
 pub mod prefetch;
 mod producer;
+pub mod redefine;
 pub mod reduce_cache_miss;
 pub mod rename;
 pub mod reorder;

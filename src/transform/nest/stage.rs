@@ -28,7 +28,8 @@
 //!
 //! All accesses in the loop use the buffer, which is loaded before and stored after. Reads of
 //! elements that the loop does not write, as boxes tell, keep the tensor. The load is left out if
-//! the loop sets all of the buffer before it reads it. To get there, place the initialization into
+//! the loop sets all of the buffer before it reads it. Then the store is left out as well, if only
+//! the loop reads what it computes: a later assignment of the nest, in the same iteration. To get there, place the initialization into
 //! the loop first (`place_init`); it then moves onto the buffer. Dimensions with a single element
 //! are dropped. If the loops over the tile are unrolled, the compiler keeps it in registers.
 //!
@@ -68,10 +69,10 @@
 use super::buffer::{Buffer, Scope, dimensions, free_names};
 use super::resolve::{body_of, with_body_of};
 use crate::analysis::definedness::{first_undefined, sets_all};
-use crate::analysis::footprint::{AccessKind, Use, are_disjoint};
+use crate::analysis::footprint::{AccessKind, Use, are_disjoint, uses};
 use crate::args::{LOOP, NEST, Order, TENSOR};
-use crate::ir::Nest;
-use crate::refusals::unnamed;
+use crate::ir::{Nest, Tensor};
+use crate::refusals::{is_output, unnamed};
 use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 use std::cell::Cell;
 
@@ -139,6 +140,29 @@ pub fn stage(
         access != AccessKind::Read || apart.get(read) != Some(&true)
     };
     body.extend(buffer.redirect_where(body_of(nest, &scope.position), &chosen));
-    body.push(buffer.store(&store));
+    if !(is_set && is_dead_after(nest, scope.tensor, &scope.uses, &scope.position)) {
+        body.push(buffer.store(&store));
+    }
     Ok(with_body_of(nest, &scope.position, body))
+}
+
+/// Whether nobody reads what the iterations of a loop leave in a tensor: it is no result, and all
+/// reads except those in `own` are of other elements.
+fn is_dead_after(nest: &Nest, tensor: &Tensor, own: &[Use], scope: &[usize]) -> bool {
+    if is_output(nest, tensor) || !nest.is_passed_on(tensor) {
+        return false;
+    }
+    let is_own = |u: &Use| {
+        let same = |other: &Use| (&other.position, &other.region) == (&u.position, &u.region);
+        u.position.starts_with(scope) && own.iter().any(same)
+    };
+    let is_apart = |read: &Use| {
+        let mut writes = own.iter().filter(|u| u.access != AccessKind::Read);
+        writes.all(|write| are_disjoint(nest, read, write, 0))
+    };
+    let all = uses(nest, tensor.label());
+    let mut reads = all
+        .iter()
+        .filter(|u| matches!(u.access, AccessKind::Read | AccessKind::Update));
+    reads.all(|read| is_own(read) || is_apart(read))
 }

@@ -17,6 +17,7 @@ use crate::Error;
 use crate::analysis::shape;
 use crate::ir::{Affine, BinaryOp, Domain, Expr, Name, Node, Reduction, Tensor};
 use crate::lower::flatten::flatten;
+use crate::lower::in_steps;
 use thiserror::Error as Described;
 
 /// More factors than this have too many orders to try them all.
@@ -28,6 +29,9 @@ pub enum NoSplit {
     /// Its value is not a product.
     #[error("must assign a sum of products of several factors")]
     NoProduct,
+    /// Its value is not computed from reductions.
+    #[error("has no sum from which a value is computed")]
+    NoSum,
     /// It does not have this factor.
     #[error("is not a factor of the assignment")]
     NoFactor,
@@ -282,6 +286,18 @@ pub fn factor_out(assignment: &Expr, factor: &Name, rounds: bool) -> Result<[Exp
     }
     let (inner, rest) = product.split(&is_left)?;
     Ok([inner, rest.assigned()?])
+}
+
+/// Assignments of the reductions from which a value is computed, then of the value.
+///
+/// # Errors
+/// [`NoSplit`].
+pub fn split_sums(assignment: &Expr) -> Result<Vec<Expr>, NoSplit> {
+    let steps = in_steps(assignment)?;
+    if steps.len() == 1 {
+        return Err(NoSplit::NoSum);
+    }
+    Ok(steps)
 }
 
 /// Assignments of two factors each that compute a sum of products with the fewest operations.

@@ -83,6 +83,18 @@ impl Nest {
         }))
     }
 
+    /// The nest with the definition of another one, whose statements have the same numbers.
+    #[must_use]
+    pub fn redefined(&self, original: &Nest) -> Nest {
+        let mut data = (*self.0).clone();
+        data.definition = original.0.definition.clone();
+        data.parts = original.0.parts.clone();
+        data.declared = original.0.declared.clone();
+        data.context = self.context_with(self.trees(), original.definition());
+        data.label = None;
+        Nest(Arc::new(data))
+    }
+
     /// Both nests in sequence. Loops and local tensors of `other` get a number if their names are
     /// in use.
     #[must_use]
