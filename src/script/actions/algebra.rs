@@ -1,5 +1,6 @@
 //! The algebra of contractions, which makes several assignments of one.
 
+use super::programs::operations_of;
 use crate::binding::call::{Call, Effect, Function, Parameter};
 use crate::ir::{Expr, Nest, Program};
 use crate::legality::Reductions;
@@ -54,6 +55,36 @@ rounded differently, which needs `reductions(\"reassoc\")`.",
     call: |call| {
         let made = contraction::chain(&assignment(call)?, may_round(call));
         list(call, made)
+    },
+};
+
+pub(super) static LEAST_OPERATIONS: Function = Function {
+    name: "least_operations",
+    topic: "queries",
+    effect: Effect::None,
+    params: &[Parameter::new("assignment")],
+    returns: "number",
+    doc: "\
+The number of arithmetic operations of `contraction_chain(assignment)`, whether or not floating-point
+numbers may be rounded as there.
+
+```rhai
+let A = tensor([8, 9]);
+let B = tensor([9, 7]);
+let x = tensor([7]);
+let y = eq(vsum(vmul(A, B, [[i, k], [k, l]]) * vat(x, [l]), [k, l]), [i]);
+print(operations(y));
+print(least_operations(y));
+```
+
+```text
+1512
+270
+```",
+    call: |call| {
+        let steps = contraction::chain(&assignment(call)?, true);
+        let steps = steps.map_err(|error| call.fail(0, &error.to_string()))?;
+        operations_of(call, &steps)
     },
 };
 
@@ -246,9 +277,14 @@ fn assignment(call: &Call) -> Result<Expr, Failure> {
     let Ok(nest) = call.get::<Nest>(0, "") else {
         return call.expr(0);
     };
-    match nest.definition().as_ref() {
-        [only] if only.is_assignment() => Ok(only.clone()),
-        _ => Err(call.fail(0, "must compute one assignment")),
+    let is_whole = nest.condition().is_empty() && nest.donated().is_empty();
+    match (nest.definition().as_ref(), nest.originals()) {
+        ([only], [part])
+            if only.is_assignment() && is_whole && part.trees.as_ref() == nest.trees() =>
+        {
+            Ok(only.clone())
+        }
+        _ => Err(call.fail(0, "must be the nest of one assignment, as `build` makes it")),
     }
 }
 

@@ -198,9 +198,13 @@ pub(super) static OPERATIONS: Function = Function {
     params: &[Parameter::new("program")],
     returns: "number",
     doc: "\
-The number of arithmetic operations of a program, of an assignment or of a list of assignments, as
-these say them.",
+The number of arithmetic operations of a program, of an assignment, of a list of assignments, or of
+the definition of a nest, as these say them.",
     call: |call| {
+        if let Ok(nest) = call.get::<Nest>(0, "") {
+            let definition = nest.definition().to_vec();
+            return operations_of(call, &definition);
+        }
         let assignments = match (of(call), call.get::<Array>(0, "a list")) {
             (Ok(program), _) => program.assignments().to_vec(),
             (_, Ok(list)) => {
@@ -210,18 +214,23 @@ these say them.",
             }
             _ => vec![call.get(0, "a program, an assignment or a list of assignments")?],
         };
-        let mut total = 0.0;
-        for assignment in assignments {
-            total += flops(&build(call, &assignment)?).unwrap_or(0.0);
-        }
-        let whole = total.fract() == 0.0 && total < 2f64.powi(53);
-        Ok(if whole {
-            Dynamic::from_int(total as i64)
-        } else {
-            Dynamic::from_float(total)
-        })
+        operations_of(call, &assignments)
     },
 };
+
+/// The number of arithmetic operations of some assignments.
+pub(super) fn operations_of(call: &Call, assignments: &[Expr]) -> Result<Dynamic, Failure> {
+    let mut total = 0.0;
+    for assignment in assignments {
+        total += flops(&build(call, assignment)?).unwrap_or(0.0);
+    }
+    let whole = total.fract() == 0.0 && total < 2f64.powi(53);
+    Ok(if whole {
+        Dynamic::from_int(total as i64)
+    } else {
+        Dynamic::from_float(total)
+    })
+}
 
 pub(super) static COMPATIBLE: Function = Function {
     name: "compatible",
