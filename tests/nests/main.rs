@@ -16,6 +16,7 @@ mod worker;
 
 mod baseline;
 mod computation;
+mod contract;
 mod legality;
 mod moves;
 mod papers;

@@ -2,7 +2,7 @@
 
 use super::programs::operations_of;
 use crate::binding::call::{Call, Effect, Function, Parameter};
-use crate::ir::{Expr, Nest, Program};
+use crate::ir::{Expr, Name, Nest, Program};
 use crate::legality::Reductions;
 use crate::messages::fail::Failure;
 use crate::transform::simplify::{Rule, simplified, simplified_program};
@@ -25,13 +25,21 @@ tensor named after these; the second multiplies them with the factor.
     sum(k, l: B[i][k][l] * D[l][j] * C[k][j]) = sum(k: sum(l: B[i][k][l] * D[l][j]) * C[k][j])
 
 With `let A = einsum(\"ikl,lj,kj->ij\", B, D, C)`, `factor_out(A, C)` lists the assignments of
-`BD` and of `A`, and two operations are left of three. Floating-point numbers are rounded
+`BD` and of `A`, and two operations are left of three. The factor may also be given by its name, and
+the assignment by its nest, as `build` makes it. Floating-point numbers are rounded
 differently, which needs `reductions(\"reassoc\")`.",
     call: |call| {
-        let (assignment, factor) = (assignment(call)?, call.expr(1)?);
-        let factor = factor.tensor().and_then(|t| t.name());
-        let factor = factor.ok_or_else(|| call.fail(1, "must be a tensor with a name"))?;
-        let made = contraction::factor_out(&assignment, factor, may_round(call));
+        let assignment = assignment(call)?;
+        let expected = || call.fail(1, "must be a tensor with a name");
+        let factor = match call.text(1) {
+            Ok(text) => Name::new(&text).map_err(|_| expected())?,
+            Err(_) => {
+                let factor = call.expr(1)?;
+                let name = factor.tensor().and_then(|t| t.name()).cloned();
+                name.ok_or_else(expected)?
+            }
+        };
+        let made = contraction::factor_out(&assignment, &factor, may_round(call));
         list(call, made.map(Vec::from))
     },
 };
@@ -50,8 +58,9 @@ Products are associative and commutative, and distribute over sums:
 
     sum(k, l: A[i][k] * B[k][l] * x[l]) = sum(k: A[i][k] * sum(l: B[k][l] * x[l]))
 
-Intermediate tensors are named after their factors, here `Bx`. Floating-point numbers are
-rounded differently, which needs `reductions(\"reassoc\")`.",
+Intermediate tensors are named after their factors, here `Bx`. The argument may also be the nest of
+an assignment, as `build` makes it. Floating-point numbers are rounded differently, which needs
+`reductions(\"reassoc\")`.",
     call: |call| {
         let made = contraction::chain(&assignment(call)?, may_round(call));
         list(call, made)
