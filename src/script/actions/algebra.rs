@@ -67,6 +67,37 @@ an assignment, as `build` makes it. Floating-point numbers are rounded different
     },
 };
 
+pub(super) static SPLIT_OPERANDS: Function = Function {
+    name: "split_operands",
+    topic: "queries",
+    effect: Effect::None,
+    params: &[Parameter::new("assignment")],
+    returns: "list",
+    doc: "\
+Splits values off a sum that it would compute again and again.
+
+```rhai
+let A = tensor([4, 5]);
+let B = tensor([5, 6]);
+let C = eq(vsum(vmul(vrelu(A), B, [[i, k], [k, j]]), [k]), [i, j]);
+for step in split_operands(C) { print(step); }
+```
+
+```text
+f64 A2[4][5], A[4][5]
+A2[i][k] = max(A[i][k], 0)
+f64 C[4][6], A2[4][5], B[5][6]
+C[i][j] = sum(k: A2[i][k] * B[k][j])
+```
+
+Values that do not depend on all iterators of the sum are assigned to tensors, named after those that
+they are computed from. Nothing is rounded differently. The argument may also be the nest of an
+assignment, as `build` makes it.
+
+Refuses: an assignment without such a sum; values of windows or of parts of tensors.",
+    call: |call| list(call, contraction::split_operands(&assignment(call)?)),
+};
+
 pub(super) static LEAST_OPERATIONS: Function = Function {
     name: "least_operations",
     topic: "queries",

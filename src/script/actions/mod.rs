@@ -37,6 +37,7 @@ pub static ACTIONS: &[&Function] = &[
     &algebra::FACTOR_OUT,
     &algebra::CONTRACTION_CHAIN,
     &algebra::SPLIT_SUMS,
+    &algebra::SPLIT_OPERANDS,
     &algebra::LEAST_OPERATIONS,
     &algebra::SIMPLIFY,
     &check::CHECK,

@@ -15,7 +15,7 @@ use super::eq::{ITERATORS, assign};
 use super::infer::{binary, reduce};
 use crate::Error;
 use crate::analysis::shape;
-use crate::ir::{Affine, BinaryOp, Domain, Expr, Name, Node, Reduction, Tensor};
+use crate::ir::{Affine, BinaryOp, Domain, Expr, Index, Name, Node, Reduction, Tensor};
 use crate::lower::flatten::flatten;
 use crate::lower::in_steps;
 use thiserror::Error as Described;
@@ -32,6 +32,9 @@ pub enum NoSplit {
     /// Its value is not computed from reductions.
     #[error("has no sum from which a value is computed")]
     NoSum,
+    /// Its reductions compute nothing again.
+    #[error("has no sum that computes a value again and again")]
+    NoOperand,
     /// It does not have this factor.
     #[error("is not a factor of the assignment")]
     NoFactor,
@@ -298,6 +301,104 @@ pub fn split_sums(assignment: &Expr) -> Result<Vec<Expr>, NoSplit> {
         return Err(NoSplit::NoSum);
     }
     Ok(steps)
+}
+
+/// Assignments of values that a reduction computes again in each iteration of a loop that they do not
+/// depend on, then of the reduction. Nothing is rounded differently.
+///
+/// # Errors
+/// [`NoSplit`].
+pub fn split_operands(assignment: &Expr) -> Result<Vec<Expr>, NoSplit> {
+    let Node::Assign {
+        target,
+        value,
+        within,
+        elsewhere,
+    } = assignment.node()
+    else {
+        return Err(NoSplit::NoOperand);
+    };
+    let mut taken = assignment.iterators();
+    let flat = flatten(value, &mut taken).map_err(|_| NoSplit::NoOperand)?;
+    let Some(reduction) = flat.reduction else {
+        return Err(NoSplit::NoOperand);
+    };
+    if !within.is_empty() || !flat.within.is_empty() {
+        return Err(NoSplit::Given);
+    }
+    let whole = shape::ranges(&flat.body)?;
+    let mut found = Vec::new();
+    repeated(&flat.body, &flat.body.iterators(), &mut found);
+    let mut labels: Vec<String> = Vec::new();
+    assignment.for_each_access(&mut |t, _| labels.push(t.label().to_owned()));
+    let mut steps = Vec::new();
+    let mut read: Vec<(Expr, Expr)> = Vec::new();
+    for operand in found {
+        let own = shape::ranges(&operand).map_err(|_| NoSplit::Ranges)?;
+        let index = operand.iterators();
+        let range = |of: &[shape::IteratorRange], name: &Name| {
+            let found = of.iter().find(|r| r.name == *name);
+            found.map(|r| (r.low, r.high))
+        };
+        let is_whole = |n: &Name| {
+            range(&own, n).is_some_and(|(low, _)| low == 0) && range(&own, n) == range(&whole, n)
+        };
+        if !index.iter().all(is_whole) {
+            return Err(NoSplit::Ranges);
+        }
+        let mut parts = Vec::new();
+        operand.for_each_access(&mut |t, _| parts.push(t.label().to_owned()));
+        let name = name_after(parts.iter().map(String::as_str), &labels);
+        labels.push(name.to_string());
+        let index: Vec<Affine> = index.into_iter().map(Affine::iterator).collect();
+        let step = assign(operand.clone(), &index, &ITERATORS)?.fill_placeholder(&name);
+        let Node::Assign { target: made, .. } = step.node() else {
+            return Err(NoSplit::NoOperand);
+        };
+        read.push((operand, made.clone()));
+        steps.push(step);
+    }
+    if steps.is_empty() {
+        return Err(NoSplit::NoOperand);
+    }
+    let body = flat.body.replace(&|part| {
+        let (_, made) = read.iter().find(|(operand, _)| operand == part)?;
+        Some(made.clone())
+    });
+    steps.push(Expr::new(Node::Assign {
+        target: target.clone(),
+        value: reduce(reduction, flat.over, body)?,
+        within: Domain::default(),
+        elsewhere: *elsewhere,
+    }));
+    Ok(steps)
+}
+
+/// The largest values in a body that are computed from elements, and do not depend on all of its
+/// iterators. Each iterator indexes a dimension alone, so that the values fill a tensor.
+fn repeated(value: &Expr, all: &[Name], found: &mut Vec<Expr>) {
+    let own = value.iterators();
+    let is_computed = !matches!(
+        value.node(),
+        Node::Access { .. } | Node::Constant(_) | Node::Reduce { .. }
+    );
+    let fits = |value: &Expr| {
+        let mut is_plain = true;
+        value.for_each_access(&mut |_, index| {
+            is_plain &= matches!(index, Index::At(index)
+                if index.iter().all(|a| a.as_iterator().is_some()));
+        });
+        is_plain
+    };
+    if is_computed && !own.is_empty() && own.len() < all.len() && fits(value) {
+        if !found.contains(value) {
+            found.push(value.clone());
+        }
+        return;
+    }
+    for part in value.children() {
+        repeated(part, all, found);
+    }
 }
 
 /// Assignments of two factors each that compute a sum of products with the fewest operations.

@@ -9,6 +9,7 @@ use teml::transform::nest::avoid_copy::AVOID_COPY;
 use teml::transform::nest::donate::{DONATE, donate};
 use teml::transform::nest::fuse_outer::fuse_outer;
 use teml::transform::nest::localize::localize;
+use teml::transform::nest::redefine::REDEFINE;
 use teml::transform::nest::reduce_cache_miss::REDUCE_CACHE_MISS;
 use teml::transform::nest::reuse_buffer::REUSE_BUFFER;
 use teml::transform::tensor::declare;
@@ -84,6 +85,12 @@ pub fn reuses() -> Vec<Case> {
     let spend_unused = vec![Arg::Nest(plain.clone()), word("q")];
     let spend_unnamed = vec![Arg::Nest(plain.clone()), unnamed()];
     let keep_in_unnamed = vec![Arg::Nest(plain.clone()), word("y"), unnamed()];
+    let one = |to: &str, of: &str| build(&eq(to, &tensor(of, &[6]), "i", "i")).unwrap();
+    let (copied, longer) = (one("p", "w"), one("p", "x"));
+    let of_other = |nest: &Nest, other: &Nest, kind: &str| {
+        let args = vec![Arg::Nest(nest.clone()), Arg::Nest(other.clone())];
+        Case::new(&REDEFINE, args, kind)
+    };
     vec![
         case(&AVOID_COPY, &plain, &["v"], not_temporary("v")).at(1),
         case(&AVOID_COPY, &plain, &["x"], not_temporary("x")).at(1),
@@ -135,6 +142,10 @@ pub fn reuses() -> Vec<Case> {
             none("z", "while it is needed"),
         )
         .at(1),
+        of_other(&plain, &Nest::of_trees(read.trees().to_vec()), "the other nest has no definition")
+            .at(1),
+        of_other(&plain, &copied, "the nest computes 4 statements, and the definition has 1").at(1),
+        of_other(&copied, &longer, "the definition does not have w").at(0),
         case(&DONATE, &plain, &["v"], computed("v")).at(1),
         case(&DONATE, &local, &["y"], computed("y")).at(1),
         Case::new(&DONATE, spend_unused, not_used).at(1),
