@@ -142,9 +142,18 @@ pub fn reuses() -> Vec<Case> {
             none("z", "while it is needed"),
         )
         .at(1),
-        of_other(&plain, &Nest::of_trees(read.trees().to_vec()), "the other nest has no definition")
-            .at(1),
-        of_other(&plain, &copied, "the nest computes 4 statements, and the definition has 1").at(1),
+        of_other(
+            &plain,
+            &Nest::of_trees(read.trees().to_vec()),
+            "the other nest has no definition",
+        )
+        .at(1),
+        of_other(
+            &plain,
+            &copied,
+            "the nest computes 4 statements, and the definition has 1",
+        )
+        .at(1),
         of_other(&copied, &longer, "the definition does not have w").at(0),
         case(&DONATE, &plain, &["v"], computed("v")).at(1),
         case(&DONATE, &local, &["y"], computed("y")).at(1),
