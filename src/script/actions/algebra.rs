@@ -90,8 +90,8 @@ f64 C[4][6], A2[4][5], B[5][6]
 C[i][j] = sum(k: A2[i][k] * B[k][j])
 ```
 
-Values that do not depend on all iterators of the sum are assigned to tensors, named after those that
-they are computed from. Nothing is rounded differently. The argument may also be the nest of an
+Values that do not depend on all iterators of the sum are assigned to tensors, named after their
+operands. Nothing is rounded differently. The argument may also be the nest of an
 assignment, as `build` makes it.
 
 Refuses: an assignment without such a sum; values of windows or of parts of tensors.",

@@ -146,8 +146,8 @@ pub fn stage(
     Ok(with_body_of(nest, &scope.position, body))
 }
 
-/// Whether nobody reads what the iterations of a loop leave in a tensor: it is no result, and all
-/// reads except those in `own` are of other elements.
+/// Whether no later read needs what the iterations of a loop leave in a tensor. Only later assignments
+/// use the tensor, and all reads except those in `own` are of other elements.
 fn is_dead_after(nest: &Nest, tensor: &Tensor, own: &[Use], scope: &[usize]) -> bool {
     if is_output(nest, tensor) || !nest.is_passed_on(tensor) {
         return false;

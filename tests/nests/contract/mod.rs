@@ -1,7 +1,7 @@
-//! The contract of `schedules::optimize`: it ends in no error, and what it returns is legal, of the
-//! kind that it was given, computes the same, and is not expected to take longer.
+//! The contract of `schedules::optimize`: it ends in no error, and its result is legal and computes
+//! the same. A nest makes a nest, and the cost model does not expect it to take longer.
 //!
-//! The nests are those that the scripts and the files in `cases` compare.
+//! The scripts and the files in `cases` compare the nests.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
@@ -66,8 +66,8 @@ fn optimized(nests: &[Nest], reductions: Reductions) -> Result<Vec<Nest>, String
     }
 }
 
-/// Whether the result is of the kind of what was given, and not expected to take longer, beyond the
-/// errors of the cost model, which does not know all loops.
+/// Whether the result has the type of the argument, and is not expected to take longer, beyond the
+/// errors of the cost model. The model does not know all loops.
 const KEPT: &str = "
     let kept = type_of(made) == type_of(given) || type_of(given) == \"array\";
     try { if predict(made).seconds > 1.21 * predict(given).seconds { kept = false; } } catch {}
