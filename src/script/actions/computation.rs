@@ -189,6 +189,6 @@ fn count(n: usize) -> Dynamic {
 fn read(reads: &[Access], k: usize) -> Dynamic {
     let found = reads.get(k);
     found.map_or(Dynamic::UNIT, |a| {
-        access(&a.tensor, &a.index, a.write, a.update)
+        access(&a.tensor, &a.index, a.write, a.update).into()
     })
 }

@@ -274,17 +274,22 @@ maps.
 `tensor` is the name of the tensor and `bytes` the size of an element. For each dimension,
 `index` has the index expression and `loops` the list of the loops that move it. `coefficient` and
 `offset` take an index apart. `write` says whether the access is a write. `update` says whether it
-is an update such as `+=`, which also reads the element.",
+is an update such as `+=`, which also reads the element. `local` says whether the tensor is local to
+the nest.",
     call: |call| {
         let nest = call.nest(0)?;
-        let found = computation::accesses(nest.trees()).into_iter();
-        let found = found.map(|a| access(&a.tensor, &a.index, a.write, a.update));
+        let locals = nest.locals();
+        let found = computation::accesses(nest.trees()).into_iter().map(|a| {
+            let mut map = access(&a.tensor, &a.index, a.write, a.update);
+            map.insert("local".into(), locals.contains(&&a.tensor).into());
+            Dynamic::from(map)
+        });
         Ok(found.collect::<Array>().into())
     },
 };
 
 /// An access as a map.
-pub(super) fn access(tensor: &Tensor, index: &[Affine], write: bool, update: bool) -> Dynamic {
+pub(super) fn access(tensor: &Tensor, index: &[Affine], write: bool, update: bool) -> Map {
     let loops = index.iter().map(|one| -> Dynamic {
         let names = one
             .terms()
@@ -300,7 +305,7 @@ pub(super) fn access(tensor: &Tensor, index: &[Affine], write: bool, update: boo
     map.insert("index".into(), expressions(index));
     map.insert("write".into(), write.into());
     map.insert("update".into(), update.into());
-    map.into()
+    map
 }
 
 fn expressions(list: &[Affine]) -> Dynamic {
