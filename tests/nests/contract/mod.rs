@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use teml::interp::execute;
 use teml::interp::store::{Data, Store};
-use teml::ir::{Nest, Tensor};
+use teml::ir::{Name, Nest, Tensor};
 use teml::legality::{self, Reductions, Verdict};
 use teml::script::{ScriptError, Session};
 use teml::transform::trace;
@@ -141,6 +141,9 @@ fn broken(nests: &[Nest], reductions: Reductions) -> Option<String> {
     if made.len() > nests.len() {
         return Some(format!("{} nests of {}", made.len(), nests.len()));
     }
+    if let Some(name) = made.iter().find_map(runs_once) {
+        return Some(format!("the parallel loop `{name}` has one iteration"));
+    }
     match legality::check(&made, reductions) {
         Verdict::Legal => {}
         other => return Some(format!("{other:?}")),
@@ -152,6 +155,17 @@ fn broken(nests: &[Nest], reductions: Reductions) -> Option<String> {
     let wrong = differing(nests, &made)?;
     let shown = made.iter().map(Nest::to_string).collect::<Vec<_>>();
     Some(format!("{} differs\n{}", wrong.label(), shown.join("\n")))
+}
+
+/// A parallel loop with a single iteration.
+fn runs_once(nest: &Nest) -> Option<Name> {
+    let loops = nest.loops().into_iter().map(|(_, l)| l);
+    let mut parallel = loops.filter(|l| l.is_parallel());
+    let once = parallel.find(|l| {
+        let range = l.range.as_constant();
+        range.is_some_and(|(low, high)| high - low < 2)
+    });
+    once.map(|l| l.name.clone())
 }
 
 fn executed(nest: &Nest) -> f64 {
