@@ -152,8 +152,10 @@ y[i] = 1 - y_sum[i]
 ```
 
 Sums, products, minima and maxima that `build` gives a temporary are assigned to tensors, in the
-order in which `build` computes them. Nothing is rounded differently. The argument may also be the
-nest of an assignment, and `redefine` gives the scheduled nests its definition again.
+order in which `build` computes them. If it has none, sums are that are written as operands, as in
+`2 * sum(..)`, although `build` moves the factor into the sum. Nothing is rounded differently from
+the assignment as it is written. The argument may also be the nest of an assignment. `redefine` gives
+the scheduled nests its definition again, if `build` has the same steps.
 
 Refuses: an assignment whose value has no such sum.",
     call: |call| list(call, contraction::split_sums(&assignment(call)?)),

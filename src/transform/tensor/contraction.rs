@@ -291,16 +291,124 @@ pub fn factor_out(assignment: &Expr, factor: &Name, rounds: bool) -> Result<[Exp
     Ok([inner, rest.assigned()?])
 }
 
-/// Assignments of the reductions from which a value is computed, then of the value.
+/// Assignments of the reductions from which a value is computed, then of the value. If `build` has
+/// temporaries, these are the reductions. Otherwise they are those that are written as operands of
+/// other operations. Nothing is rounded differently from the assignment as it is written.
 ///
 /// # Errors
 /// [`NoSplit`].
 pub fn split_sums(assignment: &Expr) -> Result<Vec<Expr>, NoSplit> {
     let steps = in_steps(assignment)?;
-    if steps.len() == 1 {
-        return Err(NoSplit::NoSum);
+    if steps.len() > 1 {
+        return Ok(steps);
     }
-    Ok(steps)
+    let Node::Assign { value, within, .. } = assignment.node() else {
+        return Err(NoSplit::NoSum);
+    };
+    if !within.is_empty() {
+        return Err(NoSplit::Given);
+    }
+    let mut found = Vec::new();
+    operands(inside(value), &mut found);
+    let mut steps = Separate::of(assignment)?;
+    for sum in found {
+        let own = assignment.iterators();
+        let (mut index, rest): (Vec<Name>, Vec<Name>) =
+            sum.iterators().into_iter().partition(|n| own.contains(n));
+        index.sort_by_key(|n| own.iter().position(|o| o == n));
+        index.extend(rest);
+        steps.add(&sum, index)?;
+    }
+    let rest = steps.replaced(assignment);
+    let rest = super::with_shapes(&rest).unwrap_or(rest);
+    steps.then(rest).ok_or(NoSplit::NoSum)
+}
+
+/// The body of nested reductions of one kind, or the value itself.
+fn inside(value: &Expr) -> &Expr {
+    match value.node() {
+        Node::Reduce { body, .. } => inside(body),
+        _ => value,
+    }
+}
+
+/// The outermost reductions in a value, each once.
+fn operands(value: &Expr, found: &mut Vec<Expr>) {
+    match value.node() {
+        Node::Reduce { .. } if found.contains(value) => {}
+        Node::Reduce { .. } => found.push(value.clone()),
+        _ => value
+            .children()
+            .into_iter()
+            .for_each(|e| operands(e, found)),
+    }
+}
+
+/// Assignments of values to tensors of their own.
+struct Separate {
+    /// The ranges of all iterators.
+    whole: Vec<shape::IteratorRange>,
+    /// The names in use.
+    taken: Vec<String>,
+    assignments: Vec<Expr>,
+    /// The values, and the elements that have them.
+    read: Vec<(Expr, Expr)>,
+}
+
+impl Separate {
+    fn of(assignment: &Expr) -> Result<Separate, NoSplit> {
+        let mut taken = Vec::new();
+        assignment.for_each_access(&mut |t, _| taken.push(t.label().to_owned()));
+        Ok(Separate {
+            whole: shape::all_ranges(assignment)?,
+            taken,
+            assignments: Vec::new(),
+            read: Vec::new(),
+        })
+    }
+
+    /// Assigns a value to a tensor with a dimension for each of its iterators.
+    fn add(&mut self, value: &Expr, index: Vec<Name>) -> Result<(), NoSplit> {
+        let own = shape::ranges(value).map_err(|_| NoSplit::Ranges)?;
+        let range = |of: &[shape::IteratorRange], name: &Name| {
+            let found = of.iter().find(|r| r.name == *name);
+            found.map(|r| (r.low, r.high))
+        };
+        let is_whole = |n: &Name| {
+            range(&own, n).is_some_and(|(low, _)| low == 0)
+                && range(&own, n) == range(&self.whole, n)
+        };
+        if !index.iter().all(is_whole) {
+            return Err(NoSplit::Ranges);
+        }
+        let mut parts = Vec::new();
+        value.for_each_access(&mut |t, _| parts.push(t.label().to_owned()));
+        let name = name_after(parts.iter().map(String::as_str), &self.taken);
+        self.taken.push(name.to_string());
+        let index: Vec<Affine> = index.into_iter().map(Affine::iterator).collect();
+        let made = assign(value.clone(), &index, &ITERATORS)?.fill_placeholder(&name);
+        let Node::Assign { target, .. } = made.node() else {
+            return Err(NoSplit::NoOperand);
+        };
+        self.read.push((value.clone(), target.clone()));
+        self.assignments.push(made);
+        Ok(())
+    }
+
+    /// An expression that reads the tensors.
+    fn replaced(&self, expr: &Expr) -> Expr {
+        expr.replace(&|part| {
+            let (_, made) = self.read.iter().find(|(value, _)| value == part)?;
+            Some(made.clone())
+        })
+    }
+
+    /// The assignments, and one that reads their tensors; `None` if there are none.
+    fn then(mut self, rest: Expr) -> Option<Vec<Expr>> {
+        let is_split = !self.assignments.is_empty();
+        self.assignments.push(rest);
+        is_split.then_some(self.assignments)
+    }
 }
 
 /// Assignments of values that a reduction computes again in each iteration of a loop that they do not
@@ -326,52 +434,20 @@ pub fn split_operands(assignment: &Expr) -> Result<Vec<Expr>, NoSplit> {
     if !within.is_empty() || !flat.within.is_empty() {
         return Err(NoSplit::Given);
     }
-    let whole = shape::ranges(&flat.body)?;
     let mut found = Vec::new();
     repeated(&flat.body, &flat.body.iterators(), &mut found);
-    let mut labels: Vec<String> = Vec::new();
-    assignment.for_each_access(&mut |t, _| labels.push(t.label().to_owned()));
-    let mut steps = Vec::new();
-    let mut read: Vec<(Expr, Expr)> = Vec::new();
+    let mut steps = Separate::of(assignment)?;
+    steps.whole = shape::ranges(&flat.body)?;
     for operand in found {
-        let own = shape::ranges(&operand).map_err(|_| NoSplit::Ranges)?;
-        let index = operand.iterators();
-        let range = |of: &[shape::IteratorRange], name: &Name| {
-            let found = of.iter().find(|r| r.name == *name);
-            found.map(|r| (r.low, r.high))
-        };
-        let is_whole = |n: &Name| {
-            range(&own, n).is_some_and(|(low, _)| low == 0) && range(&own, n) == range(&whole, n)
-        };
-        if !index.iter().all(is_whole) {
-            return Err(NoSplit::Ranges);
-        }
-        let mut parts = Vec::new();
-        operand.for_each_access(&mut |t, _| parts.push(t.label().to_owned()));
-        let name = name_after(parts.iter().map(String::as_str), &labels);
-        labels.push(name.to_string());
-        let index: Vec<Affine> = index.into_iter().map(Affine::iterator).collect();
-        let step = assign(operand.clone(), &index, &ITERATORS)?.fill_placeholder(&name);
-        let Node::Assign { target: made, .. } = step.node() else {
-            return Err(NoSplit::NoOperand);
-        };
-        read.push((operand, made.clone()));
-        steps.push(step);
+        steps.add(&operand, operand.iterators())?;
     }
-    if steps.is_empty() {
-        return Err(NoSplit::NoOperand);
-    }
-    let body = flat.body.replace(&|part| {
-        let (_, made) = read.iter().find(|(operand, _)| operand == part)?;
-        Some(made.clone())
-    });
-    steps.push(Expr::new(Node::Assign {
+    let rest = Expr::new(Node::Assign {
         target: target.clone(),
-        value: reduce(reduction, flat.over, body)?,
+        value: reduce(reduction, flat.over, steps.replaced(&flat.body))?,
         within: Domain::default(),
         elsewhere: *elsewhere,
-    }));
-    Ok(steps)
+    });
+    steps.then(rest).ok_or(NoSplit::NoOperand)
 }
 
 /// The largest values in a body that are computed from elements, and do not depend on all of its
