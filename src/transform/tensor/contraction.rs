@@ -291,9 +291,10 @@ pub fn factor_out(assignment: &Expr, factor: &Name, rounds: bool) -> Result<[Exp
     Ok([inner, rest.assigned()?])
 }
 
-/// Assignments of the reductions from which a value is computed, then of the value. If `build` has
-/// temporaries, these are the reductions. Otherwise they are those that are written as operands of
-/// other operations. Nothing is rounded differently from the assignment as it is written.
+/// Assignments of the reductions from which a value is computed, then of the value. These are the
+/// reductions for which `build` has temporaries. If it has none, reductions that are written as
+/// operands of other operations are split off. Nothing is rounded differently from the assignment as
+/// it is written.
 ///
 /// # Errors
 /// [`NoSplit`].
