@@ -1046,3 +1046,58 @@ fn few_rows_of_a_stencil_are_several_vectors_wide() {
     let five = stencil("[[-2, 0], [0, 0], [2, 0]]", "[1, 1, 1]");
     assert!(five.contains("local f64 B[12][8]"), "{five}");
 }
+
+/// A product of matrices from which the same statement computes its value.
+const WITH_SUMS: &str = "
+    let A = tensor([40, 52]); let B = tensor([52, 46]); let C = tensor([40, 46]); let b = tensor([46]);
+    let product = veinsum(\"ik,kj\", A, B);
+    C = eq(1.5 * vat(product, [i, j]) + 1.2 * vat(C, [i, j]), [i, j]);
+    let biased = eq(vrelu(vat(product, [i, j]) + vat(b, [j])), [i, j]);
+    let divided = eq(vat(product, [i, j]) / vat(b, [j]), [i, j]);";
+
+#[test]
+fn values_of_sums_are_computed_in_tiles() {
+    for (of, tile) in [
+        ("C", "C_sum_tile"),
+        ("biased", "biased_tile"),
+        ("divided", "divided_tile"),
+    ] {
+        let call = format!("schedules::optimize(build({of}))");
+        computes(WITH_SUMS, &call);
+        let made = nest(WITH_SUMS, &call);
+        let text = made.to_string();
+        assert!(text.contains(&format!("local f64 {tile}[8][24]")), "{text}");
+        // No tensor between the sum and the value is an argument, or in memory.
+        let tensors = made.tensors();
+        let names: Vec<&str> = tensors.iter().map(|t| t.label()).collect();
+        assert!(
+            !names.contains(&"AB") && !names.contains(&"C_sum"),
+            "{text}"
+        );
+        assert!(!text.contains("C_sum["), "{text}");
+    }
+    // The definition is that of the nest as it was built.
+    let shown = dialog::shown(
+        WITH_SUMS,
+        "let made = schedules::optimize(build(C)); `${check(made, build(C)).legal}`",
+    );
+    assert_eq!(shown.unwrap(), "=> \"true\"");
+}
+
+#[test]
+fn sums_compute_nothing_again() {
+    let declared = "
+        let A = tensor([9, 8]); let B = tensor([8, 7]); let C = tensor([7, 6]); let x = tensor([6]);
+        let far = einsum(\"ij,jk,kl,l->i\", A, B, C, x);
+        let repeated = eq(vsum(vexp(vat(A, [i, k])) * vat(B, [k, j]), [k]), [i, j]);";
+    let count = |before: &str, of: &str| {
+        let expression = format!("operations(schedules::optimize(build({of})))");
+        let shown = dialog::shown(&format!("{before}{declared}"), &expression).unwrap();
+        shown.trim_start_matches("=> ").parse::<u64>().unwrap()
+    };
+    let reassociated = "reductions(\"reassoc\");";
+    // In the order in which it is written, only the first product does not depend on `l`.
+    assert_eq!(count("", "far"), 9 * 8 * 7 + 3 * 9 * 8 * 7 * 6);
+    assert_eq!(count(reassociated, "far"), 2 * (7 * 6 + 8 * 7 + 9 * 8));
+    assert_eq!(count("", "repeated"), 9 * 8 + 2 * 9 * 8 * 7);
+}
