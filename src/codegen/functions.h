@@ -111,6 +111,22 @@ TEML_EACH(tanh, (x[k]))
 #endif
 #define teml_vtanh(a) TEML_APPLY(tanh, a, 0)
 
+#if TEML_MVEC >= 235
+TEML_LIBMVEC(erf, v, (x[k]))
+#else
+TEML_EACH(erf, (x[k]))
+#endif
+#define teml_verf(a) TEML_APPLY(erf, a, 0)
+
+TEML_EACH(floor, (x[k]))
+#define teml_vfloor(a) TEML_APPLY(floor, a, 0)
+
+TEML_EACH(ceil, (x[k]))
+#define teml_vceil(a) TEML_APPLY(ceil, a, 0)
+
+TEML_EACH(rint, (x[k]))
+#define teml_vround(a) TEML_APPLY(rint, a, 0)
+
 TEML_EACH(sqrt, (x[k]))
 #define teml_vsqrt(a) TEML_APPLY(sqrt, a, 0)
 

@@ -39,6 +39,14 @@ impl<'a> Args<'a> {
         {
             names[given.len() - 1] = last.name;
         }
+        // Options may follow any of the arguments before them.
+        let is_options = |p: &&Param| matches!(p.kind, Kind::Options(_));
+        if let (Some(options), Some(Arg::Options(_))) =
+            (params.iter().find(is_options), given.last())
+            && given.len() <= params.len()
+        {
+            names[given.len() - 1] = options.name;
+        }
         if given.len() > names.len() {
             let (given, takes) = (given.len(), names.len());
             let s = if takes == 1 { "" } else { "s" };
@@ -101,6 +109,8 @@ takes! {
     LoopRef, Loop, &'a LoopRef: Arg::Loop(l) => l;
     Vec<LoopRef>, Loops, &'a [LoopRef]: Arg::Loops(list) => list;
     i64, Int, i64: Arg::Int(value) => *value;
+    // A flag is 1 or 0.
+    bool, Flag, bool: Arg::Int(value) => *value != 0;
     Elem, Elem, Elem: Arg::Elem(elem) => *elem;
     Path, Steps, &'a Path: Arg::Steps(steps) => steps;
     Domain, Ranges, Domain: Arg::Ranges(ranges) => ranges.clone();

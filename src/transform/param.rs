@@ -118,7 +118,9 @@ pub enum Kind {
     Order,
     /// Steps on the loop that the preceding parameter names: a function of a nest, or a path.
     Steps,
-    /// Options by name, such as `#{collapse: 2}`: integers and words.
+    /// `true` or `false`; an option.
+    Flag,
+    /// Options by name, such as `#{collapse: 2}`: integers, words and flags.
     Options(&'static [Param]),
     /// Integers by the names of loops, such as `#{t: 2}`.
     Factors,

@@ -18,7 +18,7 @@ use teml::runtime::{Compiled, Compiler, Data, Options, Scalar, run_once};
 use worker::{control, view};
 
 /// Values, and by how many units in the last place each may differ from the reference.
-const VALUES: [(&str, u64); 34] = [
+const VALUES: [(&str, u64); 38] = [
     ("vneg(x, [i, j])", 0),
     ("vabs(x, [i, j])", 0),
     ("vsqrt(x, [i, j])", 0),
@@ -37,6 +37,10 @@ const VALUES: [(&str, u64); 34] = [
     ("vtanh(x, [i, j])", 5),
     ("vsin(x, [i, j])", 5),
     ("vcos(x, [i, j])", 5),
+    ("vfloor(x, [i, j])", 0),
+    ("vceil(x, [i, j])", 0),
+    ("vround(x, [i, j])", 0),
+    ("verf(x, [i, j])", 8),
     ("vpow(x, y, [[i, j], [i, j]])", 5),
     ("vpow(2.5, y, [(), [i, j]])", 5),
     ("vpow(x, 2, [[i, j], ()])", 5),

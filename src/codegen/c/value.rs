@@ -351,6 +351,7 @@ impl Values {
                 format!("teml_abs{suffix}")
             }
             (Function::Abs, _) => self.library("fabs", elem),
+            (Function::Round, _) => self.library("rint", elem),
             (function, _) => self.library(function.name(), elem),
         }
     }

@@ -8,6 +8,7 @@
 mod code;
 pub mod definition;
 mod domain;
+mod erf;
 pub mod execute;
 pub mod store;
 pub mod symbolic;

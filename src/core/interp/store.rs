@@ -1,6 +1,7 @@
 //! Numbers, and the tensors that contain them.
 
 use super::Fault;
+use super::erf::erf;
 use crate::ir::{BinaryOp, Constant, Elem, Function, Name, Tensor};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -163,6 +164,10 @@ macro_rules! real {
             Function::Tanh => Some(x.tanh()),
             Function::Sin => Some(x.sin()),
             Function::Cos => Some(x.cos()),
+            Function::Floor => Some(x.floor()),
+            Function::Ceil => Some(x.ceil()),
+            Function::Round => Some(x.round_ties_even()),
+            Function::Erf => Some(erf(f64::from(x)) as $type),
             Function::Select(_) | Function::Cast(_) => None,
         }
     };

@@ -126,6 +126,14 @@ pub enum Function {
     Sin,
     /// The cosine of radians.
     Cos,
+    /// The greatest whole number that is not greater.
+    Floor,
+    /// The least whole number that is not less.
+    Ceil,
+    /// The nearest whole number, the even one of two that are as near.
+    Round,
+    /// The error function.
+    Erf,
     /// The third argument if the first two compare like this, otherwise the fourth.
     Select(Comparison),
     /// The argument, converted to this element type.
@@ -134,7 +142,7 @@ pub enum Function {
 
 impl Function {
     /// All functions of one argument.
-    pub const PLAIN: [Function; 8] = [
+    pub const PLAIN: [Function; 12] = [
         Function::Neg,
         Function::Abs,
         Function::Sqrt,
@@ -143,6 +151,10 @@ impl Function {
         Function::Tanh,
         Function::Sin,
         Function::Cos,
+        Function::Floor,
+        Function::Ceil,
+        Function::Round,
+        Function::Erf,
     ];
 
     /// The name in scripts and in the canonical text.
@@ -156,6 +168,10 @@ impl Function {
             Function::Tanh => "tanh",
             Function::Sin => "sin",
             Function::Cos => "cos",
+            Function::Floor => "floor",
+            Function::Ceil => "ceil",
+            Function::Round => "round",
+            Function::Erf => "erf",
             Function::Select(_) => "select",
             Function::Cast(elem) => elem.name(),
         }

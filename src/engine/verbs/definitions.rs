@@ -17,6 +17,8 @@ pub struct Definitions {
     unbound: Vec<u64>,
     /// The tensors that got another name than their declaration says, by number.
     renamed: Vec<(u64, Name)>,
+    /// Virtual tensors that variables hold, the latest last.
+    held: Vec<(Expr, Name)>,
     /// The tensors that `init` set, each with the number of assignments before it.
     given: Vec<(Name, usize)>,
 }
@@ -96,6 +98,55 @@ impl Definitions {
         let assignment = assignment.fill_placeholder_with(&named);
         self.bound(&assignment, None);
         self.unbound.push(number);
+        Some(assignment)
+    }
+
+    /// Notes that a variable holds a virtual tensor, which has the name of the variable if it is
+    /// stored.
+    pub fn held(&mut self, expression: &Expr, name: Name) {
+        self.held.retain(|(known, _)| known != expression);
+        if self.held.len() == MOST_HELD {
+            self.held.remove(0);
+        }
+        self.held.push((expression.clone(), name));
+    }
+
+    /// The assignment that stores a virtual tensor: the one that stored it before, or `assignment`
+    /// with the name of the variable that holds the tensor.
+    pub fn stored(
+        &mut self,
+        expression: &Expr,
+        assignment: &Expr,
+        is_used: &dyn Fn(&Name) -> bool,
+        site: Option<Site>,
+    ) -> Option<Expr> {
+        let target = |of: &Tensor| {
+            assignment.fill_placeholder_with(&|t| match of.name() {
+                Some(name) => t.named(name.clone()).declared_as(of.declared()),
+                None => t.clone(),
+            })
+        };
+        let known = self.made.iter().rev().find(|made| {
+            let tensor = made.assignment.tensor();
+            tensor.is_some_and(|t| t.name().is_some() && target(t) == made.assignment)
+        });
+        if let Some(known) = known {
+            return Some(known.assignment.clone());
+        }
+        let mut reads = Vec::new();
+        expression.for_each_access(&mut |tensor, _| reads.extend(tensor.name().cloned()));
+        let holder = self.held.iter().rev().find(|(held, _)| held == expression);
+        let holder = holder.map(|(_, name)| name.clone());
+        let name = match &holder {
+            Some(own) => self.free(own, &|name| {
+                reads.contains(name) || (name != own && is_used(name))
+            }),
+            None => self.free(&Name::new(OPERAND).ok()?, is_used),
+        }?;
+        let number = self.name();
+        let named = |tensor: &Tensor| tensor.named(name.clone()).declared_as(number);
+        let assignment = assignment.fill_placeholder_with(&named);
+        self.made(&assignment, site);
         Some(assignment)
     }
 
@@ -382,6 +433,9 @@ impl Definitions {
         left_out.into_iter().map(|(_, found)| found).collect()
     }
 }
+
+/// The number of virtual tensors whose variables are known.
+const MOST_HELD: usize = 256;
 
 /// The name of the first operand that no variable names.
 const OPERAND: &str = "t";

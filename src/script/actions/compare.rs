@@ -2,6 +2,7 @@
 
 use crate::binding::call::{Call, Effect, Function, Parameter};
 use crate::binding::captured;
+use crate::binding::operand_names::is_virtual;
 use crate::ir::{Expr, Name, Nest, Program};
 use crate::messages::fail::Failure;
 use crate::trial::{Failed, Measured, Ranking, Variant};
@@ -9,14 +10,29 @@ use crate::values;
 use crate::verbs::{self, label};
 use rhai::{Array, Dynamic, Map};
 
+/// One list, or several variants, and options.
+const VARIANTS: [Parameter; 9] = [
+    Parameter::new("variants"),
+    MORE,
+    MORE,
+    MORE,
+    MORE,
+    MORE,
+    MORE,
+    MORE,
+    Parameter::optional("options"),
+];
+
+const MORE: Parameter = Parameter::optional("variants");
+
 pub(super) static COMPARE: Function = Function {
     name: "compare",
     topic: "results",
     effect: Effect::Runs,
-    params: &[Parameter::new("variants"), Parameter::optional("options")],
+    params: &VARIANTS,
     returns: "rows",
     doc: "\
-Checks and times variants of a computation: `compare([naive, plan])`.
+Checks and times variants of a computation: `compare(naive, plan)`, or `compare([naive, plan])`.
 
 A variant is a nest, a list of nests that run in order, a tensor, which is computed with all that it
 needs (`nests`), or a program. It is named by `named`, or after the variable of its last nest or of
@@ -44,9 +60,10 @@ The result is a list with a map per variant: `name`, `min` and `median` in secon
 interquartile range over the median), `disturbed` (the share of disturbed runs), `gflops` (of the
 median), `error` (the largest difference over the largest value), and `ok`, which is `true`.",
     call: |call| {
-        let variants = variants(call)?;
+        let count = given(call);
+        let variants = of_arguments(call, count)?;
         let (mut all, mut is_shown) = (Array::new(), false);
-        for point in points(call)? {
+        for point in points(call, count)? {
             if !point.is_empty() {
                 let values = point.iter().map(|(name, value)| format!("{name} = {value}"));
                 let values: Vec<String> = values.collect();
@@ -66,13 +83,14 @@ median), `error` (the largest difference over the largest value), and `ok`, whic
 };
 
 /// The sizes at which variants are timed, one after the other.
-fn points(call: &Call) -> Result<Vec<Vec<(Name, i64)>>, Failure> {
+/// These are in the options, argument `k`.
+fn points(call: &Call, k: usize) -> Result<Vec<Vec<(Name, i64)>>, Failure> {
     let expected = "a map of options: `at` lists maps of sizes, `#{at: [#{M: 100, N: 7}]}`";
-    if call.count() < 2 {
+    if call.count() <= k {
         return Ok(vec![Vec::new()]);
     }
-    let wrong = |value: &Dynamic| call.expected_but(1, expected, value);
-    let options: Map = call.get(1, expected)?;
+    let wrong = |value: &Dynamic| call.expected_but(k, expected, value);
+    let options: Map = call.get(k, expected)?;
     let mut points = Vec::new();
     for (key, value) in &options {
         let list = value.read_lock::<Array>().filter(|_| key == "at");
@@ -197,18 +215,37 @@ fn not_run(variants: &[Variant]) -> Array {
     rows.map(|v| failed(&v.label, "nothing runs")).collect()
 }
 
+/// The number of arguments before the options.
+fn given(call: &Call) -> usize {
+    let last = call.count().saturating_sub(1);
+    let has_options = call.value(last).is_some_and(|value| value.is_map());
+    if has_options && last > 0 { last } else { call.count() }
+}
+
+/// The variants in the first argument of a call.
 pub(super) fn variants(call: &Call) -> Result<Vec<Variant>, Failure> {
+    of_arguments(call, 1)
+}
+
+/// The variants in the first arguments of a call: several, or one list.
+fn of_arguments(call: &Call, count: usize) -> Result<Vec<Variant>, Failure> {
     let expected = "a nest or a list of variants, each a nest or a list of nests";
-    let is_one =
-        |value: &Dynamic| value.is::<Nest>() || value.is::<Program>() || is_assignment(value);
+    let is_one = |value: &Dynamic| {
+        let is_tensor = value.read_lock::<Expr>();
+        let is_tensor = is_tensor.is_some_and(|e| e.is_assignment() || is_virtual(&e));
+        value.is::<Nest>() || value.is::<Program>() || is_tensor
+    };
     let items: Array = match call.value(0).filter(is_one) {
+        _ if count > 1 => (0..count).filter_map(|k| call.value(k)).collect(),
         Some(one) => vec![one],
         None => call.get(0, expected)?,
     };
     let mut variants: Vec<Variant> = Vec::with_capacity(items.len());
-    for item in &items {
+    for (k, item) in items.iter().enumerate() {
+        let k = if count > 1 { k } else { 0 };
         let tensor = item.read_lock::<Expr>().map(|expr| expr.clone());
-        let tensor = tensor.filter(Expr::is_assignment);
+        let tensor = tensor.map(|tensor| call.assignment(&tensor)).transpose()?;
+        let tensor = tensor.flatten();
         let nests: Vec<Nest> = match (item.read_lock::<Array>(), &tensor) {
             (Some(list), _) => list.iter().filter_map(nest_of).collect(),
             (None, Some(tensor)) => call.nests_of(tensor)?,
@@ -219,7 +256,7 @@ pub(super) fn variants(call: &Call) -> Result<Vec<Variant>, Failure> {
         };
         let listed = item.read_lock::<Array>().map(|list| list.len());
         if nests.is_empty() || listed.is_some_and(|count| nests.len() != count) {
-            return Err(call.expected_but(0, expected, item));
+            return Err(call.expected_but(k, expected, item));
         }
         let variable = || {
             let position = captured::position(item).filter(|_| item.is_array())?;
@@ -240,11 +277,6 @@ pub(super) fn variants(call: &Call) -> Result<Vec<Variant>, Failure> {
     } else {
         Ok(variants)
     }
-}
-
-fn is_assignment(value: &Dynamic) -> bool {
-    let expr = value.read_lock::<Expr>();
-    expr.is_some_and(|expr| expr.is_assignment())
 }
 
 fn nest_of(value: &Dynamic) -> Option<Nest> {

@@ -418,9 +418,11 @@ Of a tensor, `nests(Y)` gives the nests of all assignments that it needs, back t
 nothing assigns. Of a list of tensors, it gives those of `program(list)`. Where several of these tensors have one name, as after a loop of the script, those
 after the first get names of their own.",
     call: |call| {
-        let nests = match call.expr(0) {
-            Ok(expr) if expr.is_assignment() => call.nests_of(&expr)?,
-            _ => match outputs(call)? {
+        let tensor = call.expr(0).ok();
+        let stored = tensor.map(|tensor| call.assignment(&tensor)).transpose()?;
+        let nests = match stored.flatten() {
+            Some(stored) => call.nests_of(&stored)?,
+            None => match outputs(call)? {
                 Some(outputs) => call.nests_of_program(&collected(call, &outputs)?)?,
                 None => call.nests_of_program(&of(call)?)?,
             },

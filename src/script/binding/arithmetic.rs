@@ -4,8 +4,8 @@ use crate::binding::captured;
 use crate::binding::state::Shared;
 use crate::ir::{Affine, Expr, Name, Nest};
 use crate::messages::fail::Failure;
-use crate::values::{Index, RawArrow, describe, printed, show};
-use rhai::{Dynamic, Engine, EvalAltResult, NativeCallContext};
+use crate::values::{self, Index, RawArrow, describe, printed, show};
+use rhai::{Array, Dynamic, Engine, EvalAltResult, NativeCallContext};
 
 /// Registers the types, their arithmetic and how they print.
 pub fn register(engine: &mut Engine, shared: &Shared) {
@@ -26,6 +26,16 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
         })
         .register_fn("to_string", |x: &mut Nest| printed(x))
         .register_fn("to_debug", |x: &mut Nest| show(&Dynamic::from(x.clone())))
+        .register_fn("print", |list: &mut Array| {
+            let value = Dynamic::from_array(list.clone());
+            let nests = values::nests(&value);
+            let nests: Vec<String> = nests.iter().map(printed).collect();
+            if nests.is_empty() {
+                show(&value)
+            } else {
+                nests.join("\n")
+            }
+        })
         .register_fn("==", |a: Nest, b: Nest| a == b)
         .register_fn("!=", |a: Nest, b: Nest| a != b)
         .register_fn("to_string", |x: &mut Index| x.to_string())

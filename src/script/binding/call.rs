@@ -234,6 +234,11 @@ impl Call<'_> {
             .raise(self.context.call_position())
     }
 
+    /// The name of the function.
+    pub fn name(&self) -> &'static str {
+        self.callee.name
+    }
+
     /// The number of arguments given.
     pub fn count(&self) -> usize {
         self.args.len()
@@ -286,8 +291,10 @@ impl Call<'_> {
             operand_names::up_to_date(&nest, self.shared).map_err(|f| f.argument(k))?;
             return Ok(vec![nest]);
         }
-        if let Some(expr) = self.get::<Expr>(k, "").ok().filter(Expr::is_assignment) {
-            return self.nests_of(&expr);
+        if let Ok(expr) = self.get::<Expr>(k, "")
+            && let Some(assignment) = self.assignment(&expr)?
+        {
+            return self.nests_of(&assignment);
         }
         if let Ok(program) = self.get::<Program>(k, "") {
             return self.nests_of_program(&program);
@@ -317,6 +324,14 @@ impl Call<'_> {
             name.map_err(|_| self.expected_but(k, expected, item))
         };
         list.iter().map(name).collect()
+    }
+
+    /// A tensor as an assignment, which stores it if it is virtual and carries no iterators.
+    ///
+    /// # Errors
+    /// As [`operand_names::assignment`].
+    pub fn assignment(&self, tensor: &Expr) -> Result<Option<Expr>, Failure> {
+        operand_names::assignment(tensor, self.site(), self.shared)
     }
 
     /// A nest for each assignment that a tensor needs, in order.

@@ -10,6 +10,7 @@ use crate::binding::indices::{self, ITERATORS, iter_lists, iters, optional_iters
 use crate::binding::ranges::RANGES;
 use crate::ir::{Affine, Comparison, Elem, Expr, Name, Nest, Number, Path};
 use crate::messages::fail::Failure;
+use crate::messages::habits;
 use crate::transform::nest::at::{AT, focus};
 use crate::transform::{Arg, Arrow, Kind, LoopRef, Param};
 use crate::values::{self, Handle, Index, RawArrow};
@@ -127,6 +128,10 @@ pub fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
             let factors: Result<_, Failure> = map.iter().map(factor).collect();
             factors.map(Arg::Options)
         }
+        Kind::Flag => {
+            let flag: bool = call.get(k, "`true` or `false`")?;
+            Ok(Arg::Int(i64::from(flag)))
+        }
         Kind::Ranges => Err(call.expected(k, RANGES)),
         Kind::Int => call.int(k).map(Arg::Int),
         Kind::Steps => steps(call, k).map(Arg::Steps),
@@ -179,9 +184,13 @@ pub fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
                     Err(failure) => return Err(failure),
                 },
             };
-            Elem::from_name(&text)
-                .map(Arg::Elem)
-                .ok_or_else(|| call.expected(k, &expected))
+            Elem::from_name(&text).map(Arg::Elem).ok_or_else(|| {
+                let failure = call.expected(k, &expected);
+                match habits::element_type(&text) {
+                    Some(help) => failure.help(help),
+                    None => failure,
+                }
+            })
         }
         Kind::Index => {
             let value = value(call, k, INDEX)?;
@@ -201,6 +210,9 @@ pub fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
         }
         Kind::Over => {
             let value = value(call, k, OVER)?;
+            if let Ok(dimension) = value.as_int() {
+                return single_dimension(call, k, dimension).map(Arg::Iters);
+            }
             indices::over(call, k, &value, OVER).map(Arg::Iters)
         }
         Kind::IterLists => {
@@ -271,6 +283,10 @@ fn options(call: &Call, k: usize, known: &[Param]) -> Result<Vec<(String, Arg)>,
                     let word = value.clone().into_string().ok().map(Arg::Word);
                     (word, format!("one of {}", words.join(", ")))
                 }
+                Kind::Flag => {
+                    let flag = value.as_bool().ok().map(|flag| Arg::Int(i64::from(flag)));
+                    (flag, "`true` or `false`".to_owned())
+                }
                 _ => (value.as_int().ok().map(Arg::Int), "an integer".to_owned()),
             };
             let arg = arg.ok_or_else(|| {
@@ -284,6 +300,23 @@ fn options(call: &Call, k: usize, known: &[Param]) -> Result<Vec<(String, Arg)>,
             Ok((param.name.to_owned(), arg))
         })
         .collect()
+}
+
+/// A dimension without a list. `max(A, 2)` may also mean the greater of each element and 2.
+fn single_dimension(call: &Call, k: usize, dimension: i64) -> Result<Vec<Affine>, Failure> {
+    let name = call.name();
+    let compared = match name {
+        "max" => "maximum",
+        "min" => "minimum",
+        "vmax" => "vmaximum",
+        "vmin" => "vminimum",
+        _ => return Ok(vec![Affine::constant(dimension)]),
+    };
+    let failure = call.fail(k, &format!("can be a dimension or a number, {dimension}"));
+    Err(failure.help(format!(
+        "`{name}(A, [{dimension}])` reduces over a dimension; `{compared}(A, {dimension})` compares \
+         elements with the number"
+    )))
 }
 
 /// A list of two integers.

@@ -402,6 +402,9 @@ fn named(mut value: Dynamic, name: &str, bound: &Bound, shared: &Shared) -> Resu
             declared.set_tag(value.tag());
             return Ok(declared);
         }
+        if let (true, Ok(name)) = (operand_names::is_virtual(&expr), Name::new(name)) {
+            shared.bench().lock().definitions.held(&expr, name);
+        }
     } else if let Some(nest) = value.read_lock::<Nest>() {
         // A nest keeps working without a label, so a name that C rejects is not an error.
         let is_free = nest.label().is_none() || (is_labelled_inside && bound.is_result);

@@ -2,8 +2,9 @@
 //! it, and tensors that several variables named alike are told apart.
 
 use crate::binding::state::Shared;
-use crate::ir::{Expr, Name, Nest, Site};
+use crate::ir::{Expr, Name, Nest, Node, Site};
 use crate::messages::fail::Failure;
+use crate::transform::tensor::eq::eq_all;
 use crate::transform::tensor::partition::{PARTITION, check_complete};
 use crate::transform::{Arg, Op};
 use crate::verbs::namesakes;
@@ -86,6 +87,38 @@ pub fn operand(expr: Expr, shared: &Shared) -> Result<Expr, Failure> {
     let is_used = |name: &Name| words.contains(name.as_str());
     let named = shared.bench().lock().definitions.operand(&expr, &is_used);
     Ok(named.unwrap_or(expr))
+}
+
+/// A tensor expression as an assignment, if it is one or a virtual tensor without iterators, which
+/// is stored as it is.
+///
+/// # Errors
+/// As [`operand`].
+pub fn assignment(
+    expr: &Expr,
+    site: Option<Site>,
+    shared: &Shared,
+) -> Result<Option<Expr>, Failure> {
+    if expr.is_assignment() {
+        return Ok(Some(expr.clone()));
+    }
+    if !is_virtual(expr) {
+        return Ok(None);
+    }
+    let stored = eq_all(expr).map_err(Failure::operation)?;
+    let words = words(shared);
+    let is_used = |name: &Name| words.contains(name.as_str());
+    let mut bench = shared.bench().lock();
+    Ok(bench.definitions.stored(expr, &stored, &is_used, site))
+}
+
+/// Whether an expression has all entries of a tensor without memory: it carries no iterators.
+pub fn is_virtual(expr: &Expr) -> bool {
+    match expr.node() {
+        Node::Virtual { .. } => true,
+        Node::Access { .. } | Node::Constant(_) | Node::Index(_) => false,
+        _ => !expr.is_assignment() && expr.iterators().is_empty(),
+    }
 }
 
 /// Gives tensors of one name names of their own if the expressions are used together.

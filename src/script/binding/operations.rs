@@ -19,7 +19,7 @@ use crate::transform::tensor::pad::PAD_TENSOR;
 use crate::transform::{self, Arg, Kind, LoopRef, Number, Op, Value};
 use crate::values;
 use crate::verbs;
-use rhai::{Array, Dynamic, Engine};
+use rhai::{Array, Dynamic, Engine, Map};
 
 /// Another form of an operation: other arguments under the same name.
 pub struct Form {
@@ -145,8 +145,11 @@ fn args(op: &'static Op, call: &Call) -> Result<Vec<Arg>, Failure> {
     }
     let last = call.count().saturating_sub(1);
     let takes_ranges = op.params.last().is_some_and(|p| p.kind == Kind::Ranges);
-    let ranged = takes_ranges && call.value(last).is_some_and(|value| value.is_map());
-    let params = op.params[..call.count() - usize::from(ranged)]
+    let map = call.value(last).and_then(Dynamic::try_cast::<Map>);
+    let options = map.as_ref().and_then(|map| options_of(op, map));
+    let ranged = takes_ranges && map.is_some() && options.is_none();
+    let of_map = ranged || (takes_ranges && options.is_some());
+    let params = op.params[..call.count() - usize::from(of_map)]
         .iter()
         .enumerate();
     let args: Result<Vec<Arg>, Failure> = params
@@ -167,6 +170,9 @@ fn args(op: &'static Op, call: &Call) -> Result<Vec<Arg>, Failure> {
     if let (true, Some(Arg::Word(text))) = (op.name == NEST.name, args.first()) {
         let text = with_sizes(text, &call.workbench().sizes);
         args[0] = Arg::Word(text);
+    }
+    if let (Some(kind), true) = (options, of_map) {
+        args.push(convert(call, last, kind)?);
     }
     if ranged {
         let domain = ranges::ranges(call, last, &in_play(&args))?;
@@ -212,6 +218,14 @@ fn declaration(name: &Name) -> String {
     format!("{name}{}", facts.collect::<String>())
 }
 
+/// The kind of the options of an operation, if a map names one of them rather than an iterator.
+fn options_of(op: &Op, map: &Map) -> Option<Kind> {
+    op.params.iter().map(|p| p.kind).find(|kind| match kind {
+        Kind::Options(known) => known.iter().any(|option| map.contains_key(option.name)),
+        _ => false,
+    })
+}
+
 /// A number that no tensor gives a type, as a value of the script's element type.
 fn constant(number: Number, elem: Elem) -> Option<Constant> {
     match number {
@@ -239,7 +253,12 @@ fn in_play(args: &[Arg]) -> Vec<Name> {
 }
 
 fn apply(op: &'static Op, call: &Call, args: &[Arg]) -> Result<Dynamic, Failure> {
-    let args = operand_names::ready(op, args.to_vec(), call.shared())?;
+    let mut args = operand_names::ready(op, args.to_vec(), call.shared())?;
+    if let (true, [Arg::Expr(tensor)]) = (op.name == BUILD.name, args.as_mut_slice())
+        && let Some(stored) = call.assignment(tensor)?
+    {
+        *tensor = stored;
+    }
     let site = call.site();
     let made = match args.as_slice() {
         [Arg::Expr(assignment)] if op.name == BUILD.name => {

@@ -3,13 +3,14 @@
 //! Each is registered for the types that it takes and no others, so that everything else keeps
 //! the operators that it has: those of indices and those of numbers.
 //!
-//! Comparisons of tensors are errors: Rhai would say `false` without a word.
+//! `A == B` of two tensors is an error: it may ask for entries or for definitions, and Rhai would say
+//! `false` without a word.
 
 use crate::binding::operand_names;
 use crate::binding::state::Shared;
-use crate::ir::{Comparison, Expr, Infix, Node};
+use crate::ir::{Expr, Infix, Node};
 use crate::messages::fail::Failure;
-use crate::transform::{self, Arg, Number, OPERATORS, Op, Value};
+use crate::transform::{self, Arg, Kind, Number, OPERATORS, Op, Value};
 use rhai::{Dynamic, Engine, EvalAltResult, NativeCallContext};
 
 type Context<'a> = NativeCallContext<'a>;
@@ -17,7 +18,9 @@ type Result = std::result::Result<Dynamic, Box<EvalAltResult>>;
 
 /// Registers the operators.
 pub fn register(engine: &mut Engine, shared: &Shared) {
-    comparisons(engine);
+    for symbol in ["==", "!="] {
+        refused(engine, symbol);
+    }
     for &op in OPERATORS {
         let shared = shared.clone();
         let apply = move |c: &Context, args: &[Arg]| apply(op, c, args, &shared);
@@ -29,10 +32,15 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
         let of_expr = |a: Expr| Arg::Expr(a);
         let of_int = |a: i64| Arg::Number(Number::Int(a));
         let of_float = |a: f64| Arg::Number(Number::Float(a));
-        let on = apply.clone();
-        engine.register_fn(op.name, move |c: Context, a: Expr, b: Expr| {
-            on(&c, &[of_expr(a), of_expr(b)])
-        });
+        if !is_equality(op.name) {
+            let on = apply.clone();
+            engine.register_fn(op.name, move |c: Context, a: Expr, b: Expr| {
+                on(&c, &[of_expr(a), of_expr(b)])
+            });
+        }
+        if op.params.iter().all(|p| p.kind == Kind::Expr) {
+            continue;
+        }
         let on = apply.clone();
         engine.register_fn(op.name, move |c: Context, a: Expr, b: i64| {
             on(&c, &[of_expr(a), of_int(b)])
@@ -51,55 +59,32 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
     }
 }
 
-/// A value that can be compared with a tensor, and its text in messages.
-trait Written: Clone + Send + Sync + 'static {
-    fn written(&self) -> String;
+/// Whether two tensors compared by this operator may be meant as wholes.
+fn is_equality(symbol: &str) -> bool {
+    matches!(symbol, "==" | "!=")
 }
 
-impl Written for i64 {
-    fn written(&self) -> String {
-        self.to_string()
+/// A tensor in messages.
+fn written(expr: &Expr) -> String {
+    match (expr.node(), expr.tensor()) {
+        (Node::Virtual { .. }, _) => "…".to_owned(),
+        (_, Some(tensor)) if expr.is_assignment() => tensor.label().to_owned(),
+        _ => Infix(expr).to_string(),
     }
 }
 
-impl Written for f64 {
-    fn written(&self) -> String {
-        format!("{self:?}")
-    }
-}
-
-impl Written for Expr {
-    fn written(&self) -> String {
-        match (self.node(), self.tensor()) {
-            (Node::Virtual { .. }, _) => "…".to_owned(),
-            (_, Some(tensor)) if self.is_assignment() => tensor.label().to_owned(),
-            _ => Infix(self).to_string(),
-        }
-    }
-}
-
-/// Refuses the comparisons of values of these types.
-fn refused<A: Written, B: Written>(engine: &mut Engine, comparison: Comparison) {
-    let symbol = comparison.symbol();
-    engine.register_fn(symbol, move |c: Context, a: A, b: B| {
-        let (a, b) = (a.written(), b.written());
-        let failure = Failure::new(format!("`{symbol}` does not compare the elements of tensors")).help(format!(
-            "`vselect({a}, \"{symbol}\", {b}, 1, 0)` is an expression with the answer for each element"
+/// Refuses to compare two tensors for equality.
+fn refused(engine: &mut Engine, symbol: &'static str) {
+    engine.register_fn(symbol, move |c: Context, a: Expr, b: Expr| -> Result {
+        let (a, b) = (written(&a), written(&b));
+        let failure = Failure::new(format!("`{symbol}` of two tensors has two readings"));
+        let failure = failure.help(format!(
+            "`vselect({a}, \"{symbol}\", {b}, 1, 0)` compares entries; `equal({a}, {b})` says whether \
+             both compute the same, and `close(a, b)` whether results agree"
         ));
-        let is_text = matches!(symbol, "==" | "!=");
-        let failure = if is_text { failure.note(format!("`notation(a) {symbol} notation(b)` compares what they are made of")) } else { failure };
-        std::result::Result::<bool, Box<EvalAltResult>>::Err(failure.raise(c.call_position()))
+        let note = format!("`notation(a) {symbol} notation(b)` compares what they are made of");
+        Err(failure.note(note).raise(c.call_position()))
     });
-}
-
-fn comparisons(engine: &mut Engine) {
-    for comparison in Comparison::ALL {
-        refused::<Expr, Expr>(engine, comparison);
-        refused::<Expr, i64>(engine, comparison);
-        refused::<Expr, f64>(engine, comparison);
-        refused::<i64, Expr>(engine, comparison);
-        refused::<f64, Expr>(engine, comparison);
-    }
 }
 
 fn apply(op: &'static Op, context: &Context, args: &[Arg], shared: &Shared) -> Result {

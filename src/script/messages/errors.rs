@@ -4,6 +4,7 @@ use crate::diag::{self, CallPlace, Diagnostic, Sources, Span};
 use crate::messages::blame;
 use crate::messages::fail::{Cause, Failure, Unread};
 use crate::messages::frames::{self, Frame};
+use crate::messages::habits;
 use crate::messages::suggest::{Known, did_you_mean};
 use crate::messages::syntax;
 use crate::reader::places::Places;
@@ -165,6 +166,9 @@ impl Translator<'_> {
         match error {
             E::ErrorRuntime(value, _) => self.thrown(value),
             E::ErrorParsing(problem, _) => {
+                if let Some((message, help)) = habits::syntax(self.places, self.position) {
+                    return self.error(message).help(Some(help.to_owned()));
+                }
                 let (message, help) = syntax::explain(problem);
                 self.error(message).help(help)
             }
@@ -370,7 +374,12 @@ impl Translator<'_> {
 
     fn mismatch(&self, wanted: &str, given: &str) -> Diagnostic {
         let (wanted, given) = (values::type_in_words(wanted), values::type_in_words(given));
+        let help = (wanted == "a truth value" && given == "a tensor").then(|| {
+            "`where(A > 0, a, b)` chooses for each element; `&`, `|` and `!` combine comparisons of \
+             tensors, and `equal(a, b)` gives a truth value"
+        });
         self.error(format!("this must be {wanted}, but it is {given}"))
+            .help(help.map(str::to_owned))
     }
 }
 

@@ -5,6 +5,7 @@ pub mod blame;
 pub mod errors;
 pub mod fail;
 pub mod frames;
+pub mod habits;
 pub mod suggest;
 pub mod syntax;
 pub mod unknown;

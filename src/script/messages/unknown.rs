@@ -3,6 +3,7 @@
 use crate::binding::captured;
 use crate::diag::Diagnostic;
 use crate::messages::errors::{Translator, parameters};
+use crate::messages::habits;
 use crate::messages::syntax::lowered;
 use crate::reader::operands;
 use crate::trees;
@@ -11,6 +12,9 @@ use crate::values;
 impl Translator<'_> {
     pub fn unknown_name(&self, name: &str) -> Diagnostic {
         let diagnostic = self.error(format!("nothing is named `{name}` here"));
+        if let Some(help) = habits::name(name) {
+            return diagnostic.help(Some(help.to_owned()));
+        }
         if self.is_outside(name) {
             return self.undeclared(diagnostic, name);
         }
@@ -40,6 +44,9 @@ impl Translator<'_> {
                 .help(Some(format!(
                     "give `{name}` to the function as an argument"
                 )));
+        }
+        if let Some(help) = habits::name(name) {
+            return diagnostic.help(Some(help.to_owned()));
         }
         diagnostic.help(if operands::is_iterator_name(name) {
             self.known.similar_variable(name)
@@ -159,6 +166,7 @@ impl Translator<'_> {
                 "expressions and nests have fields: `x.{name}`, or `tree(x).{name}` of the whole tree"
             );
             let help = trees::is_field(name).then_some(field);
+            let help = help.or_else(|| habits::function(name).map(str::to_owned));
             return error(format!("there is no function `{name}`"))
                 .help(help.or_else(|| self.known.similar(name)));
         }
@@ -172,7 +180,8 @@ impl Translator<'_> {
             return error(format!(
                 "`{name}` cannot be applied to {}",
                 given.join(" and ")
-            ));
+            ))
+            .help(habits::function(name).map(str::to_owned));
         }
         let least = counts.iter().copied().min().unwrap_or(0);
         let most = counts.iter().copied().max().unwrap_or(0);
@@ -182,7 +191,10 @@ impl Translator<'_> {
             format!("{least} to {most} arguments")
         };
         let message = format!("{name} takes {takes}, but {} given", were(given.len()));
-        error(message).note(format!("signature: {}", signatures.join(", ")))
+        match habits::function(name) {
+            Some(help) => error(message).help(Some(help.to_owned())),
+            None => error(message).note(format!("signature: {}", signatures.join(", "))),
+        }
     }
 
     pub fn property(&self, message: &str) -> Diagnostic {
@@ -195,7 +207,10 @@ impl Translator<'_> {
         let field = trees::similar_field(name).map(|field| format!("did you mean `{field}`?"));
         match self.known.signatures(name).next() {
             Some(_) => diagnostic.help(Some(format!("a method is called with `.{name}(...)`"))),
-            None => diagnostic.help(field.or_else(|| self.known.similar(name))),
+            None => {
+                let help = habits::property(name).map(str::to_owned);
+                diagnostic.help(help.or(field).or_else(|| self.known.similar(name)))
+            }
         }
     }
 }

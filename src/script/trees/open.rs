@@ -97,6 +97,10 @@ fn fields(expr: &Expr, parts: Parts) -> Fields {
                 | Function::Tanh
                 | Function::Sin
                 | Function::Cos
+                | Function::Floor
+                | Function::Ceil
+                | Function::Round
+                | Function::Erf
                 | Function::Cast(_) => map,
             }
         }

@@ -40,7 +40,7 @@
 //! Source: beyond the paper, in the form of TeML eqs. 15 and 16.
 
 use super::entries::each_entry;
-use super::eq::{arrow_or_all, assign, only_list, with_arrow};
+use super::eq::{arrow_or_all, assign, both_sides, only_list, places, with_arrow};
 use super::infer::apply;
 use super::operand::{carried, indexed, rank};
 use super::unfit::Unfit;
@@ -99,8 +99,10 @@ pub fn vcast(operand: &Expr, elem: Elem, given: &Iters) -> Result<Expr, Error> {
 /// # Errors
 /// As the header says.
 pub fn cast(operand: &Expr, elem: Elem, arrow: &Arrow) -> Result<Expr, Error> {
+    let arrow = &both_sides(operand, arrow);
     let given = only_list(arrow, &ARROW)?;
     let entry = indexed(operand, &given);
     let entry = entry.map_err(|error| with_arrow(error.at(&OPERAND), operand, arrow))?;
-    assign(apply(Function::Cast(elem), &[entry])?, &arrow.to, &ARROW)
+    let to = places(operand, &entry, &given, &arrow.to);
+    assign(apply(Function::Cast(elem), &[entry])?, &to, &ARROW)
 }

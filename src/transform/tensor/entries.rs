@@ -1,4 +1,4 @@
-//! Entries at the same position of operands that carry no iterators.
+//! Entries at the same position of operands that carry no iterators, as NumPy broadcasts them.
 
 use super::infer::abstraction;
 use super::operand::{Operand, Operands, carried, describe, positional, rank};
@@ -21,15 +21,14 @@ impl<const N: usize> Operands<'_, N> {
             return self.combined(combine);
         }
         let tensors: Vec<&Expr> = tensors.into_iter().filter(|e| rank(e) > 0).collect();
-        check_shapes(&tensors)?;
+        let dims = broadcast(&tensors, dimensions)?;
         let formals = formals(dimensions);
-        let at = Some(iterators(&formals));
         let list = |k: usize| {
-            at.clone()
-                .filter(|_| self.operands[k].expr().is_some_and(|e| rank(e) > 0))
+            let expr = self.operands[k].expr().filter(|e| rank(e) > 0)?;
+            Some(entry_of(expr, &formals, &dims))
         };
         let result = self.with_lists(&list, combine)?;
-        check_entries(&result, &formals, &tensors)?;
+        check_entries(&result, &formals, &dims, &tensors)?;
         closed(formals, result)
     }
 }
@@ -61,27 +60,58 @@ fn closed(formals: Vec<Name>, entry: Expr) -> Result<Expr, Error> {
     }
 }
 
-/// Checks that operands with dimensions have one shape.
-fn check_shapes(tensors: &[&Expr]) -> Result<(), Error> {
-    let mut pairs = tensors.first().into_iter().flat_map(|first| {
-        let others = tensors[1..].iter();
-        others.map(|other| (*first, *other))
-    });
-    match pairs.find(|(first, other)| shape_of(first) != shape_of(other)) {
-        Some((first, other)) => Err(differ(first, other)),
-        None => Ok(()),
+/// The extents of entries: from the last dimension on, those of operands are equal or 1.
+fn broadcast(tensors: &[&Expr], rank: usize) -> Result<Vec<Affine>, Error> {
+    let one = Affine::constant(1);
+    let mut dims = vec![one.clone(); rank];
+    let mut set: Vec<Option<&Expr>> = vec![None; rank];
+    for &tensor in tensors {
+        let own = shape_of(tensor).dims();
+        let skipped = rank - own.len();
+        for (d, extent) in own.into_iter().enumerate() {
+            let d = skipped + d;
+            match set[d] {
+                _ if extent == one => {}
+                Some(other) if dims[d] != extent => return Err(differ(other, tensor)),
+                _ => {
+                    dims[d] = extent;
+                    set[d] = Some(tensor);
+                }
+            }
+        }
     }
+    Ok(dims)
 }
 
-/// Checks that the formals of `result` run over all entries of the operands, which have one shape.
-fn check_entries(result: &Expr, formals: &[Name], tensors: &[&Expr]) -> Result<(), Error> {
+/// The index of an operand at the entry `formals`. An extent of 1 has the same element for all.
+fn entry_of(expr: &Expr, formals: &[Name], dims: &[Affine]) -> Vec<Affine> {
+    let own = shape_of(expr).dims();
+    let skipped = formals.len() - own.len();
+    let one = Affine::constant(1);
+    let index = own.iter().zip(&formals[skipped..]).zip(&dims[skipped..]);
+    let index = index.map(
+        |((own, formal), extent)| match *own == one && *extent != one {
+            true => Affine::constant(0),
+            false => Affine::iterator(formal.clone()),
+        },
+    );
+    index.collect()
+}
+
+/// Checks that the formals of `result` run over all entries.
+fn check_entries(
+    result: &Expr,
+    formals: &[Name],
+    dims: &[Affine],
+    tensors: &[&Expr],
+) -> Result<(), Error> {
     let ranges = shape::ranges_so_far(result).unwrap_or_default();
     let extents = formals.iter().map(|formal| {
         let range = ranges.iter().find(|r| r.name == *formal);
         range.map_or(Affine::constant(1), shape::IteratorRange::dim)
     });
     match tensors {
-        [first, .., last] if !extents.eq(shape_of(first).dims()) => Err(differ(first, last)),
+        [first, .., last] if !extents.eq(dims.iter().cloned()) => Err(differ(first, last)),
         _ => Ok(()),
     }
 }
@@ -106,8 +136,30 @@ fn shape_of(expr: &Expr) -> Shape {
 fn differ(left: &Expr, right: &Expr) -> Error {
     let [(left, left_shape), (right, right_shape)] =
         [left, right].map(|expr| (describe(expr), shape_of(expr)));
+    let lists = match rows(&left_shape, &right_shape).or_else(|| {
+        let [right, left] = rows(&right_shape, &left_shape)?;
+        Some([left, right])
+    }) {
+        Some([of_left, of_right]) => format!("vadd({left}, {right}, [{of_left}, {of_right}])"),
+        None => "vadd(A, x, [[i, j], [j]])".to_owned(),
+    };
     mistake(format!(
-        "{left} has the shape {left_shape} and {right} {right_shape}, and entries are paired"
+        "{left} has the shape {left_shape} and {right} {right_shape}: from the last dimension on, \
+         extents are equal or 1"
     ))
-    .help("say which entries meet: `vadd(A, x, [[i, j], [j]])`, and likewise vsub, vmul, vdiv")
+    .help(format!(
+        "say which entries meet: `{lists}`, and likewise vsub, vmul, vdiv; `sum`, `max` and the \
+         like keep a dimension with `#{{keep: true}}`"
+    ))
+}
+
+/// Lists of iterators for a tensor and another one that has its first dimensions.
+fn rows(larger: &Shape, smaller: &Shape) -> Option<[String; 2]> {
+    const LETTERS: [&str; 6] = ["i", "j", "k", "l", "m", "n"];
+    let (larger, smaller) = (larger.dims(), smaller.dims());
+    if smaller.len() >= larger.len() || larger[..smaller.len()] != smaller {
+        return None;
+    }
+    let list = |rank: usize| Some(format!("[{}]", LETTERS.get(..rank)?.join(", ")));
+    Some([list(larger.len())?, list(smaller.len())?])
 }

@@ -1,5 +1,5 @@
-//! `A + B`, `A - B`, `A * B`, `A / B`, `A % B` and `-A` compute entry by entry, without storing the
-//! result.
+//! `A + B`, `A - B`, `A * B`, `A / B`, `A % B`, `A ** 2` and `-A` compute entry by entry, without
+//! storing the result.
 //!
 //! ```rhai
 //! let A = tensor([4, 5]);
@@ -23,17 +23,36 @@
 //! Operands that carry iterators keep them, as in `vadd(vat(A, [i, j]), vat(A, [j, i]))`, and so
 //! does the result: `vat(A, [i, j]) + vat(A, [j, i])` is a matrix and its transpose.
 //!
-//! Operands that carry none have equal shapes, and entries at the same position are paired:
-//! `A * B` is NumPy's `A * B`, and the product of matrices is `contract(A, B, [2, 1])`. The result
-//! is virtual and carries no iterators yet. Numbers and operands of rank 0 are paired with every
-//! entry of the other operand in both cases.
+//! Operands that carry none are broadcast as in NumPy: `A * B` is NumPy's `A * B`, and the product
+//! of matrices is `matmul(A, B)`. Shapes are compared from their last dimension on. Two extents are
+//! equal, or one of them is 1: its element is paired with all of the other operand. A shape with
+//! fewer dimensions is continued with extents of 1 at its front. The same rule holds for functions
+//! of several operands without iterators, such as `maximum(A, x)` and `where(A > 0, A, x)`.
 //!
-//! `A % B` is `vmod(A, B)`, Euclid's remainder of integers.
+//! ```rhai
+//! let X = tensor([100, 8]);
+//! let b = tensor([8]);
+//! let m = max(X, [2], #{keep: true});
+//! print(X + b); print(X - m);
+//! ```
 //!
-//! Refuses: different shapes or element types; an operand that carries iterators beside one that
+//! ```text
+//! f64 X[100][8], b[8]
+//! [_1, _2] -> X[_1][_2] + b[_2]
+//! f64 X[100][8], m[100][1]
+//! [_1, _2] -> X[_1][_2] - m[_1][0]
+//! ```
+//!
+//! The result is virtual and carries no iterators yet; `build`, `compare`, `run` and `nests` store
+//! it. Numbers and operands of rank 0 are paired with every entry of the other operand in both
+//! cases. A size is never 1.
+//!
+//! `A % B` is `vmod(A, B)`, Euclid's remainder of integers, and `A ** B` is `vpow(A, B)`.
+//!
+//! Refuses: extents that are neither equal nor 1; different element types; an operand that carries iterators beside one that
 //! has dimensions but carries none; numbers that the element type cannot hold.
 //!
-//! Source: TeML eq. 30 in operator form; numbers and scalars: beyond the paper.
+//! Source: TeML eq. 30 in operator form; broadcasting: NumPy; numbers and scalars: beyond the paper.
 
 use super::entries::each_entry;
 use super::infer::{apply, binary};
@@ -70,6 +89,8 @@ pub static TIMES: Op = operator!("*", BinaryOp::Mul);
 pub static OVER: Op = operator!("/", BinaryOp::Div);
 /// `left % right`.
 pub static MODULO: Op = operator!("%", BinaryOp::Mod);
+/// `left ** right`.
+pub static POWER: Op = operator!("**", BinaryOp::Pow);
 /// `-operand`.
 pub static OPPOSITE: Op = Op {
     name: "-",

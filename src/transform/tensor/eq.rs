@@ -18,7 +18,9 @@
 //! ```
 //!
 //! `eq(value, I0 -> I1, extents?, elsewhere?)`: `I0` indexes the value, and `I1` the target. If the
-//! value has iterators, `I0` is left out, as in `eq(value, [j, i])` or `() -> [j, i]`. The target
+//! value has iterators, `I0` is left out, as in `eq(value, [j, i])` or `() -> [j, i]`. If it has none,
+//! `eq(value, [i, j])` is `eq(value, [i, j] -> [i, j])`; a list in another order than that of the
+//! alphabet needs both sides. The target
 //! takes the name of the variable that the assignment is bound to, or the name in `@name:`. If that
 //! variable holds a tensor, its shape is kept and must fit. Otherwise the target has the extents
 //! given. By default they are the least extents that its indices fit in: a tensor ends with the
@@ -163,18 +165,85 @@ pub(super) fn arrow_or_all(
     Ok(Arrow { from, to })
 }
 
+/// The assignment of a virtual tensor, as it is, to a tensor named □.
+///
+/// # Errors
+/// The value carries iterators, which say no order.
+pub fn eq_all(value: &Expr) -> Result<Expr, Error> {
+    stored(value, &ITERATORS)
+}
+
+/// The assignment of a virtual tensor, as it is, to a tensor named □. `parameter` is that of the
+/// arrow that is left out.
+pub(super) fn stored(value: &Expr, parameter: &dyn Parameter) -> Result<Expr, Error> {
+    let arrow = arrow_or_all(None, value, parameter)?;
+    let given = only_list(&arrow, parameter)?;
+    let entry = indexed(value, &given)?;
+    assign(
+        entry.clone(),
+        &places(value, &entry, &given, &arrow.to),
+        parameter,
+    )
+}
+
+/// The indices of the target. A virtual tensor has the extent 1 in a dimension that its entries do
+/// not depend on, where only index 0 is left.
+pub(super) fn places(value: &Expr, entry: &Expr, given: &Iters, to: &[Affine]) -> Vec<Affine> {
+    let (Node::Virtual { .. }, Some(given)) = (value.node(), given) else {
+        return to.to_vec();
+    };
+    let own = entry.iterators();
+    let unused = |name: &Name| {
+        let is_given = |index: &Affine| index.as_iterator() == Some(name);
+        given.iter().any(is_given) && !own.contains(name)
+    };
+    let zero = |index: &Affine| index.as_iterator().is_some_and(unused);
+    let place = |index: &Affine| match zero(index) {
+        true => Affine::constant(0),
+        false => index.clone(),
+    };
+    to.iter().map(place).collect()
+}
+
 /// The error for a value without iterators. If the arrow only has the target's list, it shows both.
 pub(super) fn with_arrow(error: Error, value: &Expr, arrow: &Arrow) -> Error {
     let is_named = value.tensor().is_none_or(|tensor| tensor.name().is_some());
-    let is_missing = arrow.from.iter().all(Option::is_none) && carried(value).is_empty();
-    if !is_missing || !is_named || arrow.to.len() != rank(value) {
+    if !lacks_list(value, arrow) || !is_named {
         return error;
     }
     let list: Vec<String> = arrow.to.iter().map(Affine::to_string).collect();
     let list = list.join(", ");
+    let same = format!("`[{list}] -> [{list}]` takes both at the same place");
+    let mut names: Vec<&Name> = arrow.to.iter().flat_map(Affine::iterators).collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.len() != arrow.to.len() {
+        return error.help(format!("this list indexes the target; {same}"));
+    }
+    let sorted: Vec<&str> = names.into_iter().map(Name::as_str).collect();
+    let sorted = sorted.join(", ");
     error.help(format!(
-        "this list indexes the target; write `[{list}] -> [{list}]` to index the value as well"
+        "this list indexes the target; {same}, and `[{sorted}] -> [{list}]` moves elements"
     ))
+}
+
+/// Whether a value that needs a list of iterators gets none, and the target has a list that fits.
+fn lacks_list(value: &Expr, arrow: &Arrow) -> bool {
+    let is_missing = arrow.from.iter().all(Option::is_none) && carried(value).is_empty();
+    is_missing && arrow.to.len() == rank(value)
+}
+
+/// The arrow, where a list alone can only mean the same list on both sides: distinct iterators in
+/// alphabetical order. Another order may mean a transposition, as in `einsum`.
+pub(super) fn both_sides(value: &Expr, arrow: &Arrow) -> Arrow {
+    let names: Option<Vec<&Name>> = arrow.to.iter().map(Affine::as_iterator).collect();
+    let is_sorted = names.is_some_and(|names| names.is_sorted_by(|a, b| a < b));
+    let from = match is_sorted && lacks_list(value, arrow) {
+        true => vec![Some(arrow.to.clone())],
+        false => arrow.from.clone(),
+    };
+    let to = arrow.to.clone();
+    Arrow { from, to }
 }
 
 /// The assignment of `value` to a tensor named □.
@@ -190,9 +259,9 @@ pub fn eq(value: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
 /// # Errors
 /// As the header says.
 pub fn eq_over(value: &Expr, arrow: &Arrow, ranges: Domain) -> Result<Expr, Error> {
-    let value = assigned(value, arrow)?;
-    let ranges = checked(ranges, &value, &arrow.to)?;
-    assign_over(value, &arrow.to, ranges, &ITERATORS)
+    let (value, to) = assigned(value, arrow)?;
+    let ranges = checked(ranges, &value, &to)?;
+    assign_over(value, &to, ranges, &ITERATORS)
 }
 
 /// The assignment of `value` to a tensor named □ with these extents. Its other elements get a
@@ -207,8 +276,8 @@ pub fn eq_within(
     elsewhere: Option<Number>,
     ranges: Domain,
 ) -> Result<Expr, Error> {
-    let value = assigned(value, arrow)?;
-    let ranges = checked(ranges, &value, &arrow.to)?;
+    let (value, to) = assigned(value, arrow)?;
+    let ranges = checked(ranges, &value, &to)?;
     let elsewhere = elsewhere.map(|number| typed(number, value.elem()));
     let elsewhere = elsewhere
         .transpose()
@@ -216,15 +285,18 @@ pub fn eq_within(
     let target = Shape::of_dims(extents.to_vec(), value.elem())
         .map_err(Error::from)
         .map(|shape| Tensor::new(shape, value.elem()));
-    let assignment =
-        target.and_then(|target| assign_onto(&value, &arrow.to, &target, ranges, elsewhere));
+    let assignment = target.and_then(|target| assign_onto(&value, &to, &target, ranges, elsewhere));
     assignment.map_err(|error| error.at(&EXTENTS))
 }
 
-/// The value with the iterators on the left of the arrow.
-fn assigned(value: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
+/// The value with the iterators on the left of the arrow, and the indices of the target.
+fn assigned(value: &Expr, arrow: &Arrow) -> Result<(Expr, Vec<Affine>), Error> {
+    let arrow = &both_sides(value, arrow);
     let given = only_list(arrow, &ITERATORS)?;
-    indexed(value, &given).map_err(|error| with_arrow(error.at(&VALUE), value, arrow))
+    let entry = indexed(value, &given);
+    let entry = entry.map_err(|error| with_arrow(error.at(&VALUE), value, arrow))?;
+    let to = places(value, &entry, &given, &arrow.to);
+    Ok((entry, to))
 }
 
 /// The ranges of iterators of an assignment, in the order of its loops.

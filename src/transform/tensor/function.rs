@@ -1,5 +1,5 @@
-//! `neg`, `abs`, `sqrt`, `exp`, `log`, `tanh`, `sin`, `cos`, `relu` apply a function to every
-//! element and assign the result.
+//! `neg`, `abs`, `sqrt`, `exp`, `log`, `tanh`, `sin`, `cos`, `floor`, `ceil`, `round`, `erf`, `relu`
+//! apply a function to every element and assign the result.
 //!
 //! ```rhai
 //! let A = tensor([4, 5]);
@@ -22,7 +22,7 @@
 //!
 //! Source: beyond the paper, in the form of TeML eq. 16.
 
-use super::eq::{arrow_or_all, assign, only_list, with_arrow};
+use super::eq::{arrow_or_all, assign, both_sides, only_list, places, with_arrow};
 use super::vfunction::{Unary, of_indexed};
 use crate::ir::{Expr, Function};
 use crate::{Arrow, Error, Op, Param, Returns, Value};
@@ -62,6 +62,14 @@ pub static TANH: Op = function!("tanh", Unary::Function(Function::Tanh));
 pub static SIN: Op = function!("sin", Unary::Function(Function::Sin));
 /// `cos(operand, iterators?)`.
 pub static COS: Op = function!("cos", Unary::Function(Function::Cos));
+/// `floor(operand, iterators?)`.
+pub static FLOOR: Op = function!("floor", Unary::Function(Function::Floor));
+/// `ceil(operand, iterators?)`.
+pub static CEIL: Op = function!("ceil", Unary::Function(Function::Ceil));
+/// `round(operand, iterators?)`.
+pub static ROUND: Op = function!("round", Unary::Function(Function::Round));
+/// `erf(operand, iterators?)`.
+pub static ERF: Op = function!("erf", Unary::Function(Function::Erf));
 /// `relu(operand, iterators?)`.
 pub static RELU: Op = function!("relu", Unary::Relu);
 
@@ -70,8 +78,10 @@ pub static RELU: Op = function!("relu", Unary::Relu);
 /// # Errors
 /// As the header says.
 pub fn function(function: Unary, operand: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
+    let arrow = &both_sides(operand, arrow);
     let given = only_list(arrow, &ITERATORS)?;
     let value = of_indexed(function, operand, &given);
     let value = value.map_err(|error| with_arrow(error, operand, arrow))?;
-    assign(value, &arrow.to, &ITERATORS)
+    let to = places(operand, &value, &given, &arrow.to);
+    assign(value, &to, &ITERATORS)
 }

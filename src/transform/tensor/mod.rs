@@ -9,6 +9,7 @@ pub mod entrywise;
 pub mod eq;
 pub mod function;
 mod infer;
+pub mod masks;
 pub mod op;
 mod operand;
 pub mod pad;

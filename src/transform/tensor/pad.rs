@@ -285,7 +285,11 @@ impl Reader<'_> {
                     | Function::Abs
                     | Function::Sqrt
                     | Function::Tanh
-                    | Function::Sin,
+                    | Function::Sin
+                    | Function::Floor
+                    | Function::Ceil
+                    | Function::Round
+                    | Function::Erf,
                 args,
                 ..
             } => args.first().map_or(Ok(Ends::new()), |arg| self.ends(arg)),

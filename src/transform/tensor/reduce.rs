@@ -29,7 +29,28 @@
 //! ```
 //!
 //! `sum(values, over)` is `vsum(values, over)`, assigned to a tensor with the remaining dimensions
-//! in their order; `sum(t)` reduces over all dimensions. `prod`, `min`, `max` and `mean` do the
+//! in their order; `sum(t)` reduces over all dimensions. `sum(t, -1)` reduces over the last one, and
+//! `#{keep: true}` keeps it, with the extent 1:
+//!
+//! ```rhai
+//! let A = tensor([4, 5]);
+//! let shares = A / sum(A, -1, #{keep: true});
+//! print(build(shares));
+//! ```
+//!
+//! ```text
+//! f64 A[4][5], shares[4][5]
+//! local f64 t[4]
+//! fill t[0..4] = 0
+//! for i1 in 0..4
+//!   for i2 in 0..5
+//!     t[i1] += A[i1][i2]
+//! for i1_2 in 0..4
+//!   for i2_2 in 0..5
+//!     shares[i1_2][i2_2] = A[i1_2][i2_2] / t[i1_2]
+//! ```
+//!
+//! `prod`, `min`, `max` and `mean` do the
 //! same with `vprod`, `vmin`, `vmax` and `vmean`. `min(2, 3)` and `max(2, 3)` are functions of
 //! numbers, as in any script.
 //!
@@ -37,9 +58,9 @@
 //!
 //! Source: TeML §4.2.3, "other reduction operations".
 
-use super::eq::assign;
-use super::operand::{fresh_iterators, indexed, positional, rank};
-use super::vreduce::{OVER, RANGES, VALUES, arguments, vmean, vreduce};
+use super::eq::{assign, places};
+use super::operand::{carried, fresh_iterators, positional, rank};
+use super::vreduce::{OPTIONS, OVER, RANGES, VALUES, arguments, kept, vmean, vreduce};
 use crate::ir::{Affine, Expr, Reduction};
 use crate::{Error, Op, Returns, Value};
 
@@ -47,18 +68,19 @@ macro_rules! reduce {
     ($name:literal, $call:expr) => {
         Op {
             name: $name,
-            params: &[VALUES.any(), OVER.any(), RANGES.any()],
+            params: &[VALUES.any(), OVER.any(), OPTIONS.any(), RANGES.any()],
             returns: Returns::Expr,
             file: include_str!("reduce.rs"),
             call: |args| {
                 let (values, over, ranges) = arguments(args)?;
-                stored(&$call(values, &over, ranges)?).map(Value::Expr)
+                let reduced = $call(values, &over, ranges)?;
+                stored(&kept(args, reduced, &over)?).map(Value::Expr)
             },
         }
     };
 }
 
-/// `sum(values, over?)`.
+/// `sum(values, over?, options?, ranges?)`.
 pub static SUM: Op = reduce!("sum", |v, over, r| vreduce(Reduction::Sum, v, over, r));
 /// `prod(values, over?)`.
 pub static PROD: Op = reduce!("prod", |v, over, r| vreduce(Reduction::Prod, v, over, r));
@@ -74,10 +96,12 @@ pub static MEAN: Op = reduce!("mean", vmean);
 /// # Errors
 /// A tensor without a name.
 fn stored(value: &Expr) -> Result<Expr, Error> {
-    let own = match indexed(value, &None) {
-        Ok(value) => value.iterators(),
-        Err(_) => fresh_iterators(rank(value), &[value]),
+    let own = match carried(value) {
+        own if own.is_empty() => fresh_iterators(rank(value), &[value]),
+        own => own,
     };
     let own: Vec<Affine> = own.into_iter().map(Affine::iterator).collect();
-    assign(positional(value, &own)?, &own, &VALUES)
+    let entry = positional(value, &own)?;
+    let to = places(value, &entry, &Some(own.clone()), &own);
+    assign(entry, &to, &VALUES)
 }

@@ -18,8 +18,8 @@
 //! `vselect(left, comparison, right, yes, no, lists)` is `yes` where the comparison of `left` with
 //! `right` holds, and `no` elsewhere; `select(…, lists -> target)` assigns that. The comparisons
 //! are the strings `<`, `<=`, `>`, `>=`, `==`, `!=`; with a NaN only `!=` holds. The lists index
-//! `left`, `right`, `yes` and `no`, any of which may be a number. Without lists, `vselect` chooses
-//! entry by entry, as `vadd` adds. Both values are ordinary
+//! `left`, `right`, `yes` and `no`, any of which may be a number. Without lists, entries are chosen
+//! and broadcast as `A + B` adds them. `where(A > 0, A, 0)` says the same in NumPy's words. Both values are ordinary
 //! accesses: their indices stay inside, whichever value is chosen. A selection counts as one
 //! operation.
 //!
@@ -44,7 +44,7 @@
 //!
 //! Source: beyond the paper, in the form of TeML eqs. 15 and 16.
 
-use super::eq::assign;
+use super::eq::{assign, stored};
 use super::infer::apply;
 use super::operand::{Operand, Operands};
 use crate::args::{IterLists, ListsArrow};
@@ -57,7 +57,7 @@ const RIGHT: Param<Operand> = Param::new("right");
 const YES: Param<Operand> = Param::new("yes");
 const NO: Param<Operand> = Param::new("no");
 const LISTS: Param<Option<IterLists>> = Param::new("iterators");
-const ITERATORS: Param<ListsArrow> = Param::new("iterators");
+const ITERATORS: Param<Option<ListsArrow>> = Param::new("iterators");
 
 /// `vselect(left, comparison, right, yes, no, iterators?)`.
 pub static VSELECT: Op = Op {
@@ -79,7 +79,7 @@ pub static VSELECT: Op = Op {
     },
 };
 
-/// `select(left, comparison, right, yes, no, iterators)`.
+/// `select(left, comparison, right, yes, no, iterators?)`.
 pub static SELECT: Op = Op {
     name: "select",
     params: &[
@@ -93,10 +93,14 @@ pub static SELECT: Op = Op {
     returns: Returns::Expr,
     file: include_str!("select.rs"),
     call: |args| {
-        let arrow = args.get(&ITERATORS)?;
-        let choice = Function::Select(args.get(&COMPARISON)?);
-        let operands = chosen(operands(args)?, &arrow.from);
-        let value = operands.combined(|args| apply(choice, &args))?;
+        let comparison = args.get(&COMPARISON)?;
+        let [left, right, yes, no] = operands(args)?;
+        let Some(arrow) = args.get(&ITERATORS)? else {
+            let value = vselect([left, right], comparison, [yes, no], &[])?;
+            return stored(&value, &ITERATORS).map(Value::Expr);
+        };
+        let operands = chosen([left, right, yes, no], &arrow.from);
+        let value = operands.combined(|args| apply(Function::Select(comparison), &args))?;
         assign(value, &arrow.to, &ITERATORS).map(Value::Expr)
     },
 };

@@ -1,5 +1,5 @@
-//! `vneg`, `vabs`, `vsqrt`, `vexp`, `vlog`, `vtanh`, `vsin`, `vcos`, `vrelu` apply a function to
-//! every element, without storing the result.
+//! `vneg`, `vabs`, `vsqrt`, `vexp`, `vlog`, `vtanh`, `vsin`, `vcos`, `vfloor`, `vceil`, `vround`,
+//! `verf`, `vrelu` apply a function to every element, without storing the result.
 //!
 //! ```rhai
 //! let A = tensor([4, 5]);
@@ -18,9 +18,13 @@
 //! ```
 //!
 //! `vf(operand, iterators?)`; the iterators are left out if the operand has some. If it has none and
-//! gets none, the function applies entry by entry, as in `vtanh(A) + 1`. The functions are those of C's `<math.h>` for the element type. `vsqrt` is exact to the last bit. The others may
-//! differ by a few units in the last place between C libraries, and in vector lanes. A function
-//! gives NaN outside of its domain.
+//! gets none, the function applies entry by entry, as in `vtanh(A) + 1`. The functions are those of
+//! C's `<math.h>` for the element type. `vsqrt`, `vfloor`, `vceil` and `vround` are exact to the last
+//! bit. The others may differ by a few units in the last place between C libraries, and in vector
+//! lanes. A function gives NaN outside of its domain.
+//!
+//! `vround(x)` is the nearest whole number, and the even one of two that are as near: 2.5 becomes 2,
+//! as in NumPy. `verf` is the error function.
 //!
 //! `vrelu(x)` is `vmaximum(x, 0)`. Integers have `vneg`, `vabs` and `vrelu`, which wrap at the
 //! least integer. `flops` counts one for each function.
@@ -84,6 +88,14 @@ pub static VTANH: Op = vfunction!("vtanh", Unary::Function(Function::Tanh));
 pub static VSIN: Op = vfunction!("vsin", Unary::Function(Function::Sin));
 /// `vcos(operand, iterators?)`.
 pub static VCOS: Op = vfunction!("vcos", Unary::Function(Function::Cos));
+/// `vfloor(operand, iterators?)`.
+pub static VFLOOR: Op = vfunction!("vfloor", Unary::Function(Function::Floor));
+/// `vceil(operand, iterators?)`.
+pub static VCEIL: Op = vfunction!("vceil", Unary::Function(Function::Ceil));
+/// `vround(operand, iterators?)`.
+pub static VROUND: Op = vfunction!("vround", Unary::Function(Function::Round));
+/// `verf(operand, iterators?)`.
+pub static VERF: Op = vfunction!("verf", Unary::Function(Function::Erf));
 /// `vrelu(operand, iterators?)`.
 pub static VRELU: Op = vfunction!("vrelu", Unary::Relu);
 

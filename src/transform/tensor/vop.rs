@@ -17,8 +17,8 @@
 //!
 //! `vop(left, right, [I0, I1])` takes a list of iterators for each operand that has none yet. An
 //! operand that has iterators, being virtual itself, gets none: `[[i, j], ]`, or `()` in its place.
-//! Without lists, operands that have no iterators are combined entry by entry, as by `A + B`: their
-//! shapes are equal, or one is a number or a scalar. `vrelu(vadd(A, 1))` needs no iterators.
+//! Without lists, operands that have no iterators are combined entry by entry, and broadcast as by
+//! `A + B`. `vrelu(vadd(A, 1))` needs no iterators.
 //!
 //! The result's shape is the list of its iterators' extents, in order of first appearance. Indices
 //! are affine: `[i + kh, 2*j - 1]`.

@@ -26,8 +26,11 @@
 //! ```
 //!
 //! `vsum(values, [j])` reduces over iterators that the values carry, and the result carries the
-//! others. `vsum(t, [1, 3])` reduces over dimensions, counted from 1; the result has the other
-//! dimensions and no iterators yet. `vsum(t)` reduces over all of them. The dimensions of values
+//! others. `vsum(t, [1, 3])` reduces over dimensions, counted from 1, or from -1 at the end: `[-1]`
+//! or just `-1` is the last one. The result has the other dimensions and no iterators yet. `vsum(t)`
+//! reduces over all of them. With `#{keep: true}`, the dimensions reduced over stay, with the extent
+//! 1, so that the result is broadcast against `t`: `t / sum(t, -1, #{keep: true})`. For `max` and
+//! `min`, dimensions are always a list; `maximum(t, 2)` compares with a number. The dimensions of values
 //! that carry iterators are the iterators, in order of first appearance, and the result carries
 //! the remaining ones.
 //!
@@ -66,25 +69,28 @@ use super::split::{Definition, split};
 use super::triangular::of_terms;
 use super::unfit::Unfit;
 use crate::analysis::shape;
-use crate::args::Over;
+use crate::args::{Options, Over};
 use crate::ir::{Affine, BinaryOp, Domain, Expr, Name, Node, Reduction, Shape};
 use crate::refusals::{dimension_twice, no_dimension, repeated};
 use crate::{Args, Error, Number, Op, Param, Returns, Value, mistake};
 
 pub(super) const VALUES: Param<Expr> = Param::new("values");
 pub(super) const OVER: Param<Option<Over>> = Param::new("over");
+pub(super) const OPTIONS: Param<Option<Options>> = Param::new("options").with(&[KEEP.any()]);
+const KEEP: Param<Option<bool>> = Param::new("keep");
 pub(super) const RANGES: Param<Option<Domain>> = Param::new("ranges");
 
 macro_rules! vreduce {
     ($name:literal, $call:expr) => {
         Op {
             name: $name,
-            params: &[VALUES.any(), OVER.any(), RANGES.any()],
+            params: &[VALUES.any(), OVER.any(), OPTIONS.any(), RANGES.any()],
             returns: Returns::Expr,
             file: include_str!("vreduce.rs"),
             call: |args| {
                 let (values, over, ranges) = arguments(args)?;
-                $call(values, &over, ranges).map(Value::Expr)
+                let reduced = $call(values, &over, ranges)?;
+                kept(args, reduced, &over).map(Value::Expr)
             },
         }
     };
@@ -112,6 +118,40 @@ pub(super) fn arguments<'a>(args: &Args<'a>) -> Result<(&'a Expr, Vec<Affine>, D
         }
     };
     Ok((values, over, args.get(&RANGES)?.unwrap_or_default()))
+}
+
+/// The result of a reduction, with the extent 1 in the dimensions reduced over if they are kept.
+pub(super) fn kept(args: &Args, reduced: Expr, over: &[Affine]) -> Result<Expr, Error> {
+    let values = args.get(&VALUES)?;
+    let options = args.get(&OPTIONS)?;
+    let keep = options.map(|options| options.get(&KEEP)).transpose()?;
+    if keep.flatten() != Some(true) {
+        return Ok(reduced);
+    }
+    let rank = rank(values);
+    if !carried(values).is_empty() {
+        let text = format!(
+            "{} carries iterators, and has no dimensions to keep",
+            describe(values)
+        );
+        let error = mistake(text).help("without iterators, `sum(A, [2], #{keep: true})` keeps one");
+        return Err(error.at(&KEEP));
+    }
+    let over: Vec<Option<usize>> = over.iter().map(|d| place(d.as_constant()?, rank)).collect();
+    let formals = fresh_iterators(rank, &[&reduced]);
+    let left = (0..rank).filter(|d| !over.contains(&Some(*d)));
+    let left: Vec<Affine> = left.map(|d| Affine::iterator(formals[d].clone())).collect();
+    Ok(abstraction(formals, positional(&reduced, &left)?)?)
+}
+
+/// The dimension counted from 0, where `dimension` counts from 1, or from -1 at the end.
+fn place(dimension: i64, rank: usize) -> Option<usize> {
+    let count = usize::try_from(dimension.unsigned_abs()).ok()?;
+    match dimension {
+        1.. => Some(count - 1),
+        0 => None,
+        _ => rank.checked_sub(count),
+    }
 }
 
 /// The virtual sum of `values` over `over`.
@@ -274,9 +314,7 @@ impl Terms {
         let mut over: Vec<Name> = Vec::with_capacity(listed.len());
         for &dimension in listed {
             let what = describe(values);
-            let d = usize::try_from(dimension)
-                .ok()
-                .and_then(|d| d.checked_sub(1));
+            let d = place(dimension, rank);
             let error = match d.and_then(|d| at.get(d)).and_then(Affine::as_iterator) {
                 None => no_dimension(&what, rank, dimension),
                 Some(name) if over.contains(name) => dimension_twice(&what, dimension),
