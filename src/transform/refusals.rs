@@ -69,7 +69,11 @@ pub fn no_dimension(what: &str, rank: usize, dimension: i64) -> Error {
         2 => "its dimensions are 1 and 2 (counted from 1)".to_owned(),
         rank => format!("its dimensions are 1 to {rank} (counted from 1)"),
     };
-    mistake(format!("{what} has no dimension {dimension}: {has}"))
+    let error = mistake(format!("{what} has no dimension {dimension}: {has}"));
+    match dimension {
+        0 => error.help("the first dimension is 1"),
+        _ => error,
+    }
 }
 
 /// A dimension is in two pairs of a contraction, or twice in a list.

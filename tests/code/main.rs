@@ -16,6 +16,7 @@ mod functions;
 mod handles;
 mod kernels;
 mod machine;
+mod numpy;
 mod plans;
 mod polybench;
 mod results;

@@ -6,7 +6,7 @@ use super::workbench::Bench;
 use crate::ir::{Affine, Arrow, Expr, Nest, Node, Tensor, fresh_name};
 use crate::transform::Error;
 use crate::transform::simplify::{Rule, proves_equal};
-use crate::transform::tensor::eq::eq;
+use crate::transform::tensor::eq::{eq, eq_all};
 use crate::trial::{self, Equality, Samples, samples};
 use std::fmt;
 
@@ -112,6 +112,10 @@ pub fn as_definition(expr: &Expr, like: &Expr) -> Result<Expr, Refusal> {
         return Ok(expr.fill_placeholder(&name));
     }
     let own = expr.iterators();
+    if own.is_empty() {
+        let made = eq_all(expr).map_err(|error| Refusal::new(error.to_string()))?;
+        return Ok(made.fill_placeholder(&name));
+    }
     let order = if like.is_assignment() {
         own.clone()
     } else {

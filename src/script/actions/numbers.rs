@@ -1,9 +1,13 @@
 //! `close`, `difference` and `norm`: computed numbers, compared and reduced to one.
 
 use crate::binding::call::{Call, Effect, Function, Parameter};
-use crate::ir::{Elem, Shape};
+use crate::binding::operand_names;
+use crate::ir::{self, Affine, BinaryOp, Domain, Elem, Expr, Reduction, Shape};
 use crate::messages::fail::Failure;
 use crate::runtime::{Agreement, Scalar, Values, compare, default_tolerance};
+use crate::transform::tensor::vfunction::{Unary, vfunction};
+use crate::transform::tensor::vop::vop;
+use crate::transform::tensor::vreduce::vreduce;
 use crate::values::{Numbers, number};
 use rhai::{Array, Dynamic};
 
@@ -90,8 +94,8 @@ pub(super) static NORM: Function = Function {
     params: &[Parameter::new("a"), Parameter::optional("which")],
     returns: "number",
     doc: "\
-The norm of all elements of an array of numbers: the root of the sum of their squares, or with
-`\"max\"` the largest magnitude.
+The norm of all elements of an array of numbers, or of a tensor: the root of the sum of their
+squares, or with `\"max\"` the largest magnitude. That of a tensor is an expression.
 
 ```rhai
 let x = tensor([2]);
@@ -106,6 +110,9 @@ print(norm(out.y)); print(norm(out.y, \"max\"));
 8.0
 ```",
     call: |call| {
+        if let Ok(tensor) = call.expr(0) {
+            return of_tensor(call, &tensor).map(Dynamic::from);
+        }
         let numbers = numbers(call, 0)?;
         Ok(match (call.count(), call.text(1)) {
             (1, _) => numbers.norm().into(),
@@ -114,6 +121,36 @@ print(norm(out.y)); print(norm(out.y, \"max\"));
         })
     },
 };
+
+/// The norm of a tensor, as an expression.
+fn of_tensor(call: &Call, tensor: &Expr) -> Result<Expr, Failure> {
+    let tensor = operand_names::operand(tensor.clone(), call.shared())?;
+    let is_max = match (call.count(), call.text(1)) {
+        (1, _) => false,
+        (_, Ok(which)) if which == "max" => true,
+        _ => return Err(call.expected(1, "\"max\", or left out")),
+    };
+    let of = |reduction: Reduction, values: Expr| {
+        let rank = virtual_rank(&values);
+        let all: Vec<Affine> = (1..=rank).map(Affine::constant).collect();
+        vreduce(reduction, &values, &all, Domain::default())
+    };
+    let made = if is_max {
+        vfunction(Unary::Function(ir::Function::Abs), &tensor, &None)
+            .and_then(|sizes| of(Reduction::Max, sizes))
+    } else {
+        vop(BinaryOp::Mul, &tensor, &tensor, &[])
+            .and_then(|squares| of(Reduction::Sum, squares))
+            .and_then(|sum| vfunction(Unary::Function(ir::Function::Sqrt), &sum, &None))
+    };
+    made.map_err(Failure::operation)
+}
+
+/// The number of dimensions of a virtual tensor; that of its iterators if it carries some.
+fn virtual_rank(values: &Expr) -> i64 {
+    let rank = values.shape().map_or(0, Shape::rank);
+    i64::try_from(rank).unwrap_or(i64::MAX)
+}
 
 /// The agreement of arguments 0 and 1 and the type of elements that decides how much rounding
 /// counts; `None` if nothing ran.

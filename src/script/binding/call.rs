@@ -420,7 +420,13 @@ impl Call<'_> {
         let callee = self.callee;
         let param = match (callee.params.last(), self.args.last()) {
             // A map of ranges is the last argument, whichever optional ones are left out.
-            (Some(&"ranges"), Some(last)) if last.is_map() && k + 1 == self.args.len() => "ranges",
+            (Some(&"ranges"), Some(last)) if last.is_map() && k + 1 == self.args.len() => {
+                let is_option = |value: &Dynamic| value.is_bool() || value.is_int();
+                let map = last.as_map_ref();
+                let is_options = map.is_ok_and(|map| map.values().any(is_option));
+                let options = callee.params.iter().find(|name| **name == "options");
+                options.filter(|_| is_options).copied().unwrap_or("ranges")
+            }
             _ => callee.params.get(k).copied().unwrap_or(""),
         };
         let message = format!("{}: argument {} `{param}` {what}", callee.name, k + 1);

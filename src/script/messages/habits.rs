@@ -4,7 +4,7 @@ use crate::reader::lex::{self, TokenKind, Tokens};
 use crate::reader::places::Places;
 use rhai::Position;
 
-/// What is wrong, and what helps.
+/// A message and its help.
 type Advice = (String, &'static str);
 
 const IMPORTS: &str =
@@ -25,7 +25,7 @@ const AND: &str = "`&&`, `||` and `!` are for truth values of the script; `&`, `
                    tensors: `(A > 0) & (A < 1)`";
 const SHAPE: &str = "lists have square brackets, also as shapes: `tensor([4, 5])`";
 
-/// What a syntax error at a position means if the text there is Python's.
+/// The message about a syntax error at a position if the text there is Python's.
 pub fn syntax(places: &Places, position: Position) -> Option<Advice> {
     let source = places.source(position)?;
     let text = &*source.text;
@@ -114,7 +114,7 @@ impl Place<'_> {
             .or_else(|| self.in_brackets(here, before))
     }
 
-    /// Advice on words that begin statements or stand between values.
+    /// Advice on the words of statements and operators.
     fn of_words(&self, here: &str, before: &str) -> Option<Advice> {
         let line: Vec<&str> = self.line().map(|k| self.word(Some(k))).collect();
         let first = line.first().copied().unwrap_or("");

@@ -80,6 +80,15 @@ impl Translator<'_> {
         let diagnostic = self.error("a tensor cannot be indexed with `[...]`");
         let name = self.places.word_before(self.position);
         let name = name.as_deref().unwrap_or("A");
+        if types.matches("Expr").count() + types.matches("tensor").count() > 1 {
+            return diagnostic
+                .note("an index is made of iterators and integers, not of elements")
+                .help(Some(format!(
+                    "a sum over all places takes the one that an element names: \
+                     `vsum(vselect(vindex(j), \"==\", B, {name}, 0, [(), [i], [j]]), [j])`, with a tensor \
+                     `B` of type i64"
+                )));
+        }
         diagnostic.help(Some(if self.places.is_assigned(self.position) {
             format!(
                 "`{name} = eq(value, [i, j])` assigns to all elements what `build` computes; \

@@ -20,6 +20,16 @@ pub(super) fn binary(op: BinaryOp, left: Expr, right: Expr) -> Result<Expr, Unfi
                 ));
                 Unfit::Other(error.help("convert the elements first: `vcast(x, \"i64\")`"))
             }
+            BinaryOp::Pow => {
+                let error = mistake(format!(
+                    "`{function}` takes floating-point numbers, and these elements are of type {elem}"
+                ));
+                Unfit::Elem(
+                    error.help(
+                        "`square(x)` is the square of integers, and `x * x * x` another power",
+                    ),
+                )
+            }
             _ => needs_float(function, elem),
         });
     }

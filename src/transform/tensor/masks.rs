@@ -43,8 +43,6 @@ use crate::{Error, Op, Param, Returns, Value, mistake};
 
 const LEFT: Param<Operand> = Param::new("left");
 const RIGHT: Param<Operand> = Param::new("right");
-const FIRST: Param<Expr> = Param::new("left");
-const SECOND: Param<Expr> = Param::new("right");
 const OPERAND: Param<Expr> = Param::new("operand");
 const CONDITION: Param<Expr> = Param::new("condition");
 const YES: Param<Operand> = Param::new("yes");
@@ -85,23 +83,23 @@ macro_rules! combination {
     ($name:literal, $yes:expr, $no:expr) => {
         Op {
             name: $name,
-            params: &[FIRST.any(), SECOND.any()],
+            params: &[LEFT.any(), RIGHT.any()],
             returns: Returns::Expr,
             file: include_str!("masks.rs"),
             call: |args| {
-                let (first, second) = (args.get(&FIRST)?, args.get(&SECOND)?);
-                check_mask(first).map_err(|error| error.at(&FIRST))?;
-                check_mask(second).map_err(|error| error.at(&SECOND))?;
-                chosen(first, $yes(second), $no(second)).map(Value::Expr)
+                let (left, right) = (args.get(&LEFT)?, args.get(&RIGHT)?);
+                let left = mask(left).map_err(|error| error.at(&LEFT))?;
+                mask(right).map_err(|error| error.at(&RIGHT))?;
+                chosen(left, $yes(right), $no(right)).map(Value::Expr)
             },
         }
     };
 }
 
 /// `left & right`.
-pub static AND: Op = combination!("&", Operand::Expr, |_| FALSE);
+pub static AND: Op = combination!("&", |right| right, |_| FALSE);
 /// `left | right`.
-pub static OR: Op = combination!("|", |_| TRUE, Operand::Expr);
+pub static OR: Op = combination!("|", |_| TRUE, |right| right);
 /// `!operand`.
 pub static NOT: Op = Op {
     name: "!",
@@ -109,8 +107,8 @@ pub static NOT: Op = Op {
     returns: Returns::Expr,
     file: include_str!("masks.rs"),
     call: |args| {
-        let operand = args.get(&OPERAND)?;
-        check_mask(operand).map_err(|error| error.at(&OPERAND))?;
+        let operand = mask(Operand::Expr(args.get(&OPERAND)?));
+        let operand = operand.map_err(|error| error.at(&OPERAND))?;
         chosen(operand, FALSE, TRUE).map(Value::Expr)
     },
 };
@@ -212,16 +210,17 @@ fn bit(expr: &Expr) -> Option<bool> {
     }
 }
 
-/// Checks that an expression is made of comparisons: its entries are 1 or 0.
-fn check_mask(expr: &Expr) -> Result<(), Error> {
-    if is_mask(expr) {
-        return Ok(());
-    }
-    let what = describe(expr);
-    Err(mistake(format!(
+/// An operand that is made of comparisons: its entries are 1 or 0.
+fn mask(operand: Operand<'_>) -> Result<&Expr, Error> {
+    let what = match operand {
+        Operand::Expr(expr) if is_mask(expr) => return Ok(expr),
+        Operand::Expr(expr) => describe(expr),
+        Operand::Number(number) => number.to_string(),
+    };
+    let error = mistake(format!(
         "{what} is not a comparison, and `&`, `|` and `!` combine comparisons"
-    ))
-    .help("compare it first: `(A > 0) & (x != 0)`; integers have no operations on bits"))
+    ));
+    Err(error.help("compare it first: `(A > 0) & (x != 0)`; integers have no operations on bits"))
 }
 
 fn is_mask(expr: &Expr) -> bool {

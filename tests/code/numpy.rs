@@ -1,0 +1,113 @@
+//! Small programs as NumPy users write them, and what NumPy computes: `numpy/programs.py` wrote
+//! `numpy/expected.txt`.
+
+use crate::data::run;
+use rayon::prelude::*;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/code/numpy")
+}
+
+/// The inputs that a script declares: names, extents, and whether they are integers.
+fn inputs(script: &str) -> Vec<(&str, Vec<usize>, bool)> {
+    let declaration = |line: &'_ str| -> Option<(usize, usize, Vec<usize>, bool)> {
+        let name = line.strip_prefix("let ")?.find(" = tensor([")?;
+        let inside = line.split_once("([")?.1.split_once(']')?.0;
+        let extents = inside.split(", ").map(|extent| extent.parse().unwrap());
+        Some((4, 4 + name, extents.collect(), line.contains("\"i64\"")))
+    };
+    let found = script.lines().filter_map(|line| {
+        let (start, end, extents, is_integer) = declaration(line)?;
+        Some((&line[start..end], extents, is_integer))
+    });
+    found.collect()
+}
+
+/// The script with the contents of its inputs, and a digest of the elements of `Y`.
+fn with_digest(script: &str, output: &str) -> String {
+    let mut text = script.to_owned();
+    for (k, (name, extents, is_integer)) in inputs(script).into_iter().enumerate() {
+        let names = &["a", "b", "c"][..extents.len()];
+        let place = names.iter().zip(&extents);
+        let place = place.fold("0".to_owned(), |flat, (name, extent)| {
+            format!("({flat}) * {extent} + {name}")
+        });
+        let value = format!("(7 * ({place}) + 13 * {k}) % 101");
+        let value = match is_integer {
+            true => format!("({value}) - 50"),
+            false => format!("({value}) / 101.0 - 0.5"),
+        };
+        text += &format!("init({name}, |{}| {value});\n", names.join(", "));
+    }
+    text + &format!(
+        "let k = 0; let all = 0.0; let weighted = 0.0; let least = 1e300; let most = -1e300;\n\
+         for x in run({output}).Y {{\n\
+         let x = x + 0.0; all += x; weighted += x * (k * 7 % 11 - 5); k += 1;\n\
+         least = min(least, x); most = max(most, x);\n\
+         }}\n\
+         print(`${{k}} ${{all}} ${{weighted}} ${{least}} ${{most}}`);\n"
+    )
+}
+
+fn numbers(text: &str) -> Vec<f64> {
+    text.split_whitespace()
+        .map(|word| word.parse().unwrap())
+        .collect()
+}
+
+fn check(name: &str, expected: &[f64]) {
+    let script = fs::read_to_string(directory().join(format!("{name}.rhai"))).unwrap();
+    for output in ["Y", "schedules::optimize(Y)"] {
+        let place = tempfile::tempdir().unwrap();
+        let printed = run(place.path(), &with_digest(&script, output));
+        let printed = printed.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let found = numbers(printed.lines().last().unwrap());
+        assert_eq!(found.len(), expected.len(), "{name}: {printed}");
+        for (found, expected) in found.iter().zip(expected) {
+            let allowed = 1e-9 * expected.abs().max(1.0);
+            let error = (found - expected).abs();
+            assert!(error <= allowed, "{name}: {found}, not {expected}");
+        }
+    }
+}
+
+#[test]
+fn small_programs_compute_what_numpy_computes() {
+    let expected = fs::read_to_string(directory().join("expected.txt")).unwrap();
+    let expected: Vec<(&str, Vec<f64>)> = expected
+        .lines()
+        .map(|line| line.split_once(' ').unwrap())
+        .map(|(name, rest)| (name, numbers(rest)))
+        .collect();
+    assert!(expected.len() >= 40);
+    let scripts = fs::read_dir(directory()).unwrap();
+    let is_script = |path: &PathBuf| path.extension().is_some_and(|e| e == "rhai");
+    let scripts = scripts.map(|entry| entry.unwrap().path()).filter(is_script);
+    assert_eq!(scripts.count(), expected.len());
+    expected
+        .par_iter()
+        .for_each(|(name, numbers)| check(name, numbers));
+}
+
+#[test]
+fn scripts_are_hardly_longer_than_those_of_numpy() {
+    let python = fs::read_to_string(directory().join("programs.py")).unwrap();
+    let functions = python.split("\n\n\ndef ").skip(1);
+    let mut known = 0;
+    for function in functions {
+        let name = function.split('(').next().unwrap();
+        let Ok(script) = fs::read_to_string(directory().join(format!("{name}.rhai"))) else {
+            continue;
+        };
+        known += 1;
+        let body = function.split("\n\n").next().unwrap();
+        let (own, python) = (script.lines().count(), body.lines().count());
+        assert!(
+            own <= python + 2,
+            "{name}: {own} lines, and {python} in Python"
+        );
+    }
+    assert!(known >= 40);
+}

@@ -1,0 +1,246 @@
+"""Forty small programs as NumPy users write them. `python programs.py` writes `expected.txt`.
+
+Each function has a script of its name beside it. Arguments are inputs: tensor number k holds
+((7*x + 13*k) % 101) / 101 - 0.5 at flat index x, or (7*x + 13*k) % 101 - 50 if it has integers.
+"""
+
+import inspect
+import math
+
+import numpy as np
+
+
+class Input:
+    def __init__(self, *shape, dtype=np.float64):
+        self.shape, self.dtype = shape, dtype
+
+    def values(self, k):
+        x = np.arange(math.prod(self.shape), dtype=np.int64)
+        n = (7 * x + 13 * k) % 101
+        values = n / 101.0 - 0.5 if np.issubdtype(self.dtype, np.floating) else n - 50
+        return values.astype(self.dtype).reshape(self.shape)
+
+
+f64 = Input
+
+
+def i64(*shape):
+    return Input(*shape, dtype=np.int64)
+
+
+erf = np.vectorize(math.erf)
+
+
+def sigmoid(X=f64(30, 17)):
+    return 1 / (1 + np.exp(-X))
+
+
+def softmax(X=f64(30, 17)):
+    e = np.exp(X - X.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def log_softmax(X=f64(30, 17)):
+    s = X - X.max(axis=1, keepdims=True)
+    return s - np.log(np.exp(s).sum(axis=1, keepdims=True))
+
+
+def layer_norm(X=f64(30, 17), g=f64(17), b=f64(17)):
+    c = X - X.mean(axis=-1, keepdims=True)
+    v = (c * c).mean(axis=-1, keepdims=True)
+    return c / np.sqrt(v + 1e-5) * g + b
+
+
+def rms_norm(X=f64(30, 17), g=f64(17)):
+    return X / np.sqrt((X * X).mean(axis=-1, keepdims=True) + 1e-6) * g
+
+
+def gelu(X=f64(30, 17)):
+    return 0.5 * X * (1 + erf(X / np.sqrt(2)))
+
+
+def gelu_tanh(X=f64(30, 17)):
+    return 0.5 * X * (1 + np.tanh(0.7978845608 * (X + 0.044715 * X**3)))
+
+
+def silu(X=f64(30, 17)):
+    return X / (1 + np.exp(-X))
+
+
+def relu6(X=f64(30, 17)):
+    return np.clip(8 * X, 0, 6)
+
+
+def leaky_relu(X=f64(30, 17)):
+    return np.where(X > 0, X, 0.01 * X)
+
+
+def dense_relu(X=f64(12, 17), W=f64(17, 9), b=f64(9)):
+    return np.maximum(X @ W + b, 0)
+
+
+def mse_loss(P=f64(40, 5), T=f64(40, 5)):
+    return ((P - T) ** 2).mean()
+
+
+def huber_loss(P=f64(40, 5), T=f64(40, 5)):
+    r = np.abs(P - T)
+    return np.where(r < 0.3, 0.5 * r * r, 0.3 * (r - 0.15)).mean()
+
+
+def cross_entropy(X=f64(40, 5), T=f64(40, 5)):
+    s = X - np.log(np.exp(X).sum(axis=1, keepdims=True))
+    return -(T * s).sum() / 40
+
+
+def hinge_loss(P=f64(100), T=f64(100)):
+    return np.maximum(1 - np.sign(T) * P, 0).mean()
+
+
+def cosine_similarity(A=f64(12, 17), B=f64(9, 17)):
+    a = A / np.sqrt((A * A).sum(axis=1, keepdims=True))
+    b = B / np.sqrt((B * B).sum(axis=1, keepdims=True))
+    return a @ b.T
+
+
+def attention(Q=f64(12, 8), K=f64(15, 8), V=f64(15, 6)):
+    S = Q @ K.T / np.sqrt(8)
+    e = np.exp(S - S.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True) @ V
+
+
+def batched_attention_scores(Q=f64(3, 12, 8), K=f64(3, 15, 8)):
+    return np.einsum("bik,bjk->bij", Q, K) * 0.35
+
+
+def normalized_columns(X=f64(30, 17)):
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def covariance(X=f64(30, 17)):
+    c = X - X.mean(axis=0)
+    return c.T @ c / 29
+
+
+def power_iteration_step(A=f64(17, 17), x=f64(17)):
+    y = A @ x
+    return y / np.linalg.norm(y)
+
+
+def distances(X=f64(30, 4), C=f64(6, 4)):
+    return ((X[:, None, :] - C[None, :, :]) ** 2).sum(axis=2)
+
+
+def nearest_centroid_distance(X=f64(30, 4), C=f64(6, 4)):
+    d = ((X[:, None, :] - C[None, :, :]) ** 2).sum(axis=2)
+    return d.min(axis=1)
+
+
+def nearest_centroid(X=f64(30, 4), C=f64(6, 4)):
+    d = ((X[:, None, :] - C[None, :, :]) ** 2).sum(axis=2)
+    return d.argmin(axis=1)
+
+
+def max_pool(X=f64(12, 16)):
+    return X.reshape(6, 2, 8, 2).max(axis=(1, 3))
+
+
+def mean_pool(X=f64(12, 16)):
+    return X.reshape(6, 2, 8, 2).mean(axis=(1, 3))
+
+
+def upsample_nearest(X=f64(6, 7)):
+    return np.repeat(np.repeat(X, 2, axis=0), 2, axis=1)
+
+
+def first_differences(x=f64(100)):
+    return x[1:] - x[:-1]
+
+
+def second_differences(x=f64(100)):
+    return x[2:] - 2 * x[1:-1] + x[:-2]
+
+
+def laplacian(U=f64(20, 30)):
+    return U[:-2, 1:-1] + U[2:, 1:-1] + U[1:-1, :-2] + U[1:-1, 2:] - 4 * U[1:-1, 1:-1]
+
+
+def moving_average(x=f64(100)):
+    return sum(x[k : 96 + k] for k in range(5)) / 5
+
+
+def sobel(U=f64(20, 30)):
+    x = U[:-2, 2:] + 2 * U[1:-1, 2:] + U[2:, 2:] - U[:-2, :-2] - 2 * U[1:-1, :-2] - U[2:, :-2]
+    return np.abs(x)
+
+
+def life_step(S=f64(20, 30)):
+    A = np.where(S > 0, 1.0, 0.0)
+    n = sum(A[i : 18 + i, j : 28 + j] for i in range(3) for j in range(3)) - A[1:-1, 1:-1]
+    return np.where((n == 3) | ((n == 2) & (A[1:-1, 1:-1] == 1)), 1.0, 0.0)
+
+
+def mandelbrot_step(x=f64(20, 30), y=f64(20, 30), cx=f64(20, 30)):
+    return np.where(x * x + y * y < 4, x * x - y * y + cx, x)
+
+
+def prefix_sums(x=f64(40)):
+    return np.cumsum(x)
+
+
+def outer_sum(x=f64(12), y=f64(17)):
+    return x[:, None] + y[None, :]
+
+
+def polynomial(x=f64(100), c=f64(4)):
+    return c[0] + x * (c[1] + x * (c[2] + x * c[3]))
+
+
+def gaussian_kernel(X=f64(12, 4), Y=f64(9, 4)):
+    d = ((X[:, None, :] - Y[None, :, :]) ** 2).sum(axis=2)
+    return np.exp(-d / 0.5)
+
+
+def quantize(X=f64(30, 17)):
+    return np.clip(np.round(X / 0.05), -8, 7) * 0.05
+
+
+def fractional_part(X=f64(30, 17)):
+    return 10 * X - np.floor(10 * X)
+
+
+def count_in_range(X=f64(30, 17)):
+    return ((X > -0.2) & (X < 0.2)).sum(axis=0)
+
+
+def masked_mean(X=f64(30, 17)):
+    m = np.where(X > 0, 1.0, 0.0)
+    return (X * m).sum(axis=1) / m.sum(axis=1)
+
+
+def trace_of_product(A=f64(12, 17), B=f64(17, 12)):
+    return np.trace(A @ B)
+
+
+def column_maxima(K=i64(30, 17)):
+    return K.max(axis=0) - K.min(axis=0)
+
+
+def residual_norm(A=f64(12, 9), x=f64(9), b=f64(12)):
+    return np.sqrt(((A @ x - b) ** 2).sum())
+
+
+def digest(result):
+    flat = np.asarray(result, dtype=np.float64).ravel()
+    weights = np.arange(flat.size) * 7 % 11 - 5
+    return [flat.size, flat.sum(), (flat * weights).sum(), flat.min(), flat.max()]
+
+
+if __name__ == "__main__":
+    with open("expected.txt", "w") as file:
+        for name, program in list(globals().items()):
+            if not inspect.isfunction(program) or name in ("i64", "digest"):
+                continue
+            inputs = [p.default for p in inspect.signature(program).parameters.values()]
+            result = program(*[given.values(k) for k, given in enumerate(inputs)])
+            print(name, *(repr(float(number)) for number in digest(result)), file=file)
