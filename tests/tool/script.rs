@@ -700,22 +700,27 @@ fn a_variant_has_the_name_of_the_callers_variable() {
 
 #[test]
 fn comparisons_of_tensors_say_what_to_write() {
-    for (comparison, help) in [
-        ("A > 0", r#"`vselect(A, ">", 0, 1, 0)`"#),
-        ("0.5 <= A", r#"`vselect(0.5, "<=", A, 1, 0)`"#),
-        ("A == 2 * A", r#"`vselect(A, "==", …, 1, 0)`"#),
-        ("A != B", r#"`vselect(A, "!=", B, 1, 0)`"#),
-        ("B == 0", r#"`vselect(B, "==", 0, 1, 0)`"#),
-        ("vat(A, [i, j]) < B", r#"`vselect(A[i][j], "<", B, 1, 0)`"#),
+    let readings = "has two readings";
+    let truth = "must be a truth value";
+    for (comparison, what, help) in [
+        ("A > 0", truth, "`where(A > 0, a, b)`"),
+        ("B == 0", truth, "`where(A > 0, a, b)`"),
+        ("A == 2 * A", readings, r#"`vselect(A, "==", …, 1, 0)`"#),
+        ("A != B", readings, r#"`vselect(A, "!=", B, 1, 0)`"#),
+        ("A != B", readings, "`equal(A, B)`"),
     ] {
         let script = format!(
             "let A = tensor([4, 5]); let B = eq(A + 1, [i, j] -> [i, j]); if {comparison} {{}}"
         );
         let error = error(&script);
         let text = error.render(false);
-        assert!(text.contains("does not compare"), "{text}");
+        assert!(text.contains(what), "{text}");
         assert!(text.contains(help), "{comparison}: {text}");
     }
+    let script = "let A = tensor([4]); print(A > 0); print(0.5 <= A); print(vat(A, [i]) == 1);";
+    let expected = "f64 A[4]\n[_1] -> select(A[_1] > 0, 1, 0)\nf64 A[4]\n\
+                    [_1] -> select(0.5 <= A[_1], 1, 0)\nf64 A[4]\nselect(A[i] == 1, 1, 0)\n";
+    assert_eq!(printed(script), expected);
     // Whether a variable holds anything, and texts and nests, are still compared.
     let script = "let A = tensor([4]); print(A == ()); print(`${A}` == `${A}`);
                   let C = eq(A, [i] -> [i]); let n = build(C); print(n == n);";
@@ -843,13 +848,28 @@ fn variables_that_may_be_meant_as_iterators_are_named() {
 fn one_list_of_iterators_is_proposed_twice_where_the_value_has_none() {
     let tensors = "let q = tensor([9]); let m = tensor([4, 5]);";
     for (script, expected) in [
-        ("eq(q * 2 + 1, [i])", "`[i] -> [i]`"),
-        ("eq(q, [x])", "`[x] -> [x]`"),
-        ("tanh(m, [r, c])", "`[r, c] -> [r, c]`"),
-        ("cast(m, \"f32\", [r, c])", "`[r, c] -> [r, c]`"),
+        ("eq(q * 2 + 1, [i + 1])", "`[i] -> [i + 1]`"),
+        ("eq(m, [j, i])", "`[i, j] -> [j, i]`"),
+        ("tanh(m, [i2, i1])", "`[i1, i2] -> [i2, i1]`"),
+        ("cast(m, \"f32\", [j, i])", "`[j, i] -> [j, i]`"),
+        ("eq(m, [i, i])", "`[i, i] -> [i, i]`"),
     ] {
         let text = error(&format!("{tensors} let z = {script};")).render(false);
         assert!(text.contains(expected), "{script}: {text}");
+    }
+    // Other lists have one reading.
+    for (one, both) in [
+        ("eq(q * 2 + 1, [i])", "eq(q * 2 + 1, [i] -> [i])"),
+        ("tanh(m, [r, c])", "tanh(m, [r, c] -> [r, c])"),
+        (
+            "cast(m, \"f32\", [i, j])",
+            "cast(m, \"f32\", [i, j] -> [i, j])",
+        ),
+    ] {
+        let script = format!("{tensors} let z = {one}; print(z); z = {both}; print(z);");
+        let text = printed(&script);
+        let (first, second) = text.split_at(text.len() / 2);
+        assert_eq!(first, second, "{one}");
     }
 }
 

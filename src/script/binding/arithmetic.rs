@@ -5,7 +5,7 @@ use crate::binding::state::Shared;
 use crate::ir::{Affine, Expr, Name, Nest};
 use crate::messages::fail::Failure;
 use crate::values::{self, Index, RawArrow, describe, printed, show};
-use rhai::{Array, Dynamic, Engine, EvalAltResult, NativeCallContext};
+use rhai::{Array, Dynamic, Engine, EvalAltResult, ImmutableString, NativeCallContext};
 
 /// Registers the types, their arithmetic and how they print.
 pub fn register(engine: &mut Engine, shared: &Shared) {
@@ -26,15 +26,13 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
         })
         .register_fn("to_string", |x: &mut Nest| printed(x))
         .register_fn("to_debug", |x: &mut Nest| show(&Dynamic::from(x.clone())))
-        .register_fn("print", |list: &mut Array| {
-            let value = Dynamic::from_array(list.clone());
-            let nests = values::nests(&value);
-            let nests: Vec<String> = nests.iter().map(printed).collect();
+        .register_fn("print", |c: NativeCallContext, list: &mut Array| {
+            let nests = values::nests(&Dynamic::from_array(list.clone()));
             if nests.is_empty() {
-                show(&value)
-            } else {
-                nests.join("\n")
+                return c.call_native_fn::<ImmutableString>("to_string", (list.clone(),));
             }
+            let nests: Vec<String> = nests.iter().map(printed).collect();
+            Ok(nests.join("\n").into())
         })
         .register_fn("==", |a: Nest, b: Nest| a == b)
         .register_fn("!=", |a: Nest, b: Nest| a != b)

@@ -19,8 +19,8 @@
 //!
 //! `eq(value, I0 -> I1, extents?, elsewhere?)`: `I0` indexes the value, and `I1` the target. If the
 //! value has iterators, `I0` is left out, as in `eq(value, [j, i])` or `() -> [j, i]`. If it has none,
-//! `eq(value, [i, j])` is `eq(value, [i, j] -> [i, j])`; a list in another order than that of the
-//! alphabet needs both sides. The target
+//! `eq(value, [i, j])` is `eq(value, [i, j] -> [i, j])`. Neighboring letters in another order, such as
+//! `[j, i]`, may mean a transposition, and need both sides. The target
 //! takes the name of the variable that the assignment is bound to, or the name in `@name:`. If that
 //! variable holds a tensor, its shape is kept and must fit. Otherwise the target has the extents
 //! given. By default they are the least extents that its indices fit in: a tensor ends with the
@@ -233,17 +233,42 @@ fn lacks_list(value: &Expr, arrow: &Arrow) -> bool {
     is_missing && arrow.to.len() == rank(value)
 }
 
-/// The arrow, where a list alone can only mean the same list on both sides: distinct iterators in
-/// alphabetical order. Another order may mean a transposition, as in `einsum`.
+/// The arrow, where a list alone can only mean the same list on both sides: distinct iterators.
+/// Neighbors in another order, such as `[j, i]`, may mean a transposition.
 pub(super) fn both_sides(value: &Expr, arrow: &Arrow) -> Arrow {
     let names: Option<Vec<&Name>> = arrow.to.iter().map(Affine::as_iterator).collect();
-    let is_sorted = names.is_some_and(|names| names.is_sorted_by(|a, b| a < b));
-    let from = match is_sorted && lacks_list(value, arrow) {
+    let has_one_reading = names.is_some_and(|names| {
+        let mut sorted = names.clone();
+        sorted.sort_unstable();
+        let is_distinct = sorted.windows(2).all(|pair| pair[0] != pair[1]);
+        let is_run = sorted.windows(2).all(|pair| is_next(pair[0], pair[1]));
+        is_distinct && (names == sorted || !is_run)
+    });
+    let from = match has_one_reading && lacks_list(value, arrow) {
         true => vec![Some(arrow.to.clone())],
         false => arrow.from.clone(),
     };
     let to = arrow.to.clone();
     Arrow { from, to }
+}
+
+/// Whether a name follows another one, as `j` follows `i`, and `i2` follows `i1`.
+fn is_next(name: &Name, next: &Name) -> bool {
+    let (name, next) = (name.as_str(), next.as_str());
+    if let ([a], [b]) = (name.as_bytes(), next.as_bytes()) {
+        return a + 1 == *b;
+    }
+    let parts = |text: &str| {
+        let letters = text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        Some((
+            text[..letters].to_owned(),
+            text[letters..].parse::<u64>().ok()?,
+        ))
+    };
+    let (Some((base, number)), Some((other, last))) = (parts(name), parts(next)) else {
+        return false;
+    };
+    base == other && number.checked_add(1) == Some(last)
 }
 
 /// The assignment of `value` to a tensor named □.

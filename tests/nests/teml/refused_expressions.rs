@@ -97,7 +97,7 @@ fn operand_cases() -> Vec<Case> {
         .at(1),
         Case::new(
             &EQ,
-            vec![expr(&product), Arg::Arrow(arrow([], "i j"))],
+            vec![expr(&product), Arg::Arrow(arrow([], "j i"))],
             missing("`[_1, _2] -> sum(_3: A[_1][_3] * B[_3][_2])`", 2),
         )
         .at(0),

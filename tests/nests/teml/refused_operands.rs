@@ -11,6 +11,7 @@ use teml::transform::tensor::declare;
 use teml::transform::tensor::entrywise::{OPPOSITE, PLUS};
 use teml::transform::tensor::eq::EQ;
 use teml::transform::tensor::function::{EXP, RELU};
+use teml::transform::tensor::masks::AND;
 use teml::transform::tensor::select::{SELECT, VSELECT};
 use teml::transform::tensor::vat::vat;
 use teml::transform::tensor::vfunction::{VEXP, VNEG};
@@ -90,6 +91,7 @@ fn number_cases() -> Vec<Case> {
 
 fn function_cases() -> Vec<Case> {
     let (n, x) = (integers(), tensor("x", &[5]));
+    let a = tensor("A", &[4, 5]);
     let needs_float = |function| {
         format!(
             "`{function}` takes floating-point numbers, and these elements are of type {}",
@@ -168,8 +170,8 @@ fn function_cases() -> Vec<Case> {
         .at(0),
         Case::new(
             &CAST,
-            vec![expr(&x), Arg::Elem(Elem::F32), Arg::Arrow(arrow([], "i"))],
-            missing(1),
+            vec![expr(&a), Arg::Elem(Elem::F32), Arg::Arrow(arrow([], "j i"))],
+            "A has no iterators yet, and none are given for its 2 dimensions".to_owned(),
         )
         .at(0),
         Case::new(
@@ -214,7 +216,7 @@ fn function_cases() -> Vec<Case> {
             },
         )
         .at(5),
-        Case::new(&SELECT, vec![expr(&x)], "`iterators` is missing").at(5),
+        Case::new(&SELECT, vec![expr(&x)], "`comparison` is missing").at(1),
     ]
 }
 
@@ -224,10 +226,11 @@ fn operator_cases() -> Vec<Case> {
         tensor("B", &[5, 4]),
         tensor("x", &[5]),
     );
+    let y = tensor("y", &[4]);
     let differ = |left: &str, left_shape: &[u64], right: &str, right_shape: &[u64]| {
         let shape = |extents: &[u64]| Shape::of_extents(extents.iter().copied());
         format!(
-            "{left} has the shape {} and {right} {}, and entries are paired",
+            "{left} has the shape {} and {right} {}: from the last dimension on, extents are equal or 1",
             shape(left_shape),
             shape(right_shape)
         )
@@ -242,9 +245,15 @@ fn operator_cases() -> Vec<Case> {
         ),
         Case::new(
             &PLUS,
-            vec![expr(&a), expr(&x)],
-            differ("A", &[4, 5], "x", &[5]),
+            vec![expr(&a), expr(&y)],
+            differ("A", &[4, 5], "y", &[4]),
         ),
+        Case::new(
+            &AND,
+            vec![expr(&a), expr(&a)],
+            "A is not a comparison, and `&`, `|` and `!` combine comparisons".to_owned(),
+        )
+        .at(0),
         Case::new(&PLUS, vec![expr(&at), expr(&a)], one_side.clone()).at(1),
         Case::new(&PLUS, vec![expr(&a), expr(&at)], one_side).at(0),
         Case::new(
@@ -298,6 +307,16 @@ fn reduction_cases() -> Vec<Case> {
         Case::new(&VMAX, vec![expr(&squares), Arg::Iters(list("k"))], not_free).at(1),
         Case::new(&VSUM, vec![expr(&a), Arg::Iters(vec![])], nothing("A", 2)).at(1),
         Case::new(&VSUM, vec![expr(&scalar)], nothing("s", 0)).at(0),
+        Case::new(
+            &VSUM,
+            vec![
+                expr(&squares),
+                Arg::Iters(list("j")),
+                Arg::Options(vec![("keep".to_owned(), Arg::Int(1))]),
+            ],
+            "`A[i][j] * A[i][j]` carries iterators, and has no dimensions to keep".to_owned(),
+        )
+        .at(2),
         Case::new(&VSUM, vec![expr(&shifted), Arg::Iters(list("i"))], cut).at(1),
         Case::new(&EQ, vec![expr(&sum), Arg::Arrow(arrow(["ε"], "i"))], window).at(1),
     ]

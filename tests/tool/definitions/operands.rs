@@ -202,11 +202,13 @@ fn virtual_operations_need_no_iterators() {
     for (call, expected) in [
         (
             "vadd(A, B)",
-            "vadd: A has the shape [2, 3] and B [3, 4], and entries are paired",
+            "vadd: A has the shape [2, 3] and B [3, 4]: from the last dimension on, extents are \
+             equal or 1",
         ),
         (
             "vselect(A, \"<\", 0, 1, C)",
-            "vselect: A has the shape [2, 3] and C [4, 2], and entries are paired",
+            "vselect: A has the shape [2, 3] and C [4, 2]: from the last dimension on, extents are \
+             equal or 1",
         ),
         (
             "vadd(A, vat(A, [i, j]))",

@@ -30,17 +30,7 @@ pub(super) fn word(word: &str, rest: &str) -> Option<Wrong> {
         "double" | "float" | "int" | "long" => {
             "element types are f64, f32, i32 and i64: `local f64 t`"
         }
-        "floor" if calls => {
-            "conversions to integers truncate: `f64(i64(x))` is the floor of x >= 0, and \
-             `select(x < f64(i64(x)), f64(i64(x)) - 1, f64(i64(x)))` that of any x"
-        }
-        "ceil" if calls => {
-            "conversions to integers truncate: \
-             `select(x > f64(i64(x)), f64(i64(x)) + 1, f64(i64(x)))` is the least integer from x on"
-        }
-        "round" | "rint" | "nearbyint" if calls => {
-            "conversions to integers truncate: `f64(i64(x + 0.5))` rounds x >= 0"
-        }
+        "rint" | "nearbyint" if calls => "the nearest whole number is `round(x)`",
         "trunc" if calls => "conversions to integers truncate: `f64(i64(x))`",
         "fabs" if calls => "the absolute value is `abs(x)`",
         "fmin" | "minimum" if calls => "the lesser of two values is `min(x, y)`",
