@@ -18,6 +18,7 @@ use crate::library::Library;
 use crate::machine::Machine;
 use crate::messages::errors::{self, ScriptError};
 use crate::messages::fail;
+use crate::messages::habits;
 use crate::modules;
 use crate::reader::dropped::Last;
 use crate::reader::rewrite::Kind;
@@ -377,6 +378,9 @@ impl Session {
             &is_declared,
             Kind::Script(last),
         );
+        if let Some(warning) = habits::floor_division(name, text) {
+            state.warn(rhai::Position::NONE, warning);
+        }
         drop(state);
         let Some(compiled) = compiled else {
             let failure = fail::Failure::new(format!("{name} has too many lines"));

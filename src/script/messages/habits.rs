@@ -1,5 +1,6 @@
 //! Python's words and marks: what a script writes in their place, with an example.
 
+use crate::diag::{Diagnostic, Span};
 use crate::reader::lex::{self, TokenKind, Tokens};
 use crate::reader::places::Places;
 use rhai::Position;
@@ -167,6 +168,45 @@ impl Place<'_> {
             _ => return None,
         })
     }
+}
+
+/// The warning about a comment that reads as the divisor of the value before it: `K // 2;`.
+pub fn floor_division(name: &str, text: &str) -> Option<Diagnostic> {
+    let scanned = lex::scan(text);
+    let range = (0..scanned.tokens.len()).find_map(|k| commented_divisor(text, &scanned, k))?;
+    let source = name.into();
+    let warning = Diagnostic::warning("`//` starts a comment: nothing is divided");
+    let help = "`/` divides, and truncates quotients of integers: `K / 2`";
+    let warning = warning.at(Some(Span { source, range }), "");
+    Some(warning.help(Some(help.to_owned())))
+}
+
+/// The comment behind a value on its line, if it is an expression that ends the statement.
+fn commented_divisor(text: &str, scanned: &Tokens, k: usize) -> Option<std::ops::Range<usize>> {
+    let token = &scanned.tokens[k];
+    let word = scanned.text(text, k);
+    let is_value = match token.kind {
+        TokenKind::Word => !lex::is_keyword(word),
+        TokenKind::Number => true,
+        _ => matches!(word, ")" | "]"),
+    };
+    let rest = text[token.range.end..].lines().next()?;
+    let gap = rest.len() - rest.trim_start().len();
+    let comment = rest.trim_start().strip_prefix("//")?;
+    let inside = lex::scan(comment);
+    let count = inside.tokens.len();
+    let is_operand = |k: usize| {
+        matches!(inside.tokens[k].kind, TokenKind::Word | TokenKind::Number)
+            || inside.text(comment, k) == "("
+    };
+    let is_prose = (1..count).any(|k| {
+        let is_name =
+            |k: usize| matches!(inside.tokens[k].kind, TokenKind::Word | TokenKind::Number);
+        is_name(k - 1) && is_name(k)
+    });
+    let ends = count > 1 && inside.text(comment, count - 1) == ";";
+    let start = token.range.end + gap;
+    (is_value && ends && !is_prose && is_operand(0)).then(|| start..start + 2)
 }
 
 /// Python's names of values, and what a script has.

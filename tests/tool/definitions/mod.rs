@@ -1,6 +1,7 @@
 //! Definitions have their obvious meaning, or are refused: variables beside iterators, ranges,
 //! omitted lists, unused results.
 
+mod broadcast;
 mod captured;
 mod carried;
 mod forms;
