@@ -39,16 +39,17 @@ fn with_digest(script: &str, output: &str) -> String {
             true => format!("({value}) - 50"),
             false => format!("({value}) / 101.0 - 0.5"),
         };
-        text += &format!("init({name}, |{}| {value});\n", names.join(", "));
+        text.push_str(&format!("init({name}, |{}| {value});\n", names.join(", ")));
     }
-    text + &format!(
+    text.push_str(&format!(
         "let k = 0; let all = 0.0; let weighted = 0.0; let least = 1e300; let most = -1e300;\n\
          for x in run({output}).Y {{\n\
          let x = x + 0.0; all += x; weighted += x * (k * 7 % 11 - 5); k += 1;\n\
          least = min(least, x); most = max(most, x);\n\
          }}\n\
          print(`${{k}} ${{all}} ${{weighted}} ${{least}} ${{most}}`);\n"
-    )
+    ));
+    text
 }
 
 fn numbers(text: &str) -> Vec<f64> {

@@ -122,7 +122,7 @@ pub fn ranges() -> Vec<Case> {
             .to_string(),
         ),
         eq(&rows, "i j", domain([("k", up_to("i", 1))]), no_iterator).at(4),
-        reduce(&VSUM, "j", domain([("i", up_to("j", 1))]), not_reduced).at(2),
+        reduce(&VSUM, "j", domain([("i", up_to("j", 1))]), not_reduced).at(3),
         reduce(&VMEAN, "j", domain([("j", up_to("i", 1))]), no_mean),
     ]
 }
