@@ -185,12 +185,13 @@ impl Translator<'_> {
             let optional = parameters.iter().filter(|p| p.ends_with('?')).count();
             counts.extend(parameters.len() - optional..=parameters.len());
         }
-        if counts.contains(&given.len()) {
+        let habit = habits::function(name);
+        if counts.contains(&given.len()) || habit.is_some() {
             return error(format!(
                 "`{name}` cannot be applied to {}",
                 given.join(" and ")
             ))
-            .help(habits::function(name).map(str::to_owned));
+            .help(habit.map(str::to_owned));
         }
         let least = counts.iter().copied().min().unwrap_or(0);
         let most = counts.iter().copied().max().unwrap_or(0);
@@ -200,10 +201,7 @@ impl Translator<'_> {
             format!("{least} to {most} arguments")
         };
         let message = format!("{name} takes {takes}, but {} given", were(given.len()));
-        match habits::function(name) {
-            Some(help) => error(message).help(Some(help.to_owned())),
-            None => error(message).note(format!("signature: {}", signatures.join(", "))),
-        }
+        error(message).note(format!("signature: {}", signatures.join(", ")))
     }
 
     pub fn property(&self, message: &str) -> Diagnostic {

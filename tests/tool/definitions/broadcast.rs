@@ -107,10 +107,10 @@ fn virtual_tensors_are_stored_under_the_names_of_their_variables() {
     let expected = "true\nf64 Y[4], A[4]\nfor i in 0..4\n  Y[i] = 2 * A[i] + 1\n\
                     f64 t[4], A[4]\nfor i in 0..4\n  t[i] = 3 * A[i]\n";
     assert_eq!(printed(script).replace("i1", "i"), expected);
-    // What it reads keeps its name.
+    // A tensor that it reads keeps its name.
     let script = "let A = tensor([4]); A = 2 * A; print(build(A));";
     assert!(
-        printed(script).contains("A_2[i] = 2 * A[i]"),
+        printed(script).contains("A_2[i1] = 2 * A[i1]"),
         "{}",
         printed(script)
     );
