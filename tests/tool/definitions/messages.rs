@@ -39,6 +39,26 @@ fn what_a_strict_sum_costs_is_said_once() {
                     `reductions(\"reassoc\")` allows partial sums, as rfactor and \
                     schedules::reduction make them";
     assert_eq!((code, lines), (0, vec![expected]));
+    // A loop over neighbors, or a tensor for the sums, helps without another order.
+    for (script, advice) in [
+        (
+            "let A = tensor([20, 30]); let B = tensor([30, 40]); compare(build(matmul(A, B)));",
+            "`interchange(\"i2\", \"i3\")` and `vectorize(\"i2\")` compute neighboring elements",
+        ),
+        (
+            "let A = tensor([20, 30]); let B = tensor([30, 40]); let b = tensor([40]);
+             compare(build(veinsum(\"ik,kj->ij\", A, B) / b + 1));",
+            "its own tensor for the sum",
+        ),
+        (
+            "let A = tensor([20, 30]); let x = tensor([30]); compare(build(matmul(A, x)));",
+            "`reductions(\"reassoc\")` allows partial sums",
+        ),
+    ] {
+        let (code, out, errors) = teml(&["run"], script);
+        assert_eq!(code, 0, "{errors}");
+        assert!(out.contains("order: ") && out.contains(advice), "{out}");
+    }
     // Vectors run over elements of the result here, and integers may be summed in any order.
     for other in [
         "let A = tensor([50, 60]); let y = eq(vsum(vat(A, [i, j]), [i]), [j]);
