@@ -374,10 +374,10 @@ impl Translator<'_> {
 
     fn mismatch(&self, wanted: &str, given: &str) -> Diagnostic {
         let (wanted, given) = (values::type_in_words(wanted), values::type_in_words(given));
-        let help = (wanted == "a truth value" && given == "a tensor").then(|| {
-            "`where(A > 0, a, b)` chooses for each element; `&`, `|` and `!` combine comparisons of \
-             tensors, and `equal(a, b)` gives a truth value"
-        });
+        let choose = "`where(A > 0, a, b)` chooses for each element; `&`, `|` and `!` combine comparisons \
+                      of tensors, and `equal(a, b)` gives a truth value";
+        let is_condition = wanted == "a truth value" && given == "a tensor";
+        let help = is_condition.then_some(choose);
         self.error(format!("this must be {wanted}, but it is {given}"))
             .help(help.map(str::to_owned))
     }
