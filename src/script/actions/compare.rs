@@ -219,7 +219,11 @@ fn not_run(variants: &[Variant]) -> Array {
 fn given(call: &Call) -> usize {
     let last = call.count().saturating_sub(1);
     let has_options = call.value(last).is_some_and(|value| value.is_map());
-    if has_options && last > 0 { last } else { call.count() }
+    if has_options && last > 0 {
+        last
+    } else {
+        call.count()
+    }
 }
 
 /// The variants in the first argument of a call.
