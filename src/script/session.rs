@@ -378,8 +378,16 @@ impl Session {
             &is_declared,
             Kind::Script(last),
         );
-        if let Some(warning) = habits::floor_division(name, text) {
-            state.warn(rhai::Position::NONE, warning);
+        let warnings = [
+            habits::floor_division(name, text),
+            habits::lost_fraction(name, text),
+        ];
+        for (k, warning) in warnings.into_iter().flatten().enumerate() {
+            // Warnings about the whole text come first.
+            state.warn(
+                rhai::Position::new(1, u16::try_from(k).unwrap_or(0)),
+                warning,
+            );
         }
         drop(state);
         let Some(compiled) = compiled else {

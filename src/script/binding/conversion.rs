@@ -138,7 +138,10 @@ pub fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
         Kind::Extents => {
             let expected = "a list of extents such as `[250, 250]`";
             let list: Array = call.get(k, expected).map_err(|failure| match call.int(k) {
-                Ok(n) => failure.help(format!("a tensor with one dimension has the shape `[{n}]`")),
+                Ok(n) => failure.help(match call.int(k + 1) {
+                    Ok(m) => format!("a tensor with two dimensions has the shape `[{n}, {m}]`"),
+                    Err(_) => format!("a tensor with one dimension has the shape `[{n}]`"),
+                }),
                 Err(_) => failure,
             })?;
             let extent = |item: &Dynamic| {

@@ -54,6 +54,11 @@ impl Place<'_> {
         self.at.checked_sub(1)
     }
 
+    fn next(&self) -> &str {
+        let next = self.at + 1;
+        self.word(Some(next).filter(|k| *k < self.scanned.tokens.len()))
+    }
+
     /// The tokens of the statement up to the one at fault, as far as it is on one line.
     fn line(&self) -> std::ops::RangeInclusive<usize> {
         let last = self.at.min(self.scanned.tokens.len().saturating_sub(1));
@@ -107,6 +112,13 @@ impl Place<'_> {
             let help = "strings have double quotes: `tensor([4, 5], \"f32\")`";
             return Some((format!("`{here}` is not a single character"), help));
         }
+        if here == "?" {
+            return Some((not("?"), WHERE));
+        }
+        if here == "+" && self.next().starts_with('+') {
+            let help = "a variable is increased by `n += 1`";
+            return Some(("`++` means nothing here".to_owned(), help));
+        }
         if here.starts_with('"') && before == "f" {
             let help = "values are put into a string in backticks: `n = ${n}`";
             return Some(("a string has no prefix".to_owned(), help));
@@ -135,6 +147,16 @@ impl Place<'_> {
                 not("elif"),
                 "another condition is `else if`: `if n > 4 { 1 } else if n > 2 { 2 } else { 3 }`",
             ),
+            ("assert", ..) => (
+                not("assert"),
+                "a script ends itself by `throw`: `if n != 4 { throw \"n must be 4\"; }`",
+            ),
+            ("raise", ..) => (not("raise"), "an error is thrown: `throw \"n must be 4\"`"),
+            ("let", ",", _) if line.len() == 3 => (
+                "one variable is declared at a time".to_owned(),
+                "`let a = 1; let b = 2;` declares two",
+            ),
+            (_, "is", _) => (not("is"), "`==` compares numbers and texts: `n == 4`"),
             _ if has("lambda") => (
                 not("lambda"),
                 "a function without a name is `|x| x * x + 1`",
@@ -162,9 +184,17 @@ impl Place<'_> {
                 (format!("`{before}=` does not name an argument"), help)
             }
             ("(", "," | ")") if !is_of_value => ("round brackets make no list".to_owned(), SHAPE),
-            ("[", ":" | ".." | "...") if is_of_value => {
+            ("[", ":" | "::" | ".." | "...") if is_of_value => {
                 ("a tensor has no slices".to_owned(), SLICE)
             }
+            ("[", "for") => (
+                "`for` cannot be in a list".to_owned(),
+                "a list is made from another one: `[1, 2, 3].map(|x| x * x)`",
+            ),
+            ("{", ":") if !is_of_value => (
+                "`:` means nothing in a block".to_owned(),
+                "a map has names and values: `#{rows: 4, columns: 5}`",
+            ),
             _ => return None,
         })
     }
@@ -179,6 +209,25 @@ pub fn floor_division(name: &str, text: &str) -> Option<Diagnostic> {
     let help = "`/` divides, and truncates quotients of integers: `K / 2`";
     let warning = warning.at(Some(Span { source, range }), "");
     Some(warning.help(Some(help.to_owned())))
+}
+
+/// The warning about a quotient of two integers in a text that is not whole: `1 / 2`.
+pub fn lost_fraction(name: &str, text: &str) -> Option<Diagnostic> {
+    let scanned = lex::scan(text);
+    let word = |k: usize| scanned.text(text, k);
+    let number = |k: usize| word(k).parse::<u64>().ok();
+    let is_factor = |k: usize| matches!(word(k), "*" | "/" | "%" | "**" | "." | "]" | ")");
+    let k = (2..scanned.tokens.len()).find(|&k| {
+        let is_first = k == 2 || !is_factor(k - 3);
+        let quotient = (number(k - 2), word(k - 1), number(k));
+        matches!(quotient, (Some(a), "/", Some(b @ 1..)) if is_first && a % b != 0)
+    })?;
+    let (a, b) = (number(k - 2)?, number(k)?);
+    let range = scanned.tokens[k - 2].range.start..scanned.tokens[k].range.end;
+    let source = name.into();
+    let what = format!("`{a} / {b}` is {}, the quotient of integers", a / b);
+    let warning = Diagnostic::warning(what).at(Some(Span { source, range }), "");
+    Some(warning.help(Some(format!("`{a}.0 / {b}` has decimals"))))
 }
 
 /// The comment behind a value on its line, if it is an expression that ends the statement.
@@ -244,6 +293,12 @@ pub fn function(name: &str) -> Option<&'static str> {
             "`matmul(A, B)` is a matrix product, and `einsum(\"i,i->\", x, y)` any other one"
         }
         "outer" | "kron" => "`outerproduct(x, y)` has all products of two elements",
+        "print" => "`print` takes one value, and a text has several: `print(`${a} ${b}`)`",
+        "str" | "repr" | "format" => "a text in backticks has values in it: `n = ${n}`",
+        "copy" | "clone" | "detach" | "contiguous" | "item" | "numpy" | "tolist" | "cpu"
+        | "cuda" => {
+            "tensors have no memory to copy: `let B = A;` is the same tensor, and `run(B)` has its numbers"
+        }
         "len" => "`shape(A)` lists the extents of a tensor: `shape(A)[0]` is the first one",
         "reshape" | "ravel" | "flatten" | "view" | "squeeze" | "expand_dims" | "unsqueeze" => {
             "iterators give another shape: `eq(A, [i, j] -> [5*i + j])` makes a row of a matrix with \

@@ -47,7 +47,8 @@
 //! it. Numbers and operands of rank 0 are paired with every entry of the other operand in both
 //! cases. A size is never 1.
 //!
-//! `A % B` is `vmod(A, B)`, Euclid's remainder of integers, and `A ** B` is `vpow(A, B)`.
+//! `A % B` is `vmod(A, B)`, Euclid's remainder of integers, and `A ** B` is `vpow(A, B)`. The minus
+//! of a script binds first: `-A ** 2` is `(-A) ** 2`.
 //!
 //! Refuses: extents that are neither equal nor 1; different element types; an operand that carries iterators beside one that
 //! has dimensions but carries none; numbers that the element type cannot hold.

@@ -153,6 +153,29 @@ fn variants_need_no_list() {
 }
 
 #[test]
+fn fractions_of_integers_are_warned_about() {
+    let warned = |line: &str| {
+        let (code, _, errors) = teml(
+            &["run"],
+            &format!("let A = tensor([4]);\n{line}\nprint(A);"),
+        );
+        assert_eq!(code, 0, "{errors}");
+        errors.contains("the quotient of integers")
+    };
+    assert!(warned("let B = 1 / 2 * A;"));
+    assert!(warned("let B = A + 7 / 2;"));
+    for fine in [
+        "let B = 1.0 / 2 * A;",
+        "let B = 4 / 2 * A;",
+        "let B = A * 1 / 2;",
+        "let n = shape(A)[0] / 3;",
+        "let s = \"1 / 2\"; // 1 / 2",
+    ] {
+        assert!(!warned(fine), "{fine}");
+    }
+}
+
+#[test]
 fn a_comment_that_reads_as_a_divisor_is_warned_about() {
     let warned = |line: &str| {
         let (code, _, errors) = teml(&["run"], &format!("let k = 7;\n{line}\nprint(k);"));
