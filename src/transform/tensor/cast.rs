@@ -73,8 +73,12 @@ pub static CAST: Op = Op {
     file: include_str!("cast.rs"),
     call: |args| {
         let operand = args.get(&OPERAND)?;
-        let arrow = arrow_or_all(args.get(&ARROW)?, operand, &ARROW)?;
-        cast(operand, args.get(&TYPE)?, &arrow).map(Value::Expr)
+        let elem = args.get(&TYPE)?;
+        let made = match args.get(&ARROW)? {
+            None if !carried(operand).is_empty() => vcast(operand, elem, &None),
+            given => cast(operand, elem, &arrow_or_all(given, operand)),
+        };
+        made.map(Value::Expr)
     },
 };
 

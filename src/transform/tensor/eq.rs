@@ -138,52 +138,40 @@ pub(super) fn only_list(arrow: &Arrow, parameter: &dyn Parameter) -> Result<Iter
     }
 }
 
-/// The given arrow, or one that keeps the dimensions of the operand in their order. `parameter` is
-/// that of the arrow.
-///
-/// # Errors
-/// No arrow is given, and the operand carries iterators, which say no order.
-pub(super) fn arrow_or_all(
-    given: Option<&Arrow>,
-    operand: &Expr,
-    parameter: &dyn Parameter,
-) -> Result<Arrow, Error> {
+/// The given arrow, or one that keeps the dimensions of the operand in their order.
+pub(super) fn arrow_or_all(given: Option<&Arrow>, operand: &Expr) -> Arrow {
     if let Some(arrow) = given {
-        return Ok(arrow.clone());
-    }
-    let has = carried(operand);
-    if !has.is_empty() {
-        let has: Vec<&str> = has.iter().map(Name::as_str).collect();
-        let has = has.join(", ");
-        let name = parameter.name();
-        let text = format!("the operand carries iterators, [{has}], and `{name}` is missing");
-        return Err(mistake(text).help(format!("`() -> [{has}]` indexes the result")));
+        return arrow.clone();
     }
     let to = (1..=rank(operand)).map(|k| Affine::iterator(Name::generated(k)));
     let to: Vec<Affine> = to.collect();
     let from = vec![Some(to.clone())];
-    Ok(Arrow { from, to })
+    Arrow { from, to }
+}
+
+/// The value of an operation that gets no arrow: it is stored, unless it carries iterators.
+pub(super) fn stored_or_carried(value: Expr, parameter: &dyn Parameter) -> Result<Expr, Error> {
+    match carried(&value).is_empty() {
+        true => stored(&value, parameter),
+        false => Ok(value),
+    }
 }
 
 /// The assignment of a virtual tensor, as it is, to a tensor named □.
 ///
 /// # Errors
-/// The value carries iterators, which say no order.
+/// A tensor has no name.
 pub fn eq_all(value: &Expr) -> Result<Expr, Error> {
     stored(value, &ITERATORS)
 }
 
-/// The assignment of a virtual tensor, as it is, to a tensor named □. `parameter` is that of the
-/// arrow that is left out.
-pub(super) fn stored(value: &Expr, parameter: &dyn Parameter) -> Result<Expr, Error> {
-    let arrow = arrow_or_all(None, value, parameter)?;
+/// As [`eq_all`]; `parameter` is that of the arrow that is left out.
+fn stored(value: &Expr, parameter: &dyn Parameter) -> Result<Expr, Error> {
+    let arrow = arrow_or_all(None, value);
     let given = only_list(&arrow, parameter)?;
     let entry = indexed(value, &given)?;
-    assign(
-        entry.clone(),
-        &places(value, &entry, &given, &arrow.to),
-        parameter,
-    )
+    let to = places(value, &entry, &given, &arrow.to);
+    assign(entry, &to, parameter)
 }
 
 /// The indices of the target. A virtual tensor has the extent 1 in a dimension that its entries do

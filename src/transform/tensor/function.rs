@@ -15,15 +15,17 @@
 //! ```
 //!
 //! `f(operand, I0 -> I1)` is `vf(operand, I0)` followed by `eq(…, () -> I1)`. Without iterators,
-//! `f(operand)` keeps the dimensions in their order. `exp(2.0)` and the like are functions of
+//! `f(operand)` keeps the dimensions in their order. An operand that carries iterators keeps them:
+//! `exp(vat(x, [i])) + vat(y, [i])` stores nothing. `exp(2.0)` and the like are functions of
 //! numbers, as in any script.
 //!
-//! Refuses: what `vneg` and `eq` refuse; no iterators for an operand that carries some.
+//! Refuses: what `vneg` and `eq` refuse.
 //!
 //! Source: beyond the paper, in the form of TeML eq. 16.
 
 use super::eq::{arrow_or_all, assign, both_sides, only_list, places, with_arrow};
-use super::vfunction::{Unary, of_indexed};
+use super::operand::carried;
+use super::vfunction::{Unary, of_indexed, vfunction};
 use crate::ir::{Expr, Function};
 use crate::{Arrow, Error, Op, Param, Returns, Value};
 
@@ -39,8 +41,11 @@ macro_rules! function {
             file: include_str!("function.rs"),
             call: |args| {
                 let operand = args.get(&OPERAND)?;
-                let arrow = arrow_or_all(args.get(&ITERATORS)?, operand, &ITERATORS)?;
-                function($function, operand, &arrow).map(Value::Expr)
+                let made = match args.get(&ITERATORS)? {
+                    None if !carried(operand).is_empty() => vfunction($function, operand, &None),
+                    given => function($function, operand, &arrow_or_all(given, operand)),
+                };
+                made.map(Value::Expr)
             },
         }
     };

@@ -17,7 +17,8 @@
 //! ```
 //!
 //! `op(left, right, [I0, I1] -> I2)` is `vop(left, right, [I0, I1])` followed by `eq(…, () -> I2)`.
-//! Without lists, `op(left, right)` broadcasts its operands as `A + B` does.
+//! Without lists, `op(left, right)` broadcasts its operands as `A + B` does. Operands that carry
+//! iterators keep them, and nothing is stored.
 //!
 //! ```rhai
 //! let A = tensor([4, 5]);
@@ -38,7 +39,7 @@
 //!
 //! Source: TeML eq. 16; accumulation: eq. 33.
 
-use super::eq::{assign, stored};
+use super::eq::{assign, stored_or_carried};
 use super::infer::binary;
 use super::operand::Operand;
 use super::vop::{operands, vop};
@@ -61,7 +62,8 @@ macro_rules! op {
                 let (left, right) = (args.get(&LEFT)?, args.get(&RIGHT)?);
                 let value = match args.get(&ITERATORS)? {
                     Some(arrow) => op($op, left, right, arrow),
-                    None => vop($op, left, right, &[]).and_then(|e| stored(&e, &ITERATORS)),
+                    None => vop($op, left, right, &[])
+                        .and_then(|value| stored_or_carried(value, &ITERATORS)),
                 };
                 value.map(Value::Expr)
             },

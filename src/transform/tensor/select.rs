@@ -44,7 +44,7 @@
 //!
 //! Source: beyond the paper, in the form of TeML eqs. 15 and 16.
 
-use super::eq::{assign, stored};
+use super::eq::{assign, stored_or_carried};
 use super::infer::apply;
 use super::operand::{Operand, Operands};
 use crate::args::{IterLists, ListsArrow};
@@ -97,7 +97,7 @@ pub static SELECT: Op = Op {
         let [left, right, yes, no] = operands(args)?;
         let Some(arrow) = args.get(&ITERATORS)? else {
             let value = vselect([left, right], comparison, [yes, no], &[])?;
-            return stored(&value, &ITERATORS).map(Value::Expr);
+            return stored_or_carried(value, &ITERATORS).map(Value::Expr);
         };
         let operands = chosen([left, right, yes, no], &arrow.from);
         let value = operands.combined(|args| apply(Function::Select(comparison), &args))?;

@@ -111,7 +111,6 @@ fn function_cases() -> Vec<Case> {
         list: "i, j".to_owned(),
     };
     let unnamed = declare::tensor(&[4], Elem::F64).unwrap();
-    let element = Expr::element(x.tensor().unwrap(), list("i"));
     let less = Arg::Comparison(Comparison::Less);
     let choose = |left: &Expr, right: Arg, last: Arg| {
         let (yes, no) = (int(1), int(0));
@@ -178,11 +177,6 @@ fn function_cases() -> Vec<Case> {
             &VPOW,
             vec![expr(&n), int(2), Arg::IterLists(lists(["i"]))],
             needs_float("pow"),
-        ),
-        Case::new(
-            &EXP,
-            vec![expr(&element)],
-            "the operand carries iterators, [i], and `iterators` is missing".to_owned(),
         ),
         Case::new(
             &RELU,

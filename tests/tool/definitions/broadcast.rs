@@ -127,6 +127,19 @@ fn virtual_tensors_are_stored_under_the_names_of_their_variables() {
 }
 
 #[test]
+fn functions_keep_iterators_as_operators_do() {
+    let script = "let x = tensor([9]); let y = tensor([8]);
+                  print(exp(vat(x, [i + 1])) + vat(y, [i]));
+                  print(maximum(vat(x, [i]), 0) * cast(vat(y, [i]), \"f64\"));
+                  let d = eq(abs(vat(x, [i + 1]) - vat(x, [i])), [i]); print(d);";
+    let text = printed(script);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[1], "exp(x[i + 1]) + y[i]");
+    assert_eq!(lines[3], "max(x[i], 0) * f64(y[i])");
+    assert_eq!(lines[5], "d[i] = abs(x[i + 1] - x[i])");
+}
+
+#[test]
 fn lists_of_nests_print_as_nests() {
     let script = "let A = tensor([4]); let s = sum(A); let y = eq(A / s, [i]); print(nests(y));
                   print([1, \"a\"]);";
