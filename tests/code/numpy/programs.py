@@ -226,6 +226,25 @@ def column_maxima(K=i64(30, 17)):
     return K.max(axis=0) - K.min(axis=0)
 
 
+def histogram(K=i64(200)):
+    return np.array([(K == b).sum() for b in range(8)])
+
+
+def cluster_sums(X=f64(30, 4), C=f64(6, 4)):
+    a = ((X[:, None, :] - C[None, :, :]) ** 2).sum(axis=2).argmin(axis=1)
+    return np.eye(6)[a].T @ X
+
+
+def causal_softmax(S=f64(15, 15)):
+    e = np.exp(np.where(np.tril(np.ones((15, 15))) > 0, S, -np.inf))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def correlation(X=f64(30, 7)):
+    c = (X - X.mean(axis=0)) / X.std(axis=0)
+    return c.T @ c / 30
+
+
 def residual_norm(A=f64(12, 9), x=f64(9), b=f64(12)):
     return np.sqrt(((A @ x - b) ** 2).sum())
 
