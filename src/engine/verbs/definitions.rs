@@ -18,9 +18,17 @@ pub struct Definitions {
     /// The tensors that got another name than their declaration says, by number.
     renamed: Vec<(u64, Name)>,
     /// Virtual tensors that variables hold, the latest last.
-    held: Vec<(Expr, Name)>,
+    held: Vec<Held>,
     /// The tensors that `init` set, each with the number of assignments before it.
     given: Vec<(Name, usize)>,
+}
+
+/// A virtual tensor that a variable holds.
+struct Held {
+    expression: Expr,
+    name: Name,
+    /// How many assignments were made before.
+    after: usize,
 }
 
 struct Made {
@@ -104,15 +112,35 @@ impl Definitions {
     /// Notes that a variable holds a virtual tensor, which has the name of the variable if it is
     /// stored.
     pub fn held(&mut self, expression: &Expr, name: Name) {
-        self.held.retain(|(known, _)| known != expression);
+        self.held.retain(|held| held.expression != *expression);
         if self.held.len() == MOST_HELD {
             self.held.remove(0);
         }
-        self.held.push((expression.clone(), name));
+        let (expression, after) = (expression.clone(), self.made.len());
+        self.held.push(Held {
+            expression,
+            name,
+            after,
+        });
     }
 
-    /// The assignment that stores a virtual tensor: the one that stored it before, or `assignment`
-    /// with the name of the variable that holds the tensor.
+    /// The variable that holds a virtual tensor, and a tensor that this one reads and that was
+    /// assigned since.
+    pub fn outlived(&self, expression: &Expr) -> Option<(&Name, &Tensor)> {
+        let mut holders = self.held.iter().rev();
+        let held = holders.find(|held| held.expression == *expression)?;
+        let since = self.made.get(held.after..)?;
+        let mut targets = since.iter().filter_map(|made| made.assignment.tensor());
+        let assigned = targets.find(|target| {
+            let mut is_read = false;
+            expression.for_each_access(&mut |tensor, _| is_read |= is_same(tensor, target));
+            is_read
+        });
+        Some((&held.name, assigned?))
+    }
+
+    /// The assignment that stores a virtual tensor: the one that stored it before, if nothing that it
+    /// reads was assigned since, or `assignment` with the name of the variable that holds the tensor.
     pub fn stored(
         &mut self,
         expression: &Expr,
@@ -126,23 +154,28 @@ impl Definitions {
                 None => t.clone(),
             })
         };
-        let known = self.made.iter().rev().find(|made| {
+        let mut reads: Vec<&Tensor> = Vec::new();
+        expression.for_each_access(&mut |tensor, _| reads.push(tensor));
+        let known = self.made.iter().rposition(|made| {
             let tensor = made.assignment.tensor();
             tensor.is_some_and(|t| t.name().is_some() && target(t) == made.assignment)
         });
-        if let Some(known) = known {
-            return Some(known.assignment.clone());
+        if let Some(k) = known {
+            let mut since = self.made[k..].iter().skip(1);
+            let is_read = |tensor: &Tensor| reads.iter().any(|read| is_same(read, tensor));
+            if !since.any(|made| made.assignment.tensor().is_some_and(is_read)) {
+                return Some(self.made[k].assignment.clone());
+            }
         }
-        let mut reads = Vec::new();
-        expression.for_each_access(&mut |tensor, _| reads.extend(tensor.name().cloned()));
-        let holder = self.held.iter().rev().find(|(held, _)| held == expression);
-        let holder = holder.map(|(_, name)| name.clone());
-        let name = match &holder {
-            Some(own) => self.free(own, &|name| {
-                reads.contains(name) || (name != own && is_used(name))
-            }),
-            None => self.free(&Name::new(OPERAND).ok()?, is_used),
-        }?;
+        let is_read = |name: &Name| reads.iter().any(|read| read.name() == Some(name));
+        let mut holders = self.held.iter().rev();
+        let holder = holders.find(|held| held.expression == *expression);
+        let holder = holder.map(|held| held.name.clone());
+        let name = match holder {
+            Some(own) if !is_read(&own) => own,
+            Some(own) => self.free(&own, &|name| is_read(name) || is_used(name))?,
+            None => self.free(&Name::new(OPERAND).ok()?, is_used)?,
+        };
         let number = self.name();
         let named = |tensor: &Tensor| tensor.named(name.clone()).declared_as(number);
         let assignment = assignment.fill_placeholder_with(&named);

@@ -105,6 +105,15 @@ pub fn assignment(
     if !is_virtual(expr) {
         return Ok(None);
     }
+    if let Some((name, read)) = shared.bench().lock().definitions.outlived(expr) {
+        let (name, read) = (name.as_str(), read.label());
+        let failure = Failure::new(format!(
+            "`{name}` reads `{read}`, which is assigned after `{name}` and before this"
+        ));
+        return Err(failure.help(format!(
+            "`let {name} = stored(…)` has the old elements; write the expression again for the new ones"
+        )));
+    }
     let stored = eq_all(expr).map_err(Failure::operation)?;
     let words = words(shared);
     let is_used = |name: &Name| words.contains(name.as_str());

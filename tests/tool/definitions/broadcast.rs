@@ -114,6 +114,16 @@ fn virtual_tensors_are_stored_under_the_names_of_their_variables() {
         "{}",
         printed(script)
     );
+    // Each time step has its own result.
+    let script = "let u = tensor([1]); init(u, 1.0);
+                  for step in 0..3 { u = eq(2 * u, [i]); let y = u + 1; print(run(y).y[0]); }";
+    let (code, text, errors) = teml(&["run"], script);
+    assert_eq!((code, text.as_str()), (0, "3.0\n5.0\n9.0\n"), "{errors}");
+    let (message, _) = fault("let u = tensor([4]); let v = u * 1; u = eq(2 * u, [i]); build(v);");
+    assert!(
+        message.contains("`v` reads `u`, which is assigned after `v`"),
+        "{message}"
+    );
     // A declared tensor computes nothing, and iterators say no order.
     for wrong in [
         "build(tensor([4], \"f64\", \"x\"))",
