@@ -139,8 +139,9 @@ impl Definitions {
         Some((&held.name, assigned?))
     }
 
-    /// The assignment that stores a virtual tensor: the one that stored it before, if nothing that it
-    /// reads was assigned since, or `assignment` with the name of the variable that holds the tensor.
+    /// The assignment that stores a virtual tensor. The one that stored it before is taken again,
+    /// unless an operand was assigned since. Otherwise it is `assignment`, with the name of the
+    /// variable that holds the tensor.
     pub fn stored(
         &mut self,
         expression: &Expr,
