@@ -25,11 +25,22 @@ let X = aligned(tensor([6]), 64);
 let Y = eq(X * 2, [i] -> [i]);
 export_kernel(Y, "twice");
 
+let alpha = scalar();
 let m = size("M", #{likely: 20}); let n = size("N", #{likely: 20}); let k = size("K", #{likely: 20});
 let U = tensor([m, k]);
 let W = tensor([k, n]);
 let Z = einsum("ik,kj->ij", U, W);
 export_kernel(build(Z).stripmine("i", 4).vectorize("j"), "product");
+
+let v = tensor([k]);
+let w = tensor([m]);
+w = eq(vadd(vmul(alpha, veinsum("ij,j->i", U, v), [(), [i]]), vmul(2, w, [(), [i]])), [i]);
+export_kernel(build(w).parallelize("i"), "gemv");
+// The C library has a function of this name.
+let count = scalar("i32");
+let counts = tensor([m], "i32");
+let multiples = eq(vmul(count, counts, [(), [i]]), [i]);
+export_kernel(build(multiples), "times");
 
 for elem in ["f64", "f32"] {
     let L = strided(tensor([m, k], elem));
@@ -91,7 +102,8 @@ fn from_cpp_and_c() {
         assert_eq!(
             shown,
             "gemm: C[0] = 24\nattention: P[0] = 1\ntwice: Y[0] = 2\nproduct: Z[0] = 20\n\
-             part_f64: G[0] = 20\npart_f32: G[0] = 20\n",
+             gemv: w[0] = 22\ntimes: multiples[0] = 1\npart_f64: G[0] = 20\n\
+             part_f32: G[0] = 20\n",
             "{library}"
         );
     }
@@ -127,8 +139,10 @@ int main(void)
         part_f64_checked(4, 5, 6, C, rows, A, back, B, NULL),
         part_f64_checked(4, 5, 6, C, rows, A, wide, C + 70, rows),
         part_f64_checked(0, 5, 6, C, back, A, back, B, NULL),
+        gemv_checked(16, 24, C, NULL, 2.5, A, rows, B, NULL),
+        gemv_checked(16, 24, C, NULL, 2.5, A, rows, C, NULL),
     };
-    for (int k = 0; k < 22; k++)
+    for (int k = 0; k < 24; k++)
         puts(all[k] ? all[k] : "called");
     return 0;
 }
@@ -169,6 +183,8 @@ int main(void)
         "part_f64: L needs adjacent elements in rows that do not overlap",
         "part_f64: G and R overlap",
         "called",
+        "called",
+        "gemv: w and v overlap",
     ];
     assert_eq!(shown.lines().collect::<Vec<_>>(), expected);
     // Builds find the library.
@@ -181,7 +197,8 @@ int main(void)
         assert_eq!(
             shown,
             "gemm: C[0] = 24\nattention: P[0] = 1\ntwice: Y[0] = 2\nproduct: Z[0] = 20\n\
-             part_f64: G[0] = 20\npart_f32: G[0] = 20\n"
+             gemv: w[0] = 22\ntimes: multiples[0] = 1\npart_f64: G[0] = 20\n\
+             part_f32: G[0] = 20\n"
         );
     } else {
         eprintln!("CMake is not installed: kernels are not built with it");
@@ -211,6 +228,14 @@ assert np.allclose(P, (S / S.sum(1, keepdims=True)) @ V)
 for m, n, k in [(3, 4, 5), (8, 16, 7), (1, 1, 1), (0, 4, 3), (5, 0, 2), (6, 6, 0), (33, 17, 40)]:
     U, W = rng.random((m, k)), rng.random((k, n))
     assert np.allclose(kernels.product(U, W), U @ W), (m, n, k)
+
+for m, k in [(7, 5), (0, 3), (4, 0), (33, 17)]:
+    U, v, w = rng.random((m, k)), rng.random(k), rng.random(m)
+    expected = 2.5 * U @ v + 2 * w
+    for alpha in [2.5, np.float32(2.5), np.array(2.5)]:
+        assert np.allclose(kernels.gemv(w.copy(), alpha, U, v), expected)
+counts = np.arange(5, dtype=np.int32)
+assert (kernels.times(3, counts) == 3 * counts).all()
 
 def refused(kind, part, *arrays, kernel=kernels.gemm, **results):
     try:
@@ -252,6 +277,10 @@ for foreign in [Interface, Capsule]:
     assert np.allclose(kernels.part_f64(foreign(U[1:5, :4]), W[:4]), U[1:5, :4] @ W[:4])
 refused(TypeError, "U is an array that NumPy cannot read", Elsewhere(A), B, kernel=kernels.product)
 refused(TypeError, "must be an array of NumPy or of a library", A.tolist(), B)
+for wrong in [2.5, "a", 1j, None]:
+    refused(TypeError, "count must be a number of type int32", wrong, counts, kernel=kernels.times)
+refused(OverflowError, "count must be a number of type int32", 2**40, counts, kernel=kernels.times)
+refused(ValueError, "count must be a number, not an array of shape (5,)", counts, counts, kernel=kernels.times)
 refused(TypeError, "not list", A.tolist(), B, kernel=kernels.product)
 refused(ValueError, "W must have the shape (24, 24), not (16, 24)", A, A, kernel=kernels.product)
 refused(ValueError, "U must have 2 dimensions, not 1", A[0], B, kernel=kernels.product)

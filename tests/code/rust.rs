@@ -72,7 +72,7 @@ fn a_matrix_product() {
         label: label.to_owned(),
         nests: vec![nest],
     });
-    let (_, ranking) = compare(&given, variants.to_vec()).unwrap();
+    let (_, ranking) = compare(&given, variants.to_vec(), &[]).unwrap();
     let ranking = ranking.unwrap();
     let labels: Vec<&str> = ranking.measured().map(|row| row.label.as_str()).collect();
     assert_eq!(labels, ["naive", "plan"]);

@@ -296,7 +296,7 @@ fn what_is_asked_for_wrongly_is_no_bench() {
             ["--peer", "mkl"],
             "expected openblas, openblas=PATH, cc or polly",
         ),
-        (["--size", "small"], "expected bench or mini"),
+        (["--size", "small"], "expected bench, mini or any"),
         (["--curve", "m=0"], "expected NAMES=VALUES"),
     ] {
         let output = teml(&arguments).output().unwrap();

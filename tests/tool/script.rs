@@ -886,3 +886,19 @@ fn operations_with_one_header_have_one_section() {
         once(&format!("id=\"{name}\""));
     }
 }
+
+#[test]
+fn texts_of_nests_know_the_sizes_of_the_script() {
+    let declared = "let n = size(\"N\", #{likely: 50}); let t = size(\"T\"); let A = tensor([n]);";
+    let shown = printed(&format!(
+        "{declared} print(nest(`\n  ${{A}}\n  for k in 0..${{t}}\n    for i in 0..N - 1\n      \
+         A[i] = A[i + 1]\n`));"
+    ));
+    let expected = "f64 A[N]\nfor k in 0..T\n  for i in 0..N - 1\n    A[i] = A[i + 1]";
+    assert!(shown.contains(expected), "{shown}");
+    // The iterator of a loop is not a size.
+    let shown = printed(&format!(
+        "{declared} print(nest(`\n  f64 x[3]\n  for T in 0..3\n    x[T] = 1\n`));"
+    ));
+    assert!(shown.contains("for T in 0..3"), "{shown}");
+}

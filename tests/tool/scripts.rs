@@ -342,3 +342,82 @@ fn schedules_with_sizes_are_right_at_all_of_them() {
         );
     }
 }
+
+/// Kernels whose numbers are only extents.
+const OF_ANY_SIZE: [&str; 19] = [
+    "argmax",
+    "checkerboard",
+    "coars",
+    "gemv",
+    "sddmm",
+    "slices",
+    "tmm",
+    "triangular",
+    "polybench/2mm",
+    "polybench/3mm",
+    "polybench/atax",
+    "polybench/bicg",
+    "polybench/doitgen",
+    "polybench/gemm",
+    "polybench/gemver",
+    "polybench/gesummv",
+    "polybench/mvt",
+    "polybench/syr2k",
+    "polybench/syrk",
+];
+
+#[test]
+fn kernels_are_proved_for_any_size() {
+    let directory = tempfile::tempdir().unwrap();
+    for script in OF_ANY_SIZE {
+        let mut check = Command::new(env!("CARGO_BIN_EXE_teml"));
+        check.arg("check").arg(path(script)).args(["--size", "any"]);
+        let output = check
+            .env("TEML_CACHE_DIR", directory.path())
+            .output()
+            .unwrap();
+        let shown = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        let [stdout, stderr] = &shown;
+        assert!(output.status.success(), "{script}: {stderr}");
+        assert!(stdout.contains(": legal"), "{script}: {stdout}");
+    }
+}
+
+#[test]
+fn plans_are_compared_at_given_sizes() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = |options: &str| {
+        let script = format!(
+            "let n = size(\"N\");\nlet A = tensor([n]);\nlet B = stored(2 * A);\n\
+             let naive = build(B);\nlet plan = naive.vectorize(\"i1\");\n\
+             compare([naive, plan], {options});\n"
+        );
+        let file = directory.path().join("compared.rhai");
+        std::fs::write(&file, script).unwrap();
+        let mut teml = Command::new(env!("CARGO_BIN_EXE_teml"));
+        teml.arg("run").arg(&file);
+        let output = teml.env("TEML_CACHE_DIR", directory.path()).output();
+        let output = output.unwrap();
+        let both = [output.stdout, output.stderr];
+        both.map(|text| String::from_utf8(text).unwrap()).concat()
+    };
+    let shown = run("#{at: [#{N: 7}, #{N: 40}]}");
+    for part in [
+        "at N = 7:",
+        "all 7 elements",
+        "at N = 40:",
+        "all 40 elements",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    for (options, part) in [
+        ("#{at: [#{M: 7}]}", "no variant has the size `M`"),
+        ("#{at: [#{N: -1}]}", "`N` is never -1"),
+        ("#{at: []}", "a map of options"),
+        ("#{sizes: [#{N: 7}]}", "a map of options"),
+        ("#{at: [7]}", "a map of options"),
+    ] {
+        let shown = run(options);
+        assert!(shown.contains(part), "{options}: {shown}");
+    }
+}

@@ -25,7 +25,7 @@ pub(crate) struct Printer<'a> {
     params: &'a [Param],
     /// Outlined functions, each before its callers.
     functions: Vec<String>,
-    text: String,
+    pub(super) text: String,
     pub(super) depth: usize,
     pub(super) values: Values,
     pub(super) bounds: Bounds,

@@ -6,6 +6,7 @@ use crate::ir::{Name, Stmt};
 use crate::kernel::Header;
 use crate::plan::lanes::widest;
 use crate::plan::tree::{Loop, PartialVector, Statement, Trips, VectorPlan};
+use std::mem::{replace, take};
 
 /// The bytes of the smallest vector register: C for wider registers is also compiled for these.
 const SMALLEST: i64 = 16;
@@ -116,7 +117,7 @@ impl Printer<'_> {
         }
     }
 
-    /// All vectors, each of which may have dead lanes.
+    /// All vectors. Each may have dead lanes.
     fn masked_trips(&mut self, l: &Loop, head: &Head<'_>, vectors: &mut Vectors, most: i64) {
         let Head {
             name,
@@ -124,11 +125,10 @@ impl Printer<'_> {
             origin,
             ..
         } = head;
-        self.values.headers.insert(Header::Parts);
         let end = self.bound("min", &l.of.range.upper);
         self.line("{");
         self.depth += 1;
-        self.line(&format!("const int64_t {END} = {end};"));
+        let before = take(&mut self.text);
         vectors.end = Some(End::Before(END));
         vectors.multiple = head.block * vectors.elem.size() as i64;
         let narrowest = SMALLEST / vectors.elem.size() as i64;
@@ -136,6 +136,13 @@ impl Printer<'_> {
         let head =
             format!("for (int64_t {name} = 0; {name} < {most}; {name} += {lanes}) {{{origin}");
         self.block(&head, l, Some(vectors));
+        let block = replace(&mut self.text, before);
+        // Whole rows have no end.
+        if block.contains(END) {
+            self.values.headers.insert(Header::Parts);
+            self.line(&format!("const int64_t {END} = {end};"));
+        }
+        self.text.push_str(&block);
         self.depth -= 1;
         self.line("}");
     }

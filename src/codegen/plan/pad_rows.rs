@@ -188,8 +188,8 @@ impl Rows {
         key.is_some_and(|key| self.held.contains(&key)) && self.is_row(&s.target, &s.index, lane)
     }
 
-    /// The most iterations of a vector loop from 0 to a number that is known when it runs, if it
-    /// touches rows of local tensors, and the target has masks for all else that it touches.
+    /// The most iterations of a vector loop from 0 to a number that is known when it runs. `None`
+    /// unless it touches rows of local tensors, and the target has masks for all else.
     pub(super) fn most(&self, l: &Loop) -> Option<i64> {
         let is_open = trips(l).is_none() && l.lanes().is_none() && l.range.step == 1;
         let begins = matches!(l.range.lower.as_slice(), [low] if low.as_constant() == Some(0));

@@ -23,6 +23,9 @@
 //!   y[j] = x[j]
 //! ```
 //!
+//! Where a vector loop ends may be known only when it runs. If it touches rows of a local tensor, all
+//! vectors of a row are computed, each as a partial one. The row then stays in registers.
+//!
 //! A partial vector computes with all of its lanes, live and dead ones. In local tensors the dead
 //! lanes are elements after the end of a row. They must also be set: garbage on the stack may be
 //! subnormal, which is a hundred times as slow on some processors. They are zeros, or results
@@ -177,8 +180,8 @@ impl Marks<'_> {
     }
 }
 
-/// The most iterations of a loop whose number is known when it runs, if all of its vectors are
-/// computed and those lanes masked that are behind the end. `None` if shorter vectors are better.
+/// The most iterations of a loop whose number is known when it runs. All of its vectors are
+/// computed, and lanes behind the end are masked. `None` if shorter vectors are better.
 fn masked(l: &Loop, rows: &Rows, streams: &Streams) -> Option<i64> {
     let most = rows.most(l)?;
     let ending = Ending {

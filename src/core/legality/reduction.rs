@@ -7,7 +7,7 @@
 //! - all nodes of a tree belong to one element;
 //! - each element has all instances of the definition, each once, and one root.
 //!
-//! A statement that adds an empty slot, which still holds the identity, changes nothing. It is no
+//! A statement that adds an empty slot, which still holds the identity, changes nothing. It is not a
 //! node: who reads its result reads what it found. So a sum from 0 to a size that is 0 keeps what it
 //! starts from.
 //!
@@ -150,7 +150,7 @@ fn without_empty(
     Ok((values, all))
 }
 
-/// The values, with those that `replaced` maps replaced.
+/// The values, each replaced by what `replaced` maps it to, if it does.
 pub(super) fn through(values: &UnionMap, replaced: &UnionMap) -> Result<UnionMap, Error> {
     let changed = values.intersect_range(&replaced.domain()?)?;
     let others = values.subtract(&changed)?;

@@ -32,6 +32,8 @@
 //! or as `${A}`, which is the declaration of the script's tensor `A`. A tensor of the text is the
 //! script's tensor of that name, so that `init(A, …)` sets what it holds.
 //!
+//! - `size N` declares a size, with facts such as `size N least 1 likely 1000`. The script's sizes are
+//!   known by name: `for i in 0..${n}`, or `for i in 0..N`.
 //! - `for i in 0..9`, `for j in max(0, i - 2)..min(i + 1, 9) step 2`: bounds are affine in the
 //!   iterators around, and `max` and `min` take several.
 //! - `A[i][j] = value` and `A[i][j] += value`, likewise `-=`, `*=`, `/=`, `min=` and `max=`; values

@@ -85,7 +85,8 @@
 //! Legal when only the consumer reads the tensor, which is no longer an argument of the nest. The
 //! rest is checked.
 //!
-//! Refuses: a producer that is not a single assignment in a perfect nest with constant bounds; one
+//! Refuses: a producer that is not a single assignment in a perfect nest whose loops run from
+//! numbers to numbers or sizes; one
 //! that indexes a dimension of its target by anything but one iterator of its own or a constant;
 //! one that needs the old contents of its target; a consumer that does not read the tensor, reads
 //! it outside of the loops, or reads elements that the producer does not set; a consumer that

@@ -26,6 +26,9 @@
 //! become a loop `j_f`, and those after them a loop `j_b`, as with `peel`. Loops inside are copied
 //! there under the first free numbers.
 //!
+//! Ends may have sizes. Ranges of unknown length fuse if their starts and ends differ by numbers, and
+//! if they meet at all sizes.
+//!
 //! The third argument says how to treat ranges that differ. `"peel"`, the default, takes off the
 //! ends. With `"guard"`, the fused loop runs over both ranges and any gap between them. A loop
 //! `j_g` of one iteration or none then guards each body that does not run in every iteration. The

@@ -39,7 +39,8 @@
 //!
 //! Legal when only the consumer reads the tensor, since it is not stored. The rest is checked.
 //!
-//! Refuses: a producer that is not a single assignment in a perfect nest with constant bounds; one
+//! Refuses: a producer that is not a single assignment in a perfect nest whose loops run from
+//! numbers to numbers or sizes; one
 //! that indexes a dimension of its target by anything but a constant or iterators of its own that
 //! set each element once; an index whose quotient is not affine; a reduction; a producer that needs the old contents of its target; a consumer that does not read
 //! the tensor, or reads elements that the producer does not set; a consumer that writes the tensor

@@ -63,7 +63,8 @@
 //! ```
 //!
 //! Legal when the loop sets every element exactly once, which is checked: the same elements are set
-//! before and after. The boxes that several loops set must be disjoint and cover all of it.
+//! before and after. The boxes that several loops set must be disjoint and cover all of it. Where
+//! sizes decide these boxes, the proof of the nest compares them.
 //!
 //! Within the loops that are around it already, the fill moves to the front with all of its
 //! elements, used or not.

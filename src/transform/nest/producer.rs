@@ -233,8 +233,8 @@ pub(super) fn values(
         .ok_or_else(|| format!("`{name}` is not one of its loops"))
 }
 
-/// The first value of a range, and the number of values, if the first is a number, and the end one
-/// or an expression of sizes.
+/// The first value of a range, and the number of values. `None` if the first is not a number, or if
+/// iterators decide the end.
 fn span(range: &Range) -> Option<(i64, Affine)> {
     if let Some((low, high)) = range.as_constant() {
         return Some((low, Affine::constant(high.saturating_sub(low).max(0))));

@@ -38,7 +38,8 @@
 //! Legal when each iteration computes all that the consumer reads, and no later iteration changes
 //! it. `check` proves it.
 //!
-//! Refuses: a consumer that is not a single assignment in a perfect nest with constant bounds; one
+//! Refuses: a consumer that is not a single assignment in a perfect nest whose loops run from
+//! numbers to numbers or sizes; one
 //! that reads none or several of the tensors that the producer writes; one that indexes a dimension
 //! of the tensor by anything but one iterator of its own or a constant, or its reads differently; a
 //! loop that does not write the tensor; iterations that share elements, as those of a reduction's
