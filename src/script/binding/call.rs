@@ -329,7 +329,7 @@ impl Call<'_> {
     /// A tensor as an assignment, which stores it if it is virtual and carries no iterators.
     ///
     /// # Errors
-    /// As [`operand_names::assignment`].
+    /// As `operand_names::assignment`.
     pub fn assignment(&self, tensor: &Expr) -> Result<Option<Expr>, Failure> {
         operand_names::assignment(tensor, self.site(), self.shared)
     }
