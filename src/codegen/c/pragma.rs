@@ -37,13 +37,23 @@ impl Printer<'_> {
         (entry.is_some() || simd).then_some(text)
     }
 
-    /// The clause that runs a parallel loop on one thread if it has too few iterations.
+    /// The clause that runs a parallel loop on one thread if it has too few iterations, or if the
+    /// nest has too few operations.
     pub(super) fn threshold(&mut self, l: &Loop) -> String {
-        let Some(threshold) = l.sharing().and_then(|sharing| sharing.threshold) else {
+        let Some(sharing) = l.sharing() else {
             return String::new();
         };
-        let iterations = self.iterations(l);
-        format!(" if(parallel: {iterations} >= {threshold})")
+        let mut tests = Vec::new();
+        if let Some(threshold) = sharing.threshold {
+            tests.push(format!("{} >= {threshold}", self.iterations(l)));
+        }
+        if let (Some(work), Some(all)) = (sharing.work, &self.work) {
+            tests.push(format!("{all} >= {work}"));
+        }
+        match tests.is_empty() {
+            true => String::new(),
+            false => format!(" if(parallel: {})", tests.join(" && ")),
+        }
     }
 
     /// The number of iterations that threads share in a parallel loop.

@@ -7,8 +7,9 @@
 use super::lanes::ALIGNED;
 use super::value::{ATOM, Values, element, is_guarded};
 use crate::analysis::bounds::Bounds;
+use crate::analysis::position::walk;
 use crate::elem::c_type;
-use crate::ir::{self, Affine, BinaryOp, Name, Node as Value, Taken, Tensor};
+use crate::ir::{self, Affine, BinaryOp, Name, Nest, Node as Value, Taken, Tensor, Tree};
 use crate::kernel::{ALIGNMENT, Header, Param, Role, parameter};
 use crate::plan::lanes::is_uniform;
 use crate::plan::tree::{
@@ -29,6 +30,8 @@ pub(crate) struct Printer<'a> {
     pub(super) depth: usize,
     pub(super) values: Values,
     pub(super) bounds: Bounds,
+    /// The operations of the current nest, if sizes decide how many there are.
+    pub(super) work: Option<String>,
     /// The attributes of functions, if a loop walks through a tensor in both directions.
     attributes: &'static str,
     /// The tensors with streaming stores that need an aligned tensor.
@@ -66,6 +69,7 @@ pub(crate) fn print(
         depth: 1,
         values: Values::default(),
         bounds: Bounds::default(),
+        work: None,
         attributes: "",
         streamed: HashSet::new(),
         asks_alignment: false,
@@ -107,6 +111,7 @@ impl Printer<'_> {
     fn part(&mut self, part: &Part) {
         self.depth = 1;
         self.bounds = Bounds::default();
+        self.work = work(&part.nest);
         self.attributes = if part.both_ways { NO_IVOPTS } else { "" };
         if part.both_ways {
             self.values.headers.insert(Header::Loops);
@@ -420,4 +425,31 @@ pub(crate) fn comment(text: &str) -> String {
     let text: String = text.chars().map(visible).collect();
     // `??/` is a backslash in C11, and compilers warn about `/*`.
     text.replace("??/", "?? /").replace("/*", "/ *")
+}
+
+/// The operations of a nest in C: the iterations of the statement that runs most often, as written.
+/// Floating-point numbers hold the product of any sizes. `None` if no size decides it.
+fn work(nest: &Nest) -> Option<String> {
+    let mut most: Option<(f64, Vec<Affine>)> = None;
+    for original in nest.untransformed() {
+        walk(original.trees(), &mut |_, loops, tree| {
+            let Tree::Stmt(_) = tree else { return };
+            let extents = loops.iter().filter_map(|l| {
+                let extent = l.range.upper.first()?.minus(l.range.lower.first()?);
+                extent.is_fixed().then_some(extent)
+            });
+            let extents: Vec<Affine> = extents.collect();
+            let likely = |extent: &Affine| extent.likely().unwrap_or(1).max(1) as f64;
+            let count: f64 = extents.iter().map(likely).product();
+            if most.as_ref().is_none_or(|(known, _)| count > *known) {
+                most = Some((count, extents));
+            }
+        });
+    }
+    let (_, extents) = most?;
+    let numbers = extents.iter().filter_map(Affine::as_constant);
+    let number: f64 = numbers.map(|n| n.max(0) as f64).product();
+    let sizes = extents.iter().filter(|e| e.as_constant().is_none());
+    let factors: Vec<String> = sizes.map(|extent| format!("({extent})")).collect();
+    (!factors.is_empty()).then(|| format!("{number:.1} * {}", factors.join(" * ")))
 }

@@ -37,7 +37,7 @@
 //! elements. Local tensors that the loops share are declared before the region, one of each.
 //!
 //! A loop with a threshold keeps a region of its own, since the threshold decides how many threads
-//! run it.
+//! run it. The work of the nest decides for all loops of a region.
 
 use super::tree::{Context, Entry, Local, Loop as PlannedLoop, Mode, Node, Plan, Region};
 use crate::analysis::bounds::Bounds;
@@ -67,7 +67,7 @@ fn outside(nodes: &[Node], bounds: &Bounds) -> Vec<Node> {
                 }
             }
             result.push(Node::Region(Region {
-                around: None,
+                around: with_work(team),
                 body: inside(team, bounds),
             }));
             rest = after;
@@ -165,6 +165,24 @@ fn length_of_team(nodes: &[Node]) -> usize {
         count += 1;
     }
     count
+}
+
+/// A parallel loop whose work decides whether threads are started, if all of a team have some.
+fn with_work(nodes: &[Node]) -> Option<Arc<Loop>> {
+    let mut found: Vec<&Arc<Loop>> = Vec::new();
+    fn collect<'n>(nodes: &'n [Node], found: &mut Vec<&'n Arc<Loop>>) {
+        for node in nodes {
+            match node {
+                Node::Loop(l) if l.is_parallel() => found.push(&l.of),
+                Node::Loop(l) => collect(&l.body, found),
+                _ => {}
+            }
+        }
+    }
+    collect(nodes, &mut found);
+    let work = |l: &Loop| l.sharing().and_then(|sharing| sharing.work);
+    let least = found.iter().min_by_key(|l| work(l))?;
+    work(least).map(|_| Arc::clone(least))
 }
 
 /// Whether a node can share a region with others.

@@ -70,6 +70,9 @@ fn of_loop(l: &Loop) -> String {
             if let Some(threshold) = sharing.threshold {
                 says.push(format!("if it has {threshold} iterations"));
             }
+            if let Some(work) = sharing.work {
+                says.push(format!("if the nest has {work} operations"));
+            }
             if *entry == Entry::JoinWithoutWaiting {
                 says.push("without a barrier".to_owned());
             }
@@ -144,14 +147,18 @@ fn local(local: &Local) -> String {
 }
 
 fn on_all_threads(region: &Region) -> String {
-    let threshold = region
-        .around
-        .as_ref()
-        .and_then(|l| Some((l, l.sharing()?.threshold?)));
-    match threshold {
-        Some((l, threshold)) => format!("on all threads, if {} has {threshold} iterations", l.name),
-        None => "on all threads".to_owned(),
+    let around = region.around.as_ref();
+    let around = around.and_then(|l| Some((&l.name, l.sharing()?)));
+    let mut text = "on all threads".to_owned();
+    if let Some((name, sharing)) = around {
+        if let Some(threshold) = sharing.threshold {
+            text.push_str(&format!(", if {name} has {threshold} iterations"));
+        }
+        if let Some(work) = sharing.work {
+            text.push_str(&format!(", if the nest has {work} operations"));
+        }
     }
+    text
 }
 
 fn function(outlined: &Outlined) -> String {

@@ -69,6 +69,9 @@ pub struct Sharing {
     pub chunk: Option<i64>,
     /// The least trip count for several threads. With fewer iterations, one thread runs all.
     pub threshold: Option<i64>,
+    /// The fewest operations of the nest for several threads, at the sizes of the call. A nest with
+    /// fewer operations runs on one thread.
+    pub work: Option<i64>,
 }
 
 impl Default for Sharing {
@@ -78,6 +81,7 @@ impl Default for Sharing {
             schedule: None,
             chunk: None,
             threshold: None,
+            work: None,
         }
     }
 }

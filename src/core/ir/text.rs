@@ -201,6 +201,9 @@ impl Display for Loop {
             if let Some(threshold) = sharing.threshold {
                 write!(f, "from({threshold}) ")?;
             }
+            if let Some(work) = sharing.work {
+                write!(f, "work({work}) ")?;
+            }
         }
         if self.is_vector() {
             f.write_str("vector ")?;

@@ -592,6 +592,7 @@ impl Reader {
             "schedule",
             "chunk",
             "threshold",
+            "work",
             "lanes",
             "prefetch",
             "stream",
@@ -723,6 +724,7 @@ fn mode_of(fields: &Fields) -> Result<Mode, Wrong> {
         (is_parallel, "parallel", "schedule"),
         (is_parallel, "parallel", "chunk"),
         (is_parallel, "parallel", "threshold"),
+        (is_parallel, "parallel", "work"),
         (is_vector, "vector", "lanes"),
     ];
     for (fits, mode, field) in of_others {
@@ -752,6 +754,7 @@ fn mode_of(fields: &Fields) -> Result<Mode, Wrong> {
             schedule,
             chunk,
             threshold: fields.optional("threshold", POSITIVE, positive)?,
+            work: fields.optional("work", POSITIVE, positive)?,
         });
     }
     Ok(mode)

@@ -29,6 +29,8 @@
 //!   beforehand.
 //! - `threshold`: below this number of iterations, one thread runs all of them, since threads would
 //!   cost more than they gain.
+//! - `work`: the same for the operations of the whole nest, as `operations` counts them, at the
+//!   sizes of the call.
 //!
 //! ```rhai
 //! let A = tensor([4, 5]);
@@ -77,12 +79,18 @@ use crate::op::Alternatives;
 use crate::words::Word;
 use crate::{Error, LoopRef, Op, Param, Returns, Value, mistake};
 
-const HOW: Param<Option<Options>> =
-    Param::new("how").with(&[COLLAPSE.any(), SCHEDULE.any(), CHUNK.any(), THRESHOLD.any()]);
+const HOW: Param<Option<Options>> = Param::new("how").with(&[
+    COLLAPSE.any(),
+    SCHEDULE.any(),
+    CHUNK.any(),
+    THRESHOLD.any(),
+    WORK.any(),
+]);
 const COLLAPSE: Param<Option<i64>> = Param::new("collapse");
 const SCHEDULE: Param<Option<Schedule>> = Param::new("schedule");
 const CHUNK: Param<Option<i64>> = Param::new("chunk");
 const THRESHOLD: Param<Option<i64>> = Param::new("threshold");
+const WORK: Param<Option<i64>> = Param::new("work");
 const LANES: Param<Option<i64>> = Param::new("lanes");
 
 /// `parallelize(nest, loop, how?)`.
@@ -124,6 +132,7 @@ fn sharing(how: &Options) -> Result<Sharing, Error> {
         schedule: schedule.or(chunk.map(|_| Schedule::Static)),
         chunk,
         threshold: positive(&THRESHOLD)?,
+        work: positive(&WORK)?,
     })
 }
 

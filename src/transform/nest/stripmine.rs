@@ -521,6 +521,7 @@ fn blocks(
             schedule: of.schedule,
             chunk: of.chunk.map(in_blocks),
             threshold: of.threshold.map(in_blocks),
+            work: of.work,
         },
     });
     Tree::of_loop(Loop {

@@ -442,6 +442,7 @@ impl<'a> Cursor<'a> {
             }
         }
         sharing.threshold = self.count("from")?;
+        sharing.work = self.count("work")?;
         Ok(sharing)
     }
 
