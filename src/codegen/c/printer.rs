@@ -30,7 +30,7 @@ pub(crate) struct Printer<'a> {
     pub(super) depth: usize,
     pub(super) values: Values,
     pub(super) bounds: Bounds,
-    /// The operations of the current nest, if sizes decide how many there are.
+    /// The operations of the current nest, in C.
     pub(super) work: Option<String>,
     /// The attributes of functions, if a loop walks through a tensor in both directions.
     attributes: &'static str,
@@ -428,10 +428,13 @@ pub(crate) fn comment(text: &str) -> String {
 }
 
 /// The operations of a nest in C: the iterations of the statement that runs most often, as written.
-/// Floating-point numbers hold the product of any sizes. `None` if no size decides it.
+/// Floating-point numbers hold the product of any sizes. `None` without statements.
 fn work(nest: &Nest) -> Option<String> {
     let mut most: Option<(f64, Vec<Affine>)> = None;
-    for original in nest.untransformed() {
+    let originals = nest.untransformed();
+    // A nest without a definition stands for itself.
+    let own = originals.is_empty().then_some(nest);
+    for original in originals.iter().chain(own) {
         walk(original.trees(), &mut |_, loops, tree| {
             let Tree::Stmt(_) = tree else { return };
             let extents = loops.iter().filter_map(|l| {
@@ -451,5 +454,6 @@ fn work(nest: &Nest) -> Option<String> {
     let number: f64 = numbers.map(|n| n.max(0) as f64).product();
     let sizes = extents.iter().filter(|e| e.as_constant().is_none());
     let factors: Vec<String> = sizes.map(|extent| format!("({extent})")).collect();
-    (!factors.is_empty()).then(|| format!("{number:.1} * {}", factors.join(" * ")))
+    let all = [format!("{number:.1}")].into_iter().chain(factors);
+    Some(all.collect::<Vec<String>>().join(" * "))
 }

@@ -46,7 +46,7 @@ use super::lower::lower;
 use super::stream::Streams;
 use super::tree::{Context, Plan};
 use crate::analysis::bounds::Bounds;
-use crate::ir::{Affine, Index, Loop, Name, Stmt, Tensor, Tree};
+use crate::ir::{Affine, Index, Loop, Name, Range, Stmt, Tensor, Tree};
 use crate::target::Target;
 use std::collections::{HashMap, HashSet};
 
@@ -90,6 +90,8 @@ pub(super) struct Rows {
     locals: HashSet<Name>,
     /// By tensor and vector loop in its scope: another scope may declare a tensor of that name.
     read: HashMap<(Name, Name), i64>,
+    /// For the same keys: the ranges of the loops that read along rows. `None` for other reads.
+    ranges: HashMap<(Name, Name), Vec<Option<Range>>>,
     fetched: HashSet<Name>,
     /// The register copies, with the loops that copy.
     held: HashSet<(Name, Name)>,
@@ -101,6 +103,7 @@ impl Rows {
             target: chosen.target().clone(),
             locals: HashSet::new(),
             read: HashMap::new(),
+            ranges: HashMap::new(),
             fetched: HashSet::new(),
             held: chosen.held().clone(),
         };
@@ -123,8 +126,13 @@ impl Rows {
                     });
                     if !lanes.is_empty() {
                         let read = read(name, scope, around);
-                        let of = lanes.into_iter().map(|lane| (name.clone(), lane.clone()));
-                        self.read.extend(of.map(|key| (key, read)));
+                        let mut ranges = Vec::new();
+                        ranges_of_reads(name, scope, &mut Vec::new(), &mut ranges);
+                        for lane in lanes {
+                            let key = (name.clone(), lane.clone());
+                            self.read.insert(key.clone(), read);
+                            self.ranges.insert(key, ranges.clone());
+                        }
                     }
                 }
                 Tree::Loop(l) => {
@@ -171,6 +179,29 @@ impl Rows {
         let key = tensor.name().map(|name| (name.clone(), lane.clone()));
         let read = key.and_then(|key| self.read.get(&key));
         read.is_some_and(|read| *read <= trips) && self.covers(tensor, index, lane, trips)
+    }
+
+    /// Whether nothing reads elements of a row behind the end of a loop.
+    pub(super) fn are_read_before(&self, tensor: &Tensor, l: &Loop) -> bool {
+        let key = tensor.name().map(|name| (name.clone(), l.name.clone()));
+        let Some(ranges) = key.and_then(|key| self.ranges.get(&key)) else {
+            return false;
+        };
+        let number = |range: &Range| {
+            let numbers = range.upper.iter().filter_map(Affine::as_constant);
+            numbers.min().unwrap_or(i64::MAX)
+        };
+        let ends = |range: &Range| {
+            let mut open = l
+                .range
+                .upper
+                .iter()
+                .filter(|end| end.as_constant().is_none());
+            range.lower == l.range.lower
+                && open.all(|end| range.upper.contains(end))
+                && number(range) <= number(&l.range)
+        };
+        ranges.iter().all(|range| range.as_ref().is_some_and(ends))
     }
 
     pub(super) fn is_row(&self, tensor: &Tensor, index: &[Affine], lane: &Name) -> bool {
@@ -262,6 +293,41 @@ fn touches_row(l: &Loop, tensor: &Name) -> bool {
         });
         touches
     })
+}
+
+/// Collects the ranges of the loops that read along rows of a tensor; `None` for other reads.
+fn ranges_of_reads<'t>(
+    tensor: &Name,
+    trees: &'t [Tree],
+    around: &mut Vec<&'t Loop>,
+    found: &mut Vec<Option<Range>>,
+) {
+    for tree in trees {
+        match tree {
+            Tree::Loop(l) => {
+                around.push(l);
+                ranges_of_reads(tensor, &l.body, around, found);
+                around.pop();
+            }
+            Tree::Stmt(s) => {
+                let mut see = |t: &Tensor, index: &[Affine]| {
+                    if t.name() == Some(tensor) {
+                        let lane = index.last().and_then(Affine::as_iterator);
+                        let l = around.iter().find(|l| Some(&l.name) == lane);
+                        found.push(l.map(|l| l.range.clone()));
+                    }
+                };
+                if s.update.is_some() {
+                    see(&s.target, &s.index);
+                }
+                s.value.for_each_access(&mut |t, index| match index {
+                    Index::At(index) => see(t, index),
+                    Index::Unset | Index::Forbidden => see(t, &[]),
+                });
+            }
+            Tree::Fill(_) | Tree::Local(_) => {}
+        }
+    }
 }
 
 /// Whether anything in a tree reads a tensor.

@@ -23,8 +23,9 @@
 //!   y[j] = x[j]
 //! ```
 //!
-//! Where a vector loop ends may be known only when it runs. If it touches rows of a local tensor, all
-//! vectors of a row are computed, each as a partial one. The row then stays in registers.
+//! Where a vector loop ends may be known only when it runs. If it touches rows of a local tensor, and
+//! nothing reads them behind that end, all vectors of a row are computed, each as a partial one. The
+//! row then stays in registers.
 //!
 //! A partial vector computes with all of its lanes, live and dead ones. In local tensors the dead
 //! lanes are elements after the end of a row. They must also be set: garbage on the stack may be
@@ -193,7 +194,9 @@ fn masked(l: &Loop, rows: &Rows, streams: &Streams) -> Option<i64> {
     };
     let is_held = |s: &Stmt| {
         let is_row = rows.is_row(&s.target, &s.index, &l.name);
-        !is_row || rows.may_clobber(&s.target, &s.index, &l.name, most)
+        let is_free = rows.may_clobber(&s.target, &s.index, &l.name, most);
+        // Lanes behind the end hold anything afterwards.
+        !is_row || is_free && rows.are_read_before(&s.target, l)
     };
     let are_held = l.body.iter().all(|tree| match tree {
         Tree::Stmt(s) => is_held(s),

@@ -265,7 +265,8 @@ impl Matching<'_, '_> {
         let point = self.points.last()?;
         let value = |name: &Name| {
             let known = point.iter().find(|(n, _)| n == name);
-            known.map(|(_, value)| value.clone())
+            let size = || name.size().map(|_| Affine::iterator(name.clone()));
+            known.map(|(_, value)| value.clone()).or_else(size)
         };
         let is_known = index.terms().iter().all(|(name, _)| value(name).is_some());
         is_known.then(|| index.substitute(&value))

@@ -35,13 +35,13 @@
 //! ```rhai
 //! let A = tensor([4, 5]);
 //! let B = eq(A, [i, j] -> [i, j]);
-//! let how = #{collapse: 2, schedule: "dynamic", chunk: 4, threshold: 1000};
+//! let how = #{collapse: 2, schedule: "dynamic", chunk: 4, threshold: 1000, work: 8000};
 //! print(build(B).parallelize("i", how));
 //! ```
 //!
 //! ```text
 //! f64 B[4][5], A[4][5]
-//! parallel collapse(2) dynamic(4) from(1000) for i in 0..4
+//! parallel collapse(2) dynamic(4) from(1000) work(8000) for i in 0..4
 //!   for j in 0..5
 //!     B[i][j] = A[i][j]
 //! ```

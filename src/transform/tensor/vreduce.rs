@@ -43,7 +43,7 @@
 //!
 //! A map of ranges as the last argument says which values iterators take that are reduced over:
 //! `vsum(values, [j], #{j: 0..i + 1})` sums over a triangle. The header of `eq` says how ranges are
-//! written. A mean needs ranges between numbers.
+//! written. A mean needs ranges between numbers or sizes.
 //!
 //! ```rhai
 //! let L = tensor([4, 4]);
@@ -63,14 +63,14 @@
 //!
 //! Source: the reduction behind TeML's `vcontract` (§4.2.3: "other reduction operations").
 
-use super::infer::{abstraction, binary, reduce_within};
+use super::infer::{abstraction, apply, binary, reduce_within};
 use super::operand::{carried, constant, describe, fresh_iterators, indexed, positional, rank};
 use super::split::{Definition, split};
 use super::triangular::of_terms;
 use super::unfit::Unfit;
 use crate::analysis::shape;
 use crate::args::{Options, Over};
-use crate::ir::{Affine, BinaryOp, Domain, Expr, Name, Node, Reduction, Shape};
+use crate::ir::{Affine, BinaryOp, Domain, Expr, Function, Name, Node, Reduction, Shape};
 use crate::refusals::{dimension_twice, no_dimension, repeated};
 use crate::{Args, Error, Number, Op, Param, Returns, Value, mistake};
 
@@ -179,7 +179,13 @@ pub fn vmean(values: &Expr, over: &[Affine], ranges: Domain) -> Result<Expr, Err
     let found = |name: &Name| ranges.iter().find(|r| r.name == *name);
     let listed = terms.over.iter().filter_map(found);
     let mut count = 1u64;
+    let mut sizes: Vec<Affine> = Vec::new();
     for range in listed {
+        let of_sizes = range.dim();
+        if range.count().is_none() && of_sizes.is_fixed() && of_sizes.as_constant().is_none() {
+            sizes.push(of_sizes);
+            continue;
+        }
         let values = range.count().filter(|count| *count > 0);
         let values = values.ok_or_else(|| {
             let error = mistake(format!(
@@ -187,19 +193,30 @@ pub fn vmean(values: &Expr, over: &[Affine], ranges: Domain) -> Result<Expr, Err
                 range.name
             ));
             error.help(
-                "give it a range between numbers, or divide the sum by numbers of your own: a \
+                "give it a range between numbers or sizes, or divide the sum by numbers of your own: a \
                  tensor with the number of values for each element",
             )
         })?;
         count = count.saturating_mul(values);
     }
-    let count = if terms.body.elem().is_float() {
-        Number::Float(count as f64)
-    } else {
-        Number::Int(i64::try_from(count).unwrap_or(i64::MAX))
+    let elem = terms.body.elem();
+    let number = match elem.is_float() {
+        true => Number::Float(count as f64),
+        false => Number::Int(i64::try_from(count).unwrap_or(i64::MAX)),
     };
-    let count = constant(count, terms.body.elem())?;
-    terms.reduced(Reduction::Sum, |sum| binary(BinaryOp::Div, sum, count))
+    let number = (count != 1 || sizes.is_empty()).then(|| constant(number, elem));
+    let mut product = number.transpose()?;
+    for size in sizes {
+        let factor = apply(Function::Cast(elem), &[Expr::new(Node::Index(size))])?;
+        product = Some(match product {
+            Some(product) => binary(BinaryOp::Mul, product, factor)?,
+            None => factor,
+        });
+    }
+    terms.reduced(Reduction::Sum, |sum| match product {
+        Some(count) => binary(BinaryOp::Div, sum, count),
+        None => Ok(sum),
+    })
 }
 
 /// The virtual reduction of `values` over `over`: iterators that they carry, or dimensions.

@@ -112,9 +112,10 @@ pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Val
             ("schedule", word(Schedule::Dynamic.word())),
             ("chunk", Arg::Int(3)),
             ("threshold", Arg::Int(5)),
+            ("work", Arg::Int(50)),
         ]
     };
-    let how = (1..4i64).prop_flat_map(move |n| prop::sample::subsequence(how(n), 0..=4));
+    let how = (1..4i64).prop_flat_map(move |n| prop::sample::subsequence(how(n), 0..=5));
     let lanes = prop::sample::select(vec![None, Some(2), Some(8)]);
     let one = prop_oneof![
         3 => (l.clone(), 1..6i64, tail).prop_map(|(l, f, t)| Move::Stripmine(l, f, t)),

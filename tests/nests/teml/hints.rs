@@ -270,6 +270,10 @@ fn thresholds_count_what_is_shared() {
         "parallel for if(parallel: 7 >= 7)"
     );
     assert_eq!(
+        pragma(["parallel from(7) work(200) for i in 2..9", "for j in 0..20"]),
+        "parallel for if(parallel: 7 >= 7 && 140.0 >= 200)"
+    );
+    assert_eq!(
         pragma([
             "parallel collapse(2) dynamic(4) from(7) for i in 0..9 step 2",
             "for j in 0..20"

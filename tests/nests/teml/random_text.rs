@@ -285,12 +285,13 @@ fn modes() -> impl Strategy<Value = Mode> {
         .collect();
     let schedule = prop_oneof![Just(None), prop::sample::select(schedules)];
     let number = || prop::option::of(1..9i64);
-    let sharing = (1..4usize, schedule, number(), number());
-    let sharing = sharing.prop_map(|(collapse, schedule, chunk, threshold)| Sharing {
+    let sharing = (1..4usize, schedule, number(), number(), number());
+    let sharing = sharing.prop_map(|(collapse, schedule, chunk, threshold, work)| Sharing {
         collapse,
         schedule,
         chunk: chunk.filter(|_| schedule.is_some()),
         threshold,
+        work,
     });
     prop_oneof![
         Just(Mode::Serial),

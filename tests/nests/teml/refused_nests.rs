@@ -367,6 +367,7 @@ fn invalid_cases() -> Vec<Case> {
         below_1("collapse"),
         below_1("chunk"),
         below_1("threshold"),
+        below_1("work"),
         Case::new(&PARALLELIZE, fair, no_schedule).at(2),
         Case::new(
             &VECTORIZE,

@@ -124,6 +124,31 @@ fn a_loop_with_a_threshold_has_its_own_region() {
 }
 
 #[test]
+fn the_work_of_a_nest_decides_for_all_loops_of_a_region() {
+    let shared = c(&[
+        HEAD,
+        "parallel work(70) for i in 0..8",
+        "  B[i][0] = A[i][0]",
+        "parallel work(50) for k in 0..8",
+        "  C[k][0] = A[k][0]",
+    ]);
+    assert!(
+        shared.contains("#pragma omp parallel if(parallel: 8.0 >= 50)\n"),
+        "{shared}"
+    );
+    assert_eq!(shared.matches("#pragma omp for").count(), 2, "{shared}");
+    // One loop asks for threads in any case.
+    let always = c(&[
+        HEAD,
+        "parallel work(70) for i in 0..8",
+        "  B[i][0] = A[i][0]",
+        "parallel for k in 0..8",
+        "  C[k][0] = A[k][0]",
+    ]);
+    assert!(always.contains("#pragma omp parallel\n"), "{always}");
+}
+
+#[test]
 fn loops_inside_of_a_shared_one_are_as_they_were() {
     let text = c(&[
         HEAD,
