@@ -432,7 +432,7 @@ pub(crate) fn comment(text: &str) -> String {
 fn work(nest: &Nest) -> Option<String> {
     let mut most: Option<(f64, Vec<Affine>)> = None;
     let originals = nest.untransformed();
-    // A nest without a definition stands for itself.
+    // A nest without a definition is what it should compute.
     let own = originals.is_empty().then_some(nest);
     for original in originals.iter().chain(own) {
         walk(original.trees(), &mut |_, loops, tree| {

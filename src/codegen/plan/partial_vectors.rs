@@ -23,9 +23,9 @@
 //!   y[j] = x[j]
 //! ```
 //!
-//! Where a vector loop ends may be known only when it runs. If it touches rows of a local tensor, and
-//! nothing reads them behind that end, all vectors of a row are computed, each as a partial one. The
-//! row then stays in registers.
+//! Where a vector loop ends may be known only when it runs. All vectors of a row of a local tensor
+//! are then computed, each as a partial one, if nothing reads the row behind that end. So the row
+//! stays in registers.
 //!
 //! A partial vector computes with all of its lanes, live and dead ones. In local tensors the dead
 //! lanes are elements after the end of a row. They must also be set: garbage on the stack may be

@@ -655,10 +655,7 @@ impl Reader {
                 ));
             };
             let side = Fields::of(&map, &place, &["first", "extent"])?;
-            let extent = side.need("extent", INDEX, affine_of)?;
-            if extent.as_constant().is_some_and(|extent| extent < 1) {
-                return Err(side.at("extent").wrong("must be 1 or more"));
-            }
+            let extent = Affine::constant(side.need("extent", POSITIVE, positive)?);
             region.push((side.need("first", INDEX, affine_of)?, extent));
         }
         if region.len() != target.shape().rank() {
