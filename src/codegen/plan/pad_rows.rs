@@ -82,16 +82,14 @@ pub(super) fn pad_rows(plan: &Plan, context: &Context<'_>) -> Plan {
 /// The most vectors of a loop that are computed although the loop may end before them.
 const MAX_MASKED: i64 = 4;
 
-/// For each local tensor and vector loop in its scope, how many leading elements of a row are read;
-/// and which tensors are prefetched.
+/// For each local tensor and vector loop in its scope, which elements of a row are read; and which
+/// tensors are prefetched.
 #[derive(Clone, Debug)]
 pub(super) struct Rows {
     pub(super) target: Target,
     locals: HashSet<Name>,
     /// By tensor and vector loop in its scope: another scope may declare a tensor of that name.
-    read: HashMap<(Name, Name), i64>,
-    /// For the same keys: the ranges of the loops that read along rows. `None` for other reads.
-    ranges: HashMap<(Name, Name), Vec<Option<Range>>>,
+    read: HashMap<(Name, Name), Reads>,
     fetched: HashSet<Name>,
     /// The register copies, with the loops that copy.
     held: HashSet<(Name, Name)>,
@@ -103,7 +101,6 @@ impl Rows {
             target: chosen.target().clone(),
             locals: HashSet::new(),
             read: HashMap::new(),
-            ranges: HashMap::new(),
             fetched: HashSet::new(),
             held: chosen.held().clone(),
         };
@@ -125,14 +122,13 @@ impl Rows {
                         }
                     });
                     if !lanes.is_empty() {
-                        let read = read(name, scope, around);
-                        let mut ranges = Vec::new();
-                        ranges_of_reads(name, scope, &mut Vec::new(), &mut ranges);
-                        for lane in lanes {
-                            let key = (name.clone(), lane.clone());
-                            self.read.insert(key.clone(), read);
-                            self.ranges.insert(key, ranges.clone());
-                        }
+                        let mut reads = Reads {
+                            most: read(name, scope, around),
+                            ..Reads::default()
+                        };
+                        reads.collect(name, scope, &mut Vec::new());
+                        let of = lanes.into_iter().map(|lane| (name.clone(), lane.clone()));
+                        self.read.extend(of.map(|key| (key, reads.clone())));
                     }
                 }
                 Tree::Loop(l) => {
@@ -177,31 +173,36 @@ impl Rows {
         trips: i64,
     ) -> bool {
         let key = tensor.name().map(|name| (name.clone(), lane.clone()));
-        let read = key.and_then(|key| self.read.get(&key));
-        read.is_some_and(|read| *read <= trips) && self.covers(tensor, index, lane, trips)
+        let reads = key.and_then(|key| self.read.get(&key));
+        reads.is_some_and(|reads| reads.most <= trips) && self.covers(tensor, index, lane, trips)
     }
 
-    /// Whether nothing reads elements of a row behind the end of a loop.
+    /// Whether nothing reads elements of a row behind the end of a loop, as long as the row lives.
     pub(super) fn are_read_before(&self, tensor: &Tensor, l: &Loop) -> bool {
         let key = tensor.name().map(|name| (name.clone(), l.name.clone()));
-        let Some(ranges) = key.and_then(|key| self.ranges.get(&key)) else {
+        let Some(reads) = key.and_then(|key| self.read.get(&key)) else {
             return false;
         };
+        // A later iteration may end later, and find what this one leaves behind its end.
+        let ends = l.range.upper.iter();
+        if ends
+            .clone()
+            .any(|end| reads.loops.iter().any(|name| end.mentions(name)))
+        {
+            return false;
+        }
         let number = |range: &Range| {
             let numbers = range.upper.iter().filter_map(Affine::as_constant);
             numbers.min().unwrap_or(i64::MAX)
         };
-        let ends = |range: &Range| {
-            let mut open = l
-                .range
-                .upper
-                .iter()
-                .filter(|end| end.as_constant().is_none());
+        let is_before = |range: &Range| {
+            let mut open = ends.clone().filter(|end| end.as_constant().is_none());
             range.lower == l.range.lower
                 && open.all(|end| range.upper.contains(end))
                 && number(range) <= number(&l.range)
         };
-        ranges.iter().all(|range| range.as_ref().is_some_and(ends))
+        let mut ranges = reads.ranges.iter();
+        ranges.all(|range| range.as_ref().is_some_and(is_before))
     }
 
     pub(super) fn is_row(&self, tensor: &Tensor, index: &[Affine], lane: &Name) -> bool {
@@ -295,37 +296,45 @@ fn touches_row(l: &Loop, tensor: &Name) -> bool {
     })
 }
 
-/// Collects the ranges of the loops that read along rows of a tensor; `None` for other reads.
-fn ranges_of_reads<'t>(
-    tensor: &Name,
-    trees: &'t [Tree],
-    around: &mut Vec<&'t Loop>,
-    found: &mut Vec<Option<Range>>,
-) {
-    for tree in trees {
-        match tree {
-            Tree::Loop(l) => {
-                around.push(l);
-                ranges_of_reads(tensor, &l.body, around, found);
-                around.pop();
-            }
-            Tree::Stmt(s) => {
-                let mut see = |t: &Tensor, index: &[Affine]| {
-                    if t.name() == Some(tensor) {
-                        let lane = index.last().and_then(Affine::as_iterator);
-                        let l = around.iter().find(|l| Some(&l.name) == lane);
-                        found.push(l.map(|l| l.range.clone()));
-                    }
-                };
-                if s.update.is_some() {
-                    see(&s.target, &s.index);
+/// The reads of a local tensor in its scope.
+#[derive(Clone, Debug, Default)]
+struct Reads {
+    /// How many leading elements of its rows are read.
+    most: i64,
+    /// The ranges of the loops that read along rows. `None` for other reads.
+    ranges: Vec<Option<Range>>,
+    /// All loops in the scope.
+    loops: Vec<Name>,
+}
+
+impl Reads {
+    fn collect<'t>(&mut self, tensor: &Name, trees: &'t [Tree], around: &mut Vec<&'t Loop>) {
+        for tree in trees {
+            match tree {
+                Tree::Loop(l) => {
+                    self.loops.push(l.name.clone());
+                    around.push(l);
+                    self.collect(tensor, &l.body, around);
+                    around.pop();
                 }
-                s.value.for_each_access(&mut |t, index| match index {
-                    Index::At(index) => see(t, index),
-                    Index::Unset | Index::Forbidden => see(t, &[]),
-                });
+                Tree::Stmt(s) => {
+                    let mut see = |t: &Tensor, index: &[Affine]| {
+                        if t.name() == Some(tensor) {
+                            let lane = index.last().and_then(Affine::as_iterator);
+                            let l = around.iter().find(|l| Some(&l.name) == lane);
+                            self.ranges.push(l.map(|l| l.range.clone()));
+                        }
+                    };
+                    if s.update.is_some() {
+                        see(&s.target, &s.index);
+                    }
+                    s.value.for_each_access(&mut |t, index| match index {
+                        Index::At(index) => see(t, index),
+                        Index::Unset | Index::Forbidden => see(t, &[]),
+                    });
+                }
+                Tree::Fill(_) | Tree::Local(_) => {}
             }
-            Tree::Fill(_) | Tree::Local(_) => {}
         }
     }
 }
