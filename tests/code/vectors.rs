@@ -189,6 +189,54 @@ fn what_is_left_of_any_number_is_cut_into_shorter_vectors() {
 }
 
 #[test]
+fn rows_in_registers_are_masked_at_any_end() {
+    let script = "let m = size(\"M\"); let k = size(\"K\"); let A = tensor([8, k]);
+                  let B = tensor([k, m]); let C = einsum(\"ik,kj->ij\", A, B);
+                  let l = build(C).stripmine(\"j\", 8).reorder([\"j_o\", \"k\", \"i\", \"j_i\"]);";
+    let text = c(script, "l.stage(\"j_o\", C).vectorize(\"j_i\")");
+    for part in [
+        "const int64_t teml_end = teml_min64(8, M - 8*j_o);",
+        "f64xn(C_tile[i][j_i]) += A[i*K + k] * f64xn_part(B[k*M + j_i + 8*j_o], TEML_LEFT(teml_end - j_i));",
+        "TEML_F64XN_SET(",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+/// Sums of squared differences are not 0 in lanes whose elements are masked.
+#[test]
+fn rows_that_are_read_behind_an_end_are_not_masked() {
+    let kept = "let y = tensor([8, 8]); let a = tensor([8]); let c = tensor([8]);
+        let l = nest(`
+          ${y}
+          ${a}
+          ${c}
+          local f64 t[8]
+          fill t[0..8] = 0
+          for j in 0..8
+            for i in 0..j
+              t[i] += (a[i] - c[j]) * (a[i] - c[j])
+            for k in 0..j
+              y[j][k] = t[k]
+        `);";
+    let summed = "let m = size(\"M\"); let n = size(\"N\"); let A = tensor([m, n]);
+        let c = tensor([m]);
+        let y = eq(vsum(vsub(A, c, [[i, j], [i]]) * vsub(A, c, [[i, j], [i]]), [j]), [i]);
+        let l = build(y).stripmine(\"j\", 8).rfactor(\"j_i\");";
+    for (script, expression) in [
+        (kept, "l.vectorize(\"i\")"),
+        (
+            summed,
+            "assume(l, \"sums are regrouped\").vectorize(\"j_i\")",
+        ),
+    ] {
+        let text = c(script, expression);
+        assert!(!text.contains("f64xn_part"), "{text}");
+        assert!(text.contains("f64x4("), "{text}");
+    }
+}
+
+#[test]
 fn what_no_cache_holds_is_stored_past_it() {
     let text = c(
         ROWS,

@@ -37,8 +37,8 @@ impl Printer<'_> {
         (entry.is_some() || simd).then_some(text)
     }
 
-    /// The clause that runs a parallel loop on one thread if it has too few iterations, or if the
-    /// nest has too few operations.
+    /// The clause that runs a parallel loop on one thread: it has too few iterations, or no
+    /// statement of the nest runs often enough.
     pub(super) fn threshold(&mut self, l: &Loop) -> String {
         let Some(sharing) = l.sharing() else {
             return String::new();

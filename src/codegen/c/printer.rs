@@ -7,9 +7,9 @@
 use super::lanes::ALIGNED;
 use super::value::{ATOM, Values, element, is_guarded};
 use crate::analysis::bounds::Bounds;
-use crate::analysis::position::walk;
+use crate::analysis::work::busiest;
 use crate::elem::c_type;
-use crate::ir::{self, Affine, BinaryOp, Name, Nest, Node as Value, Taken, Tensor, Tree};
+use crate::ir::{self, Affine, BinaryOp, Name, Nest, Node as Value, Taken, Tensor};
 use crate::kernel::{ALIGNMENT, Header, Param, Role, parameter};
 use crate::plan::lanes::is_uniform;
 use crate::plan::tree::{
@@ -30,7 +30,7 @@ pub(crate) struct Printer<'a> {
     pub(super) depth: usize,
     pub(super) values: Values,
     pub(super) bounds: Bounds,
-    /// The operations of the current nest, in C.
+    /// How often the busiest statement of the current nest runs, in C.
     pub(super) work: Option<String>,
     /// The attributes of functions, if a loop walks through a tensor in both directions.
     attributes: &'static str,
@@ -427,33 +427,14 @@ pub(crate) fn comment(text: &str) -> String {
     text.replace("??/", "?? /").replace("/*", "/ *")
 }
 
-/// The operations of a nest in C: the iterations of the statement that runs most often, as written.
-/// Floating-point numbers hold the product of any sizes. `None` without statements.
+/// How often the busiest statement of a nest runs, in C. Floating-point numbers hold the product of
+/// any sizes.
 fn work(nest: &Nest) -> Option<String> {
-    let mut most: Option<(f64, Vec<Affine>)> = None;
-    let originals = nest.untransformed();
-    // A nest without a definition is what it should compute.
-    let own = originals.is_empty().then_some(nest);
-    for original in originals.iter().chain(own) {
-        walk(original.trees(), &mut |_, loops, tree| {
-            let Tree::Stmt(_) = tree else { return };
-            let extents = loops.iter().filter_map(|l| {
-                let extent = l.range.upper.first()?.minus(l.range.lower.first()?);
-                extent.is_fixed().then_some(extent)
-            });
-            let extents: Vec<Affine> = extents.collect();
-            let likely = |extent: &Affine| extent.likely().unwrap_or(1).max(1) as f64;
-            let count: f64 = extents.iter().map(likely).product();
-            if most.as_ref().is_none_or(|(known, _)| count > *known) {
-                most = Some((count, extents));
-            }
-        });
-    }
-    let (_, extents) = most?;
+    let extents = busiest(nest)?;
     let numbers = extents.iter().filter_map(Affine::as_constant);
     let number: f64 = numbers.map(|n| n.max(0) as f64).product();
     let sizes = extents.iter().filter(|e| e.as_constant().is_none());
-    let factors: Vec<String> = sizes.map(|extent| format!("({extent})")).collect();
+    let factors = sizes.map(|extent| format!("({extent})"));
     let all = [format!("{number:.1}")].into_iter().chain(factors);
     Some(all.collect::<Vec<String>>().join(" * "))
 }

@@ -400,8 +400,8 @@ pub(super) fn element(tensor: &Tensor, index: &[Affine]) -> String {
     at(tensor, &index)
 }
 
-/// The element at indices in C. The only element of rank 0 has an index if it is in memory. Tensors with sizes or
-/// strides have one dimension there: C++ has no arrays of variable length.
+/// The element at indices in C. The only element of rank 0 has an index if it is in memory. Tensors
+/// with sizes or strides have one dimension there: C++ has no arrays of variable length.
 pub(super) fn at(tensor: &Tensor, index: &[String]) -> String {
     let label = tensor.label();
     if tensor.is_by_value() {

@@ -71,7 +71,7 @@ fn of_loop(l: &Loop) -> String {
                 says.push(format!("if it has {threshold} iterations"));
             }
             if let Some(work) = sharing.work {
-                says.push(format!("if the nest has {work} operations"));
+                says.push(format!("if a statement of the nest runs {work} times"));
             }
             if *entry == Entry::JoinWithoutWaiting {
                 says.push("without a barrier".to_owned());
@@ -155,7 +155,7 @@ fn on_all_threads(region: &Region) -> String {
             text.push_str(&format!(", if {name} has {threshold} iterations"));
         }
         if let Some(work) = sharing.work {
-            text.push_str(&format!(", if the nest has {work} operations"));
+            text.push_str(&format!(", if a statement of the nest runs {work} times"));
         }
     }
     text

@@ -131,11 +131,7 @@ impl Simplify<'_> {
         for (d, (low, extent)) in fill.region.iter().enumerate() {
             let name = self.fresh(&format!("{target}_set_{}", d + 1));
             index.push(Affine::iterator(name.clone()));
-            let range = Range {
-                lower: vec![low.clone()],
-                upper: vec![low.plus(extent)],
-                step: 1,
-            };
+            let range = Range::between(low.clone(), low.plus(extent));
             loops.push((name, range));
         }
         let mut tree = Tree::Stmt(Arc::new(Stmt {

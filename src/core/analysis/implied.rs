@@ -43,6 +43,11 @@ pub fn simplified_chain(loops: &[&Arc<Loop>], ranges: Vec<Range>) -> Vec<Range> 
     done.into_iter().map(|l| l.range).collect()
 }
 
+/// A range without implied bounds, in these loops.
+pub fn simplified_range(range: &Range, around: &[&Loop]) -> Range {
+    needed(range, around, &mut Prover::default())
+}
+
 fn needed(range: &Range, around: &[&Loop], prover: &mut Prover) -> Range {
     Range {
         lower: binding(&range.lower, Equal::Constant, |a, b| {

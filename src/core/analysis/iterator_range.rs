@@ -22,11 +22,7 @@ impl IteratorRange {
     pub fn of_dim(name: Name, extent: Affine) -> IteratorRange {
         let most = extent.ends().map_or(i64::MAX, |(_, most)| most.max(0));
         let is_number = extent.as_constant().is_some();
-        let given = Range {
-            lower: vec![Affine::constant(0)],
-            upper: vec![extent],
-            step: 1,
-        };
+        let given = Range::between(Affine::constant(0), extent);
         IteratorRange {
             name,
             low: 0,

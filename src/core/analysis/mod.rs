@@ -26,6 +26,7 @@
 //! | And in terms of sizes? | [`facts::greatest_for_sizes`] |
 //! | Which bounds of the loops in trees does no other one imply? | [`implied::simplified`] |
 //! | And for the ranges of a chain of loops? | [`implied::simplified_chain`] |
+//! | And for one range? | [`implied::simplified_range`] |
 //! | Which ranges do loops have in another order? | [`project::permuted_ranges`] |
 //! | Which form does an index have, relative to outer iterators? | [`relative::relative`] |
 //! | How far is an iterator from a lower bound at most? | [`relative::offset_form`] |
@@ -54,6 +55,7 @@
 //! | Which assignments are live? | [`program::live`] |
 //! | How often are the statements of trees executed, by weight? | [`count::total`] |
 //! | And at most? | [`work::executions`] |
+//! | And that of a nest that runs most often, in terms of sizes? | [`work::busiest`] |
 //! | How many operations does a definition take? | [`work::flops`] |
 //! | How many bytes does it move at least? | [`work::moved`] |
 //! | Which loops does a nest have, and what happens in each? | [`levels::levels`] |

@@ -5,8 +5,9 @@
 use super::bounds::Bounds;
 use super::count::total;
 use super::footprint::{AccessKind, Use, footprint, uses};
+use super::position::walk;
 use super::relative::offset_form;
-use crate::ir::{Expr, Function, Nest, Node, Tree};
+use crate::ir::{Affine, Expr, Function, Nest, Node, Tree};
 use std::collections::BTreeMap;
 
 /// The arithmetic operations of a nest before any step. Each element-wise operation or function and
@@ -84,6 +85,31 @@ pub fn executions(trees: &[Tree], around: &Bounds) -> i64 {
         }
     });
     each.fold(0, i64::saturating_add)
+}
+
+/// The extents of the loops around the statement that runs most often, before any step and at the
+/// likely sizes. Loops whose extent depends on other loops are left out. `None` without statements.
+pub fn busiest(nest: &Nest) -> Option<Vec<Affine>> {
+    let originals = nest.untransformed();
+    // A nest without a definition is what it should compute.
+    let own = originals.is_empty().then_some(nest);
+    let mut most: Option<(f64, Vec<Affine>)> = None;
+    for original in originals.iter().chain(own) {
+        walk(original.trees(), &mut |_, loops, tree| {
+            let Tree::Stmt(_) = tree else { return };
+            let extents = loops.iter().filter_map(|l| {
+                let extent = l.range.upper.first()?.minus(l.range.lower.first()?);
+                extent.is_fixed().then_some(extent)
+            });
+            let extents: Vec<Affine> = extents.collect();
+            let likely = |extent: &Affine| extent.likely().unwrap_or(1).max(1) as f64;
+            let count: f64 = extents.iter().map(likely).product();
+            if most.as_ref().is_none_or(|(known, _)| count > *known) {
+                most = Some((count, extents));
+            }
+        });
+    }
+    most.map(|(_, extents)| extents)
 }
 
 /// The arithmetic operations of one evaluation.

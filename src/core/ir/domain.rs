@@ -119,11 +119,7 @@ mod tests {
     }
 
     fn below(bound: &str) -> Range {
-        Range {
-            lower: vec![Affine::constant(0)],
-            upper: vec![Affine::iterator(name(bound))],
-            step: 1,
-        }
+        Range::between(Affine::constant(0), Affine::iterator(name(bound)))
     }
 
     #[test]

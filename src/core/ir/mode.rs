@@ -69,8 +69,8 @@ pub struct Sharing {
     pub chunk: Option<i64>,
     /// The least trip count for several threads. With fewer iterations, one thread runs all.
     pub threshold: Option<i64>,
-    /// The fewest operations of the nest for several threads, at the sizes of the call. A nest with
-    /// fewer operations runs on one thread.
+    /// How often the busiest statement of the nest has to run for several threads, at the sizes of
+    /// the call. Below that, one thread runs all iterations.
     pub work: Option<i64>,
 }
 

@@ -22,7 +22,11 @@ pub struct Range {
 impl Range {
     /// `lower..upper` with step 1.
     pub fn constant(lower: i64, upper: i64) -> Range {
-        let (lower, upper) = (Affine::constant(lower), Affine::constant(upper));
+        Range::between(Affine::constant(lower), Affine::constant(upper))
+    }
+
+    /// `lower..upper` with step 1.
+    pub fn between(lower: Affine, upper: Affine) -> Range {
         Range {
             lower: vec![lower],
             upper: vec![upper],
@@ -71,11 +75,7 @@ impl Range {
 
     /// A range of `extent` values from `lower` on.
     pub fn of_extent(lower: &Affine, extent: i64) -> Range {
-        Range {
-            lower: vec![lower.clone()],
-            upper: vec![lower.plus_constant(extent)],
-            step: 1,
-        }
+        Range::between(lower.clone(), lower.plus_constant(extent))
     }
 
     /// Drops constant bounds that another bound implies. `interval` gives the least and the

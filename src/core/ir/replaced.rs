@@ -1,6 +1,7 @@
 //! Expressions with replaced parts.
 
 use super::affine::Affine;
+use super::domain::Domain;
 use super::expr::{Expr, Index, Node};
 use super::name::Name;
 use super::tensor::Tensor;
@@ -132,6 +133,38 @@ impl Expr {
             Node::Access { tensor, index } => {
                 map(tensor).map(|tensor| Expr::access(tensor, index.clone()))
             }
+            _ => None,
+        })
+    }
+
+    /// The same without the given ranges of iterators, which then follow from the tensors.
+    #[must_use]
+    pub fn without_ranges(&self) -> Expr {
+        self.replace(&|part| match part.node() {
+            Node::Reduce {
+                reduction,
+                over,
+                shape,
+                body,
+                ..
+            } => Some(Expr::new(Node::Reduce {
+                reduction: *reduction,
+                over: over.clone(),
+                within: Domain::default(),
+                shape: shape.clone(),
+                body: body.without_ranges(),
+            })),
+            Node::Assign {
+                target,
+                value,
+                elsewhere,
+                ..
+            } => Some(Expr::new(Node::Assign {
+                target: target.clone(),
+                value: value.without_ranges(),
+                within: Domain::default(),
+                elsewhere: *elsewhere,
+            })),
             _ => None,
         })
     }

@@ -252,11 +252,7 @@ fn domain(tensor: &Tensor, names: &[Name], conditions: &[Condition]) -> Option<D
     for (d, (name, extent)) in names.iter().zip(tensor.shape().dims()).enumerate() {
         let later = &names[d + 1..];
         let own = |a: &Affine| a.mentions(name) && !later.iter().any(|n| a.mentions(n));
-        let mut range = Range {
-            lower: vec![Affine::constant(0)],
-            upper: vec![extent],
-            step: 1,
-        };
+        let mut range = Range::between(Affine::constant(0), extent);
         let mut multiple: Option<(Affine, i64)> = None;
         for condition in conditions {
             let (Condition::NotNegative(a) | Condition::Multiple(a, _)) = condition;

@@ -100,7 +100,7 @@ fn inferred(assignment: &Expr) -> Expr {
     let Ok(meant) = shape::all_ranges(assignment) else {
         return assignment.clone();
     };
-    let short = without_ranges(assignment);
+    let short = assignment.without_ranges();
     let is_box = |r: &IteratorRange| {
         let given = r.given.as_ref().map(|range| range.as_constant());
         given.is_none_or(|range| range == Some((r.low, r.high)))
@@ -116,36 +116,6 @@ fn inferred(assignment: &Expr) -> Expr {
         Ok(found) if meant.iter().all(is_box) && is_same(&found) => short,
         _ => assignment.clone(),
     }
-}
-
-fn without_ranges(expr: &Expr) -> Expr {
-    expr.replace(&|part| match part.node() {
-        Node::Reduce {
-            reduction,
-            over,
-            shape,
-            body,
-            ..
-        } => Some(Expr::new(Node::Reduce {
-            reduction: *reduction,
-            over: over.clone(),
-            within: Domain::default(),
-            shape: shape.clone(),
-            body: without_ranges(body),
-        })),
-        Node::Assign {
-            target,
-            value,
-            elsewhere,
-            ..
-        } => Some(Expr::new(Node::Assign {
-            target: target.clone(),
-            value: without_ranges(value),
-            within: Domain::default(),
-            elsewhere: *elsewhere,
-        })),
-        _ => None,
-    })
 }
 
 impl Split {

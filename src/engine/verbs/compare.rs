@@ -15,8 +15,8 @@ use crate::trial::{
 };
 
 /// Checks variants of a computation, times them interleaved in one run, and prints a table row by
-/// row. Sizes have the values in `at`, or else their likely ones. The first variant's definition is the reference. Under `teml apply`, the recorded winner
-/// becomes one of the variants. Returns the variants and their ranking; `None` if the runner runs
+/// row. Sizes have the values in `at`, or else their likely ones. The first variant's definition is
+/// the reference. Under `teml apply`, the recorded winner becomes one of the variants. Returns the variants and their ranking; `None` if the runner runs
 /// nothing.
 ///
 /// # Errors

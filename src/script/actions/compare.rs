@@ -82,8 +82,7 @@ median), `error` (the largest difference over the largest value), and `ok`, whic
     },
 };
 
-/// The sizes at which variants are timed, one after the other.
-/// These are in the options, argument `k`.
+/// The sizes at which variants are timed, one after the other: those in the options, argument `k`.
 fn points(call: &Call, k: usize) -> Result<Vec<Vec<(Name, i64)>>, Failure> {
     let expected = "a map of options: `at` lists maps of sizes, `#{at: [#{M: 100, N: 7}]}`";
     if call.count() <= k {
@@ -109,7 +108,7 @@ fn points(call: &Call, k: usize) -> Result<Vec<Vec<(Name, i64)>>, Failure> {
         }
     }
     match points.is_empty() {
-        true => Err(call.expected(1, expected)),
+        true => Err(call.expected(k, expected)),
         false => Ok(points),
     }
 }

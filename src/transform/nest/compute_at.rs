@@ -103,6 +103,7 @@ use super::producer::{Producer, Replacement, replace_reads};
 use super::resolve::{body_of, chain, find_scope, with_body_of};
 use crate::analysis::facts::is_nonnegative;
 use crate::analysis::footprint::{Side, Use, footprint};
+use crate::analysis::implied::simplified_range;
 use crate::analysis::position::Position;
 use crate::args::LoopOrLoops;
 use crate::ir::{Affine, Expr, Fill, Loop, Name, Nest, Shape, Stmt, Tensor, Tree};
@@ -258,18 +259,6 @@ impl Part {
     }
 }
 
-/// Drops bounds that another one implies.
-fn drop_implied(bounds: &mut Vec<Affine>, implies: impl Fn(&Affine, &Affine) -> bool) {
-    let mut k = bounds.len();
-    while k > 0 {
-        k -= 1;
-        let mut others = (0..bounds.len()).filter(|other| *other != k);
-        if others.any(|other| implies(&bounds[other], &bounds[k])) {
-            bounds.remove(k);
-        }
-    }
-}
-
 /// Clips the side of a box to the indices that are set: `count` of them from `first` on. `around`
 /// are the loops around it.
 pub(super) fn clipped(side: Side, (first, count): &(i64, Affine), around: &[&Loop]) -> Side {
@@ -298,8 +287,7 @@ pub(super) fn clipped(side: Side, (first, count): &(i64, Affine), around: &[&Loo
         read.upper.push(end);
     }
     // Fusion compares ranges, so bounds that others imply would be in its way.
-    drop_implied(&mut read.lower, |a, b| is_nonnegative(&a.minus(b), around));
-    drop_implied(&mut read.upper, |a, b| is_nonnegative(&b.minus(a), around));
+    let read = simplified_range(&read, around);
     let all = count.as_constant().map(i64::unsigned_abs);
     let low = match all {
         Some(all) if side.extent >= all => first,

@@ -271,11 +271,7 @@ fn overlap_of_sizes(a: &Range, b: &Range, around: &[&Loop]) -> Option<Overlap> {
     if (a.step, b.step) != (1, 1) || !is_nonnegative(&high.minus(low), around) {
         return None;
     }
-    let range = |from: &Affine, to: &Affine| Range {
-        lower: vec![from.clone()],
-        upper: vec![to.clone()],
-        step: 1,
-    };
+    let range = |from: &Affine, to: &Affine| Range::between(from.clone(), to.clone());
     let part = |from: &Affine, to: &Affine| (from != to).then(|| range(from, to));
     Some(Overlap {
         common: range(low, high),

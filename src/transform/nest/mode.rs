@@ -29,8 +29,8 @@
 //!   beforehand.
 //! - `threshold`: below this number of iterations, one thread runs all of them, since threads would
 //!   cost more than they gain.
-//! - `work`: the same for the operations of the whole nest, as `operations` counts them, at the
-//!   sizes of the call.
+//! - `work`: the same for how often the busiest statement of the nest runs, as it was before any
+//!   step, at the sizes of the call.
 //!
 //! ```rhai
 //! let A = tensor([4, 5]);

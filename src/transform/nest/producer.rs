@@ -191,11 +191,7 @@ fn contains((low, extent): &(i64, Affine), (inner, inner_extent): &(i64, Affine)
 
 /// The `extent` indices from `low` on.
 fn whole(low: i64, extent: &Affine) -> Range {
-    Range {
-        lower: vec![Affine::constant(low)],
-        upper: vec![extent.plus_constant(low)],
-        step: 1,
-    }
+    Range::between(Affine::constant(low), extent.plus_constant(low))
 }
 
 /// The box of elements of `tensor` at an index with an iterator of its own, or a constant, in each

@@ -114,11 +114,7 @@ pub fn slabs(
             Some([low, high.plus_constant(1)])
         });
         let [low, high] = quotients.ok_or_else(|| not_constant(nest, l))?;
-        let range = Range {
-            lower: vec![low],
-            upper: vec![high],
-            step: 1,
-        };
+        let range = Range::between(low, high);
         let slab = Loop::serial(name.clone(), range, Vec::new());
         boxes.enter(&slab);
         let start = Affine::iterator(name.clone()).times(size).minus(&beyond);

@@ -29,9 +29,10 @@
 //! All accesses in the loop use the buffer, which is loaded before and stored after. Reads of
 //! elements that the loop does not write, as boxes tell, keep the tensor. The load is left out if
 //! the loop sets all of the buffer before it reads it. Then the store is left out as well, if only
-//! the loop reads what it computes: a later assignment of the nest, in the same iteration. To get there, place the initialization into
-//! the loop first (`place_init`); it then moves onto the buffer. Dimensions with a single element
-//! are dropped. If the loops over the tile are unrolled, the compiler keeps it in registers.
+//! the loop reads what it computes: a later assignment of the nest, in the same iteration. To get
+//! there, place the initialization into the loop first (`place_init`); it then moves onto the buffer.
+//! Dimensions with a single element are dropped. If the loops over the tile are unrolled, the
+//! compiler keeps it in registers.
 //!
 //! A last argument gives the order of the buffer's dimensions, as dimensions of the tensor counted
 //! from 1; without it they keep their order.

@@ -50,8 +50,9 @@
 //! `A % B` is `vmod(A, B)`, Euclid's remainder of integers, and `A ** B` is `vpow(A, B)`. The minus
 //! of a script binds first: `-A ** 2` is `(-A) ** 2`.
 //!
-//! Refuses: extents that are neither equal nor 1; different element types; an operand that carries iterators beside one that
-//! has dimensions but carries none; numbers that the element type cannot hold.
+//! Refuses: extents that are neither equal nor 1; different element types; an operand that carries
+//! iterators beside one that has dimensions but carries none; numbers that the element type cannot
+//! hold.
 //!
 //! Source: TeML eq. 30 in operator form; broadcasting: NumPy; numbers and scalars: beyond the paper.
 

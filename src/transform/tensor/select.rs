@@ -19,9 +19,9 @@
 //! `right` holds, and `no` elsewhere; `select(…, lists -> target)` assigns that. The comparisons
 //! are the strings `<`, `<=`, `>`, `>=`, `==`, `!=`; with a NaN only `!=` holds. The lists index
 //! `left`, `right`, `yes` and `no`, any of which may be a number. Without lists, entries are chosen
-//! and broadcast as `A + B` adds them. `where(A > 0, A, 0)` says the same in NumPy's words. Both values are ordinary
-//! accesses: their indices stay inside, whichever value is chosen. A selection counts as one
-//! operation.
+//! and broadcast as `A + B` adds them. `where(A > 0, A, 0)` says the same in NumPy's words. Both
+//! values are ordinary accesses: their indices stay inside, whichever value is chosen. A selection
+//! counts as one operation.
 //!
 //! The first two may be of another element type than the values, so that values are chosen by their
 //! position:

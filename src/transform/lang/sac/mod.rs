@@ -325,7 +325,7 @@ fn plain(tensor: &Tensor, piece: &Piece, tree: Expr) -> (Expr, Option<Expr>) {
     });
     let without = Expr::new(Node::Assign {
         target,
-        value: without_ranges(&tree),
+        value: tree.without_ranges(),
         within: Domain::default(),
         elsewhere: None,
     });
@@ -405,26 +405,6 @@ fn with_known_shapes(expr: &Expr, ranges: &mut BTreeMap<Name, (i64, i64)>) -> Ex
         }
         _ => expr.clone(),
     }
-}
-
-/// The value with the ranges of its reductions left out, to be inferred.
-fn without_ranges(tree: &Expr) -> Expr {
-    tree.replace(&|expr| match expr.node() {
-        Node::Reduce {
-            reduction,
-            over,
-            shape,
-            body,
-            ..
-        } => Some(Expr::new(Node::Reduce {
-            reduction: *reduction,
-            over: over.clone(),
-            within: Domain::default(),
-            shape: shape.clone(),
-            body: without_ranges(body),
-        })),
-        _ => None,
-    })
 }
 
 /// Names iterators that have no name in the text: `i1`, `i2` … by dimension.
