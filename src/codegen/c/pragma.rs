@@ -37,8 +37,8 @@ impl Printer<'_> {
         (entry.is_some() || simd).then_some(text)
     }
 
-    /// The clause that runs a parallel loop on one thread: it has too few iterations, or no
-    /// statement of the nest runs often enough.
+    /// The clause that runs a parallel loop on one thread if there is too little to do: few
+    /// iterations, or few executions of the busiest statement.
     pub(super) fn threshold(&mut self, l: &Loop) -> String {
         let Some(sharing) = l.sharing() else {
             return String::new();
