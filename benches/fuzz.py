@@ -76,8 +76,9 @@ EVERY = [
 ]
 # Topics of the reference that list the table of operations.
 TABLE = ("tensors", "expressions", "transformations")
-# These make no values of a case, or need sizes, which tests/nests/properties/sizes.rs has.
-APART = ("elem", "size", "specialize", "prefer")
+# These make no values of a case, or need sizes or the same computation in other steps, which tests in
+# Rust have.
+APART = ("elem", "size", "specialize", "prefer", "redefine")
 
 
 def main() -> int:

@@ -7,6 +7,7 @@ time, with NumPy, so that a mistake would have to be made twice to stay unseen.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -310,7 +311,12 @@ FUNCTIONS = {
     "sin": "vsin",
     "cos": "vcos",
     "relu": "vrelu",
+    "floor": "vfloor",
+    "ceil": "vceil",
+    "round": "vround",
+    "erf": "verf",
 }
+WHOLE = {"floor": np.floor, "ceil": np.ceil, "round": np.rint}
 
 
 @dataclass(frozen=True)
@@ -343,6 +349,13 @@ class Function(Expr):
                 return scope.rounded(np.log(a), da / near + 4 * UNIT[scope.elem], FUNCTION_UNITS)
             case "tanh":
                 return scope.rounded(np.tanh(a), da, FUNCTION_UNITS)
+            case "floor" | "ceil" | "round":
+                whole = WHOLE[self.function]
+                # Operands beside a step may be on either side of it.
+                return Value(whole(a), whole(a + da) - whole(a - da))
+            case "erf":
+                of = np.vectorize(math.erf, otypes=[a.dtype])(a)
+                return scope.rounded(of, 2 * da, FUNCTION_UNITS)
             case "sin":
                 return scope.rounded(np.sin(a), da + 4 * UNIT[scope.elem], FUNCTION_UNITS)
             case _:

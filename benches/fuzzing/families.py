@@ -12,6 +12,7 @@ import numpy as np
 
 from .definitions import Assignment, Partition, Program
 from .expressions import (
+    FUNCTIONS,
     FLOATS,
     TYPES,
     Access,
@@ -313,7 +314,8 @@ class Maker:
             return Binary(op, *(pair if rng.random() < 0.7 else pair[::-1]))
         if self.elem not in FLOATS:
             return Function(rng.choice(["neg", "abs", "relu"]), of)
-        kind = rng.choice(["neg", "abs", "relu", "sqrt", "exp", "log", "tanh", "sin", "cos", "pow"])
+        kinds = [*FUNCTIONS, "pow"]
+        kind = rng.choice(kinds)
         match kind:
             case "sqrt" | "log":
                 return Function(kind, self.positive(of))
