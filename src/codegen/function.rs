@@ -4,6 +4,7 @@
 //! space of its own in the function. Nests that are not proved to compute their definition are
 //! refused.
 
+use super::device::{self, NoDevice};
 use super::c::printer::{Printed, asked, comment, print};
 use super::kernel::{Header, Kernel, Param, Role, Vectors, parameter, passed};
 use super::plan::tree::Context;
@@ -68,6 +69,13 @@ pub enum NoCode {
         "`{name}` is the distance between rows of a strided tensor, and something else has the name"
     )]
     StrideIsTaken { name: Name },
+    /// A nest with bound loops that no device can run.
+    #[error("{why}")]
+    Device {
+        /// The nest, counted from 0.
+        nest: usize,
+        why: NoDevice,
+    },
     /// The user stopped it.
     #[error("interrupted")]
     Stopped,
@@ -94,6 +102,7 @@ impl NoCode {
             NoCode::Illegal(violation) => return violation.help(),
             NoCode::Undecided(why) => return why.help().map(str::to_owned),
             NoCode::Part { .. } => "generate the whole nest",
+            NoCode::Device { why, .. } => why.help(),
             NoCode::StrideIsTaken { .. } => "rename the tensor, the loop or the size of that name",
             _ => return None,
         };
@@ -128,6 +137,23 @@ pub(super) fn emit(
         })
         .collect();
     let sizes = sizes(nests, &spelled)?;
+    if device::is_on_device(nests) {
+        let nests: Vec<Nest> = nests.iter().map(|nest| spelling.nest(nest)).collect();
+        let derived = sizes.derived.iter();
+        let derived = derived.map(|size| (size.clone(), definition_of_size(size)));
+        let of = device::Nests {
+            nests: &nests,
+            params: &spelled,
+            sizes: &sizes.of_caller,
+            derived: &derived.collect::<Vec<_>>(),
+            comments: &comments(&nests, symbol, &params, &spelling, &proof),
+        };
+        let text = device::emit(&of, (linkage, symbol), target);
+        let text = text.map_err(|(nest, why)| NoCode::Device { nest, why })?;
+        let sizes = with_likely(&sizes.of_caller);
+        let kernel = text.kernel(symbol, sizes, params, (proof, target));
+        return Ok(kernel.with_gaps(0));
+    }
     let plan = {
         let inputs = spelled.iter().filter(|p| p.role == Role::In);
         let inputs = inputs.filter_map(|p| p.tensor.name().cloned()).collect();
@@ -186,6 +212,9 @@ pub fn check(nests: &[Nest], reductions: Reductions) -> Result<Proof, NoCode> {
             return Err(NoCode::Part { outer });
         }
         verify::verify(nest)?;
+    }
+    for (k, nest) in nests.iter().enumerate() {
+        device::check(nest).map_err(|why| NoCode::Device { nest: k, why })?;
     }
     let proof = legality::prove(nests, reductions).map_err(|refused| match refused {
         Refused::Violation(violation) => NoCode::Illegal(violation),

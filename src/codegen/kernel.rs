@@ -61,6 +61,10 @@ pub enum Header {
     Functions,
     /// The types of `casts.h`.
     Casts,
+    /// What starts kernels by CUDA.
+    Cuda,
+    /// What starts kernels by OpenCL.
+    OpenCl,
 }
 
 impl Header {
@@ -90,10 +94,21 @@ impl Header {
         }
     }
 
+    /// Its whole text, which every kernel of a device needs.
+    pub(super) fn of_device(self) -> Option<&'static str> {
+        match self {
+            Header::Cuda => Some(include_str!("device/cuda.h")),
+            Header::OpenCl => Some(include_str!("device/opencl.h")),
+            _ => None,
+        }
+    }
+
     /// Its text, if it is teml's own.
     pub(super) fn file(self) -> Option<&'static str> {
         Some(match self {
             Header::Math | Header::Integers | Header::Memset => return None,
+            // These are printed as a whole.
+            Header::Cuda | Header::OpenCl => return None,
             Header::Locals => include_str!("locals.h"),
             Header::Loops => include_str!("loops.h"),
             Header::Support => include_str!("support.h"),

@@ -30,7 +30,7 @@ static inline int64_t teml_to_i64(double a) { return a != a ? 0 : a <= -92233720
 static inline float teml_to_f32(double a)
 {
     float rounded = (float)a;
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
     __asm__("" : "+m"(rounded));
 #endif
     return rounded;

@@ -17,21 +17,7 @@ struct Paragraph {
 /// The text of all paragraphs that `kernels` need, in order.
 pub(super) fn support(kernels: &[Kernel]) -> String {
     let all = paragraphs();
-    let mut known: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (k, paragraph) in all.iter().enumerate() {
-        for name in &paragraph.defines {
-            known.entry(name).or_default().push(k);
-        }
-    }
-    let mut needed: BTreeSet<usize> = BTreeSet::new();
-    let mut texts: Vec<&str> = kernels.iter().map(|k| k.function.as_str()).collect();
-    while let Some(text) = texts.pop() {
-        for k in words(text).filter_map(|word| known.get(word)).flatten() {
-            if needed.insert(*k) {
-                texts.push(all[*k].text);
-            }
-        }
-    }
+    let needed = needed(kernels.iter().map(|k| k.function.as_str()));
     let mut result = String::new();
     for k in needed {
         let text = all[k].text;
@@ -49,6 +35,34 @@ pub(super) fn support(kernels: &[Kernel]) -> String {
         result.push('\n');
     }
     result
+}
+
+/// The text of all paragraphs that code of a device needs, in order.
+pub(super) fn support_of_device(code: &str) -> String {
+    let all = paragraphs();
+    let texts = needed([code].into_iter()).into_iter().map(|k| all[k].text);
+    texts.fold(String::new(), |text, paragraph| text + paragraph + "\n")
+}
+
+/// The numbers of the paragraphs that code needs.
+fn needed<'t>(code: impl Iterator<Item = &'t str>) -> BTreeSet<usize> {
+    let all = paragraphs();
+    let mut known: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (k, paragraph) in all.iter().enumerate() {
+        for name in &paragraph.defines {
+            known.entry(name).or_default().push(k);
+        }
+    }
+    let mut needed: BTreeSet<usize> = BTreeSet::new();
+    let mut texts: Vec<&str> = code.collect();
+    while let Some(text) = texts.pop() {
+        for k in words(text).filter_map(|word| known.get(word)).flatten() {
+            if needed.insert(*k) {
+                texts.push(all[*k].text);
+            }
+        }
+    }
+    needed
 }
 
 fn widest(kernels: &[Kernel]) -> String {

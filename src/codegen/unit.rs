@@ -47,6 +47,9 @@ pub fn unit_after(preamble: &Preamble, kernels: &[Kernel]) -> String {
     let _ = write!(text, "{}", needs(preamble, kernels));
     let includes = headers.iter().filter_map(|header| header.include());
     includes.for_each(|line| text.push_str(line));
+    for device in headers.iter().filter_map(|header| header.of_device()) {
+        let _ = write!(text, "\n{device}");
+    }
     let _ = write!(text, "\n{BASE}\n{C_BEGINS}");
     text.push_str(&support(kernels));
     for kernel in kernels {

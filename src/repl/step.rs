@@ -99,6 +99,7 @@ fn loops(nest: &Nest) -> String {
         Mode::ParallelVector { .. } => format!("{} (parallel vector)", l.name),
         Mode::Parallel { .. } => format!("{} (parallel)", l.name),
         Mode::Vector { .. } => format!("{} (vector)", l.name),
+        Mode::Bound { axis } => format!("{} ({axis})", l.name),
         Mode::Serial => l.name.to_string(),
     };
     let names: Vec<String> = loops.iter().map(|(_, l)| shown(l)).collect();

@@ -146,6 +146,7 @@ pub static OPS: &[&Op] = &[
     &nest::redefine::REDEFINE,
     &nest::mode::PARALLELIZE,
     &nest::mode::VECTORIZE,
+    &nest::bind::BIND,
     &nest::prefetch::PREFETCH,
     &nest::stream::STREAM,
     &nest::annotate::ANNOTATE,

@@ -7,5 +7,5 @@ mod power;
 mod pragma;
 mod prefetch;
 pub(super) mod printer;
-mod value;
+pub(super) mod value;
 mod vectors;

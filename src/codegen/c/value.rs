@@ -86,7 +86,7 @@ impl Values {
     }
 
     /// An element; a vector if the lanes move through the tensor.
-    pub(super) fn access(&self, tensor: &Tensor, index: &[Affine]) -> String {
+    pub(crate) fn access(&self, tensor: &Tensor, index: &[Affine]) -> String {
         self.neighbors(tensor, index, &|index| element(tensor, index))
     }
 
@@ -108,7 +108,7 @@ impl Values {
     }
 
     /// An expression, in parentheses if its precedence is below `at_least`.
-    pub(super) fn value(&mut self, expr: &Expr, at_least: u8) -> String {
+    pub(crate) fn value(&mut self, expr: &Expr, at_least: u8) -> String {
         let (text, own) = match expr.node() {
             Node::Access { tensor, index } => {
                 let index: &[Affine] = match index {
@@ -305,7 +305,7 @@ impl Values {
     }
 
     /// `left op right` as a call, if C needs a function for it, of `lanes` or of single numbers.
-    pub(super) fn combined(
+    pub(crate) fn combined(
         &mut self,
         op: BinaryOp,
         elem: Elem,
@@ -364,7 +364,7 @@ impl Values {
     }
 
     /// A number, with the C type of its elements.
-    pub(super) fn constant(&mut self, value: Constant) -> String {
+    pub(crate) fn constant(&mut self, value: Constant) -> String {
         let sign = if value.is_negative() { "-" } else { "" };
         if !value.elem().is_float() {
             self.headers.insert(Header::Integers);
@@ -386,7 +386,7 @@ impl Values {
 
 /// Whether C's operator traps for some operands: an integer division, unless the divisor is a known
 /// number other than -1.
-pub(super) fn is_guarded(op: BinaryOp, elem: Elem, divisor: Option<&Expr>) -> bool {
+pub(crate) fn is_guarded(op: BinaryOp, elem: Elem, divisor: Option<&Expr>) -> bool {
     let harmless = |e: &Expr| match e.node() {
         Node::Constant(Constant::I32(x)) => *x != -1,
         Node::Constant(Constant::I64(x)) => *x != -1,
@@ -402,7 +402,7 @@ pub(super) fn element(tensor: &Tensor, index: &[Affine]) -> String {
 
 /// The element at indices in C. The only element of rank 0 has an index if it is in memory. Tensors
 /// with sizes or strides have one dimension there: C++ has no arrays of variable length.
-pub(super) fn at(tensor: &Tensor, index: &[String]) -> String {
+pub(crate) fn at(tensor: &Tensor, index: &[String]) -> String {
     let label = tensor.label();
     if tensor.is_by_value() {
         return label.to_string();

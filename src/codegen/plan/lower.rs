@@ -26,7 +26,8 @@ fn nodes(trees: &[Tree], band: usize) -> Vec<Node> {
                 },
                 _ if band > 0 => Mode::Collapsed { simd },
                 ir::Mode::Vector { .. } => Mode::Simd,
-                ir::Mode::Serial => Mode::Serial,
+                // A nest with bound loops has a plan of its own.
+                ir::Mode::Serial | ir::Mode::Bound { .. } => Mode::Serial,
             };
             Node::Loop(Arc::new(Loop {
                 of: l.clone(),

@@ -61,6 +61,11 @@
 //! | Which loops does a nest have, and what happens in each? | [`levels::levels`] |
 //! | How many iterations does a loop have at most? | [`levels::trips`] |
 //! | How much work is one run of a loop at most? | [`levels::work`] |
+//! | Does a device run a loop of trees? | [`launches::is_on_device`] |
+//! | And one on blocks? | [`launches::has_grid`] |
+//! | Which launches are trees? | [`launches::launches`] |
+//! | How many threads does a bound loop need at most? | [`launches::extent`] |
+//! | Which thread runs an iteration of it? | [`launches::thread`] |
 //! | Which elements do later iterations of a loop touch first? | [`prefetch_address::prefetch_addresses`] |
 //! | Which share of it does each iteration prefetch? | [`prefetch_plan::prefetch_plan`] |
 
@@ -75,6 +80,7 @@ pub mod definedness;
 pub mod facts;
 pub mod footprint;
 pub mod implied;
+pub mod launches;
 mod inside;
 pub mod levels;
 pub mod mixed_radix;

@@ -251,6 +251,7 @@ impl<'a> Walk<'a> {
         let mode = match l.mode {
             Mode::Parallel { .. } | Mode::ParallelVector { .. } => "parallel",
             Mode::Vector { .. } => "vector",
+            Mode::Bound { axis } => axis.word(),
             Mode::Serial => return Ok(()),
         };
         match self.outer.iter().find(|o| o.is_vector()) {

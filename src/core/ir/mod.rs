@@ -40,7 +40,7 @@ pub use expr::{Expr, Index, MAX_DEPTH, MAX_SIZE, Node};
 pub use function::{BinaryOp, Comparison, Function, Reduction};
 pub use integer::{ceil_div, gcd};
 pub use literal::{Arrow, Iters, LoopRef, Number};
-pub use mode::{Mode, Schedule, Sharing};
+pub use mode::{Axis, Level, Mode, Schedule, Sharing};
 pub use name::{Name, NameError, Quotient, Size};
 pub use nest::{
     Arg, Birth, Effects, Given, Invocation, Lineage, Loop, Nest, Part, Path, Site, Step, Taken,

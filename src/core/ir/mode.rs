@@ -1,4 +1,7 @@
-//! The mode of a loop: whether its iterations run in order, on threads or in vector lanes.
+//! The mode of a loop: whether its iterations run in order, on threads, in vector lanes, or on an
+//! axis of a device.
+
+use std::fmt;
 
 /// How the iterations of a loop run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,34 +25,91 @@ pub enum Mode {
         /// The number of lanes. `None` leaves it to the compiler.
         lanes: Option<i64>,
     },
+    /// Each on a coordinate of a device: on blocks of threads, or on the threads of a block.
+    Bound {
+        /// The coordinate.
+        axis: Axis,
+    },
+}
+
+/// A coordinate of the threads of a device. A device starts a grid of blocks, and each block has
+/// threads, which share memory and wait for each other. Blocks do neither.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Axis {
+    /// What the coordinate counts.
+    pub of: Level,
+    /// The dimension, from 0; neighbors in dimension 0 run side by side.
+    pub dimension: usize,
+}
+
+/// What coordinates of a device count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Level {
+    /// Blocks of a grid.
+    Grid,
+    /// Threads of a block.
+    Block,
+}
+
+impl Axis {
+    /// The names of all axes.
+    pub const WORDS: &[&str] = &[
+        "grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z",
+    ];
+
+    /// The number of dimensions.
+    pub const DIMENSIONS: usize = 3;
+
+    /// The axis of that name.
+    pub fn from_word(word: &str) -> Option<Axis> {
+        let place = Axis::WORDS.iter().position(|known| *known == word)?;
+        let levels = [Level::Grid, Level::Block];
+        Some(Axis {
+            of: levels[place / Axis::DIMENSIONS],
+            dimension: place % Axis::DIMENSIONS,
+        })
+    }
+
+    /// The name.
+    pub fn word(self) -> &'static str {
+        Axis::WORDS[self.of as usize * Axis::DIMENSIONS + self.dimension % Axis::DIMENSIONS]
+    }
+}
+
+impl fmt::Display for Axis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
 }
 
 impl Mode {
-    /// The mode on several threads; lanes stay.
+    /// The mode on several threads; lanes stay, an axis does not.
     #[must_use]
     pub fn with_threads(self, sharing: Sharing) -> Mode {
         match self {
-            Mode::Serial | Mode::Parallel { .. } => Mode::Parallel { sharing },
+            Mode::Serial | Mode::Parallel { .. } | Mode::Bound { .. } => {
+                Mode::Parallel { sharing }
+            }
             Mode::Vector { lanes } | Mode::ParallelVector { lanes, .. } => {
                 Mode::ParallelVector { sharing, lanes }
             }
         }
     }
 
-    /// The mode on one thread; lanes stay.
+    /// The mode on one thread; lanes stay, an axis does not.
     #[must_use]
     pub fn without_threads(self) -> Mode {
         match self {
-            Mode::Serial | Mode::Parallel { .. } => Mode::Serial,
+            Mode::Serial | Mode::Parallel { .. } | Mode::Bound { .. } => Mode::Serial,
             Mode::Vector { lanes } | Mode::ParallelVector { lanes, .. } => Mode::Vector { lanes },
         }
     }
 
-    /// The mode in vector lanes; threads stay.
+    /// The mode in vector lanes; threads stay, an axis does not.
     #[must_use]
     pub fn with_lanes(self, lanes: Option<i64>) -> Mode {
         match self {
-            Mode::Serial | Mode::Vector { .. } => Mode::Vector { lanes },
+            Mode::Serial | Mode::Vector { .. } | Mode::Bound { .. } => Mode::Vector { lanes },
             Mode::Parallel { sharing } | Mode::ParallelVector { sharing, .. } => {
                 Mode::ParallelVector { sharing, lanes }
             }

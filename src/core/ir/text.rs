@@ -211,6 +211,9 @@ impl Display for Loop {
                 write!(f, "lanes({lanes}) ")?;
             }
         }
+        if let Some(axis) = self.axis() {
+            write!(f, "{axis} ")?;
+        }
         write!(f, "for {} in {}", self.name, self.range)?;
         for fetch in &self.hints.prefetch {
             write!(f, " prefetch({}, {}", fetch.tensor, fetch.distance)?;

@@ -8,6 +8,7 @@
 //! - [`Steps`] judges steps applied to a legal nest, only where they changed it;
 //! - [`dependences()`] are the constraints on a scheduler;
 //! - [`unset()`] finds reads of undefined elements;
+//! - [`exchanges()`] finds the threads of a device that need a barrier;
 //! - [`in_place`] tells which assignments may overwrite a tensor that they read;
 //! - [`independence`] is a quick test of parallel loops that needs no polyhedral library.
 //!   [`check()`] decides exactly if this test fails.
@@ -38,6 +39,7 @@ mod misread;
 mod needs;
 mod order;
 mod pairs;
+mod phases;
 pub mod partition;
 mod pieces;
 mod program;
@@ -68,6 +70,7 @@ pub use inplace::{InPlace, Run, in_place, is_compatible};
 pub use limit::{together, within};
 pub use memo::{Inquiry, Verdicts, remembered};
 pub use needs::needs;
+pub use phases::{Exchange, exchanges};
 pub use proof::{Proof, Refused, prove};
 pub use reassociation::Reductions;
 pub use steps::{Kept, Numbered, Steps};

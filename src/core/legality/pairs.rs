@@ -9,7 +9,7 @@ use super::constraints::linear;
 use super::memory::{Memory, iterator, read_accesses};
 use super::program::{Leaf, What, accesses};
 use crate::analysis::bounds::Bounds;
-use crate::ir::{Affine, Name};
+use crate::ir::{Affine, Name, Tensor};
 use crate::poly::{Linear, Piece, Relation};
 
 /// The suffix of the second iteration's iterators.
@@ -22,7 +22,8 @@ pub(super) struct Iteration<'p, 'a> {
 }
 
 /// An element that a leaf touches.
-struct Touch {
+struct Touch<'a> {
+    tensor: &'a Tensor,
     memory: Memory,
     at: Vec<Linear>,
     /// The interval of each index.
@@ -90,14 +91,14 @@ impl<'p, 'a> Iteration<'p, 'a> {
         Linear::new(terms, a.constant())
     }
 
-    fn touched(&self) -> Vec<Touch> {
+    fn touched(&self) -> Vec<Touch<'a>> {
         let bounds = Bounds::of_chain(self.leaf.loops.iter().copied());
         let around = |memory: &Memory| -> Vec<Linear> {
             (0..memory.loops)
                 .map(|d| self.linear(&iterator(d)))
                 .collect()
         };
-        let mut found: Vec<Touch> = Vec::new();
+        let mut found: Vec<Touch<'a>> = Vec::new();
         match self.leaf.what {
             What::Fill(fill) => {
                 let memory = self.leaf.memory(&fill.target);
@@ -109,6 +110,7 @@ impl<'p, 'a> Iteration<'p, 'a> {
                     Some((first, end.checked_sub(1)?))
                 };
                 found.push(Touch {
+                    tensor: &fill.target,
                     at: around(&memory).into_iter().chain(elements).collect(),
                     memory,
                     sides: fill.region.iter().map(side).collect(),
@@ -126,6 +128,7 @@ impl<'p, 'a> Iteration<'p, 'a> {
                     let memory = self.leaf.memory(access.tensor);
                     let index = access.index.iter().map(|a| self.affine(a));
                     found.push(Touch {
+                        tensor: access.tensor,
                         at: around(&memory).into_iter().chain(index).collect(),
                         memory,
                         sides: access.index.iter().map(|a| bounds.interval(a)).collect(),
@@ -164,6 +167,22 @@ pub(super) fn touching(pair: &[Iteration; 2], free: bool) -> Vec<Touching> {
         let counts = one.read.is_none() || other.read.is_none();
         counts && !(free && one.updated && other.updated)
     })
+}
+
+/// The conflicting pairs of iterations, for each tensor that `counts`.
+pub(super) fn touching_each<'a>(
+    [first, second]: &[Iteration<'_, 'a>; 2],
+    counts: &dyn Fn(&Tensor) -> bool,
+) -> Vec<(&'a Tensor, Piece)> {
+    let all = iterations(first, second);
+    let others = second.touched();
+    let touched = first.touched();
+    let pairs = touched.iter().filter(|one| counts(one.tensor));
+    let pairs = pairs.flat_map(|one| others.iter().map(move |other| (one, other)));
+    let pairs = pairs.filter(|(one, other)| one.read.is_none() || other.read.is_none());
+    let pieces =
+        pairs.filter_map(|(one, other)| Some((one.tensor, exact(&all, &one.meets(other)?))));
+    pieces.collect()
 }
 
 /// The pairs of iterations that read one element.
@@ -249,7 +268,7 @@ pub(super) fn touching_written([first, second]: &[Iteration; 2]) -> Vec<(Option<
     pieces.collect()
 }
 
-impl Touch {
+impl Touch<'_> {
     /// The expressions that vanish if both are the same element; `None` if they never are.
     fn meets(&self, other: &Touch) -> Option<Vec<Linear>> {
         let mut sides = self.sides.iter().zip(&other.sides);

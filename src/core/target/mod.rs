@@ -9,9 +9,11 @@
 //! Unknown facts are `None`. Callers then assume the least that processors have. How a core executes
 //! instructions has a default, which is overridden figure by figure (`pipeline.rs`).
 
+mod device;
 mod instructions;
 mod pipeline;
 
+pub use device::{Device, DeviceApi};
 pub use instructions::{Instructions, Vector};
 pub use pipeline::Pipeline;
 
@@ -53,6 +55,9 @@ pub struct Target {
     /// How a core executes instructions.
     #[serde(default)]
     pub pipeline: Pipeline,
+    /// The device beside it, which runs nests with bound loops.
+    #[serde(default)]
+    pub device: Device,
     /// The flags that select it. If empty, the flags of its instruction set.
     #[serde(default)]
     pub flags: Vec<String>,
@@ -70,6 +75,7 @@ impl Target {
     pub fn native() -> Target {
         Target {
             flags: vec!["-march=native".to_owned()],
+            device: Device::here(),
             ..Target::of(NATIVE, Instructions::here())
         }
     }
@@ -85,6 +91,7 @@ impl Target {
             threads: None,
             region_operations: None,
             pipeline: Pipeline::default(),
+            device: Device::default(),
             flags: Vec::new(),
         }
     }
@@ -93,6 +100,11 @@ impl Target {
     pub fn named(name: &str) -> Option<Target> {
         if name == NATIVE {
             return Some(Target::native());
+        }
+        if let Some(api) = DeviceApi::from_word(name) {
+            let mut target = Target::native();
+            target.device.api = api;
+            return Some(target);
         }
         let known = Instructions::ALL.into_iter().find(|i| i.name() == name)?;
         Some(Target::of(name, known))
@@ -103,6 +115,7 @@ impl Target {
         Instructions::ALL
             .map(Instructions::name)
             .into_iter()
+            .chain(DeviceApi::WORDS.iter().copied())
             .chain([NATIVE])
     }
 
@@ -160,7 +173,9 @@ mod tests {
     #[test]
     fn names_are_targets() {
         for name in Target::names() {
-            assert_eq!(Target::named(name).map(|t| t.name).as_deref(), Some(name));
+            let target = Target::named(name).unwrap();
+            let is_device = DeviceApi::from_word(name) == Some(target.device.api);
+            assert!(target.name == name || is_device && target.is_native());
         }
         assert_eq!(Target::named("avx3"), None);
         let neon = Target::named("neon").unwrap();

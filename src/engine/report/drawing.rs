@@ -91,6 +91,7 @@ fn trees(
         let class = match l.mode {
             Mode::Parallel { .. } | Mode::ParallelVector { .. } => "parallel",
             Mode::Vector { .. } => "vector",
+            Mode::Bound { .. } => "parallel",
             Mode::Serial => "serial",
         };
         let mut inner = String::new();

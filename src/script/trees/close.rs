@@ -7,7 +7,7 @@
 use super::kinds;
 use super::place::{Place, Wrong};
 use crate::ir::{
-    Affine, BinaryOp, Comparison, Constant, Domain, Elem, Expr, Fill, Function, Hints, Index,
+    Affine, Axis, BinaryOp, Comparison, Constant, Domain, Elem, Expr, Fill, Function, Hints, Index,
     Lineage, Loop, Mode, Name, Nest, Node, Number, Prefetch, Range, Reduction, Schedule, Shape,
     Sharing, Stmt, Tensor, Tree,
 };
@@ -712,6 +712,7 @@ fn mode_of(fields: &Fields) -> Result<Mode, Wrong> {
         kinds::VECTOR,
         kinds::PARALLEL_VECTOR,
     ];
+    let words = [&words, Axis::WORDS].concat();
     let what = format!("one of \"{}\"", words.join("\", \""));
     let word = fields.optional("mode", &what, |value| {
         text_of(value).filter(|word| words.contains(&word.as_str()))
@@ -733,7 +734,7 @@ fn mode_of(fields: &Fields) -> Result<Mode, Wrong> {
             return Err(fields.at(field).wrong(what));
         }
     }
-    let mut mode = Mode::Serial;
+    let mut mode = Axis::from_word(&word).map_or(Mode::Serial, |axis| Mode::Bound { axis });
     if is_vector {
         mode = mode.with_lanes(fields.optional("lanes", POSITIVE, positive)?);
     }

@@ -32,5 +32,6 @@ pub(super) fn mode(mode: Mode) -> &'static str {
         Mode::Parallel { .. } => PARALLEL,
         Mode::Vector { .. } => VECTOR,
         Mode::ParallelVector { .. } => PARALLEL_VECTOR,
+        Mode::Bound { axis } => axis.word(),
     }
 }

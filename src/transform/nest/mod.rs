@@ -21,6 +21,7 @@ pub mod assume;
 pub mod at;
 pub mod avoid_copy;
 mod buffer;
+pub mod bind;
 pub mod build;
 pub mod compute_at;
 pub mod distribute;

@@ -1,7 +1,7 @@
 //! Loops and their modes.
 
 use super::{Lineage, Loop, Tree};
-use crate::ir::mode::{Mode, Sharing};
+use crate::ir::mode::{Axis, Level, Mode, Sharing};
 use crate::ir::name::Name;
 use crate::ir::range::{Hints, Range};
 
@@ -50,7 +50,7 @@ impl Loop {
     pub fn is_vector(&self) -> bool {
         match self.mode {
             Mode::Vector { .. } | Mode::ParallelVector { .. } => true,
-            Mode::Serial | Mode::Parallel { .. } => false,
+            Mode::Serial | Mode::Parallel { .. } | Mode::Bound { .. } => false,
         }
     }
 
@@ -58,8 +58,26 @@ impl Loop {
     pub fn sharing(&self) -> Option<Sharing> {
         match self.mode {
             Mode::Parallel { sharing } | Mode::ParallelVector { sharing, .. } => Some(sharing),
-            Mode::Serial | Mode::Vector { .. } => None,
+            Mode::Serial | Mode::Vector { .. } | Mode::Bound { .. } => None,
         }
+    }
+
+    /// The axis of a device that runs the iterations.
+    pub fn axis(&self) -> Option<Axis> {
+        match self.mode {
+            Mode::Bound { axis } => Some(axis),
+            _ => None,
+        }
+    }
+
+    /// Whether blocks of a device run the iterations.
+    pub fn is_grid(&self) -> bool {
+        self.axis().is_some_and(|axis| axis.of == Level::Grid)
+    }
+
+    /// Whether the threads of a block of a device run the iterations.
+    pub fn is_block(&self) -> bool {
+        self.axis().is_some_and(|axis| axis.of == Level::Block)
     }
 
     /// The number of perfectly nested loops, from this one on, that share their combined
@@ -72,7 +90,7 @@ impl Loop {
     pub fn lanes(&self) -> Option<i64> {
         match self.mode {
             Mode::Vector { lanes } | Mode::ParallelVector { lanes, .. } => lanes,
-            Mode::Serial | Mode::Parallel { .. } => None,
+            Mode::Serial | Mode::Parallel { .. } | Mode::Bound { .. } => None,
         }
     }
 
@@ -81,7 +99,7 @@ impl Loop {
     pub fn at_a_time(&self) -> Option<i64> {
         match self.mode {
             Mode::Vector { lanes } => lanes,
-            Mode::Serial | Mode::Parallel { .. } | Mode::ParallelVector { .. } => None,
+            _ => None,
         }
     }
 }

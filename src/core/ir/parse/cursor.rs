@@ -6,7 +6,7 @@ use crate::ir::closest::closest;
 use crate::ir::constant::Constant;
 use crate::ir::elem::Elem;
 use crate::ir::function::BinaryOp;
-use crate::ir::mode::{Mode, Schedule, Sharing};
+use crate::ir::mode::{Axis, Mode, Schedule, Sharing};
 use crate::ir::name::{Name, Size};
 use crate::ir::nest::Loop;
 use crate::ir::range::{Hints, Prefetch, Range};
@@ -377,6 +377,11 @@ impl<'a> Cursor<'a> {
         }
         if self.eat("vector ") {
             mode = mode.with_lanes(self.count("lanes")?);
+        }
+        for word in Axis::WORDS {
+            if mode == Mode::Serial && self.eat(&format!("{word} ")) {
+                mode = Axis::from_word(word).map_or(mode, |axis| Mode::Bound { axis });
+            }
         }
         self.expect("for ")?;
         let name = self.name()?;

@@ -1,0 +1,42 @@
+//! Places barriers between the phases of a block.
+//!
+//! Exchanges in one iteration of all loops come first: each is an interval of places in a sequence,
+//! and intervals are stabbed in the order of their ends, which takes the fewest places. Then come
+//! exchanges with a later iteration of a serial loop, the innermost loops first. A barrier that is
+//! there already serves them, too.
+//!
+//! `legality` decides whether a barrier lies between two accesses ([`Exchange::is_ordered`]), and is
+//! asked about all of them at the end.
+
+use crate::legality::Exchange;
+
+/// The positions of barriers, each before the tree that is there, in order.
+pub(super) fn barriers(exchanges: &[Exchange]) -> Vec<Vec<usize>> {
+    let mut found: Vec<Vec<usize>> = Vec::new();
+    let mut order: Vec<&Exchange> = exchanges.iter().collect();
+    order.sort_by_key(|e| {
+        let (depth, at) = before(e);
+        (e.carried.is_some(), usize::MAX - depth, at)
+    });
+    for exchange in order {
+        if !exchange.is_ordered(&found) {
+            let (depth, _) = before(exchange);
+            found.push(exchange.to[..=depth].to_vec());
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The place right before the second access, in the outermost sequence where a barrier helps: the
+/// depth of the sequence, and the position.
+fn before(exchange: &Exchange) -> (usize, Vec<usize>) {
+    let depth = match exchange.carried {
+        Some(depth) => depth + 1,
+        None => {
+            let same = exchange.from.iter().zip(&exchange.to);
+            same.take_while(|(a, b)| a == b).count()
+        }
+    };
+    (depth, exchange.to.get(..=depth).unwrap_or_default().to_vec())
+}

@@ -1,0 +1,359 @@
+//! Nests that run on a device: one plan, printed as CUDA C or OpenCL C, and C that starts it.
+//!
+//! `spaces` decides which memory local tensors have, `barriers` where the threads of a block wait,
+//! and `lower` makes the plan. `legality` is asked before (are the iterations of bound loops
+//! independent?) and after (is a barrier between threads that exchange data?). `print` prints what
+//! the device runs, and `host` what the processor does. Words that differ are in headers.
+
+mod barriers;
+mod host;
+mod lower;
+mod plan;
+mod print;
+mod spaces;
+
+use super::kernel::{Header, Kernel, Param, Role, Vectors};
+use super::support::support_of_device;
+use crate::analysis::launches::{self, Launch, Misplaced};
+use crate::ir::{Expr, Loop, Name, Nest, Node, Tensor, Tree};
+use crate::legality::exchanges;
+use crate::target::{Device, DeviceApi, Target};
+use lower::Lowering;
+use plan::{Plan, Step};
+use std::collections::{BTreeSet, HashSet};
+use std::fmt::Write;
+
+/// Why a nest is no kernel of a device.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoDevice {
+    /// Loops are not launches.
+    #[error(transparent)]
+    Misplaced(#[from] Misplaced),
+    /// More threads than a block has.
+    #[error("a block would have {found} threads ({x} × {y} × {z}), and a device has at most {most}")]
+    Threads {
+        found: i64,
+        x: i64,
+        y: i64,
+        z: i64,
+        most: i64,
+    },
+    /// More memory than the threads of a block share.
+    #[error("the threads of a block would share {found} bytes ({tensors}), and have {most}")]
+    Shared {
+        found: u64,
+        tensors: String,
+        most: u64,
+    },
+    /// A local tensor whose size is known only when the kernel runs.
+    #[error("local tensor {tensor} has extents with sizes, and a block needs numbers")]
+    Sized { tensor: String },
+    /// Two local tensors of one launch share a name.
+    #[error("two local tensors of one launch are named {tensor}")]
+    TwoLocals { tensor: String },
+    /// Threads exchange data without a barrier. This is a bug.
+    #[error("threads exchange {tensor} without a barrier")]
+    NoBarrier { tensor: Name },
+}
+
+impl NoDevice {
+    /// The loops at fault.
+    pub fn loops(&self) -> Vec<Name> {
+        match self {
+            NoDevice::Misplaced(why) => why.loops(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What would be right.
+    pub fn help(&self) -> &'static str {
+        match self {
+            NoDevice::Misplaced(why) => why.help(),
+            NoDevice::Threads { .. } => "choose smaller blocks: shorter inner loops of stripmine",
+            NoDevice::Shared { .. } => {
+                "choose smaller tiles, or copy fewer tensors; each thread keeps what only it uses"
+            }
+            NoDevice::Sized { .. } => {
+                "block the loops first, so that a block needs a fixed part of the tensor"
+            }
+            NoDevice::TwoLocals { .. } => "give one of them another name",
+            NoDevice::NoBarrier { .. } => "please report this",
+        }
+    }
+}
+
+/// What the function of a device needs to know about nests.
+pub(super) struct Nests<'a> {
+    pub(super) nests: &'a [Nest],
+    pub(super) params: &'a [Param],
+    /// The sizes that callers give, and declarations of the others.
+    pub(super) sizes: &'a [Name],
+    pub(super) derived: &'a [(Name, String)],
+    pub(super) comments: &'a str,
+}
+
+/// The text of a function that runs nests on a device, its headers, and its plan.
+pub(super) struct Text {
+    pub(super) function: String,
+    pub(super) headers: BTreeSet<Header>,
+    pub(super) plan: String,
+}
+
+/// Whether nests run on a device.
+pub(super) fn is_on_device(nests: &[Nest]) -> bool {
+    nests.iter().any(|nest| launches::is_on_device(nest.trees()))
+}
+
+/// Whether the loops of a nest are launches.
+///
+/// # Errors
+/// [`NoDevice`].
+pub(super) fn check(nest: &Nest) -> Result<(), NoDevice> {
+    let context: Vec<&Loop> = nest.context().iter().collect();
+    launches::launches(nest.trees(), &context)?;
+    Ok(())
+}
+
+/// The function `symbol`, which runs nests on a device.
+///
+/// # Errors
+/// [`NoDevice`], with the number of the nest.
+pub(super) fn emit(
+    of: &Nests,
+    (linkage, symbol): (&str, &str),
+    target: &Target,
+) -> Result<Text, (usize, NoDevice)> {
+    let mut steps = Vec::new();
+    for (k, nest) in of.nests.iter().enumerate() {
+        steps.extend(plan(nest, &target.device).map_err(|why| (k, why))?);
+    }
+    let plan = Plan { steps };
+    let index = index_type(of, &plan);
+    let mut code = String::new();
+    let mut started = Vec::new();
+    let mut locals = Vec::new();
+    kernels(&plan.steps, &mut locals, &mut |kernel, locals| {
+        let name = format!("{symbol}_{}", started.len() + 1);
+        let derived = of.derived.iter().map(|(name, _)| name);
+        let numbers = of.sizes.iter().chain(derived).chain(&kernel.around);
+        let local = locals.iter().map(|tensor| Param {
+            tensor: tensor.clone(),
+            role: Role::InOut,
+        });
+        let all: Vec<Param> = of.params.iter().cloned().chain(local).collect();
+        // The names that occur in the text are its arguments.
+        let text = print::print(kernel, &name, &[], &[], index);
+        let strides = all.iter().filter(|p| occurs(&text, p.tensor.label()));
+        let params: Vec<Param> = strides.cloned().collect();
+        let numbers = numbers.filter(|name| occurs(&text, name.as_str()));
+        let numbers: Vec<Name> = numbers.cloned().collect();
+        let text = print::print(kernel, &name, &numbers, &params, index);
+        let _ = write!(code, "\n{text}");
+        started.push(host::Started {
+            name,
+            numbers,
+            params,
+        });
+    });
+    let (words, header) = match target.device.api {
+        DeviceApi::Cuda => (include_str!("words_cuda.h"), Header::Cuda),
+        DeviceApi::OpenCl => (include_str!("words_opencl.h"), Header::OpenCl),
+    };
+    let source = format!("{words}{}{code}", support_of_device(&code));
+    let mut function = format!("static const char teml_{symbol}_source[] =\n");
+    for line in source.lines() {
+        let line = line.replace('\\', "\\\\").replace('"', "\\\"");
+        let _ = writeln!(function, "    \"{line}\\n\"");
+    }
+    function.truncate(function.trim_end().len());
+    function.push_str(";\n\n");
+    let derived: Vec<String> = of.derived.iter().map(|(_, text)| text.clone()).collect();
+    let host = host::Host {
+        symbol,
+        linkage,
+        sizes: of.sizes,
+        derived: &derived,
+        params: of.params,
+        steps: &plan.steps,
+        started: &started,
+        comments: of.comments,
+    };
+    function.push_str(&host.print());
+    let headers = [header, Header::Integers, Header::Support].into();
+    Ok(Text {
+        function,
+        headers,
+        plan: plan.to_string(),
+    })
+}
+
+impl Text {
+    /// The kernel of the function.
+    pub(super) fn kernel(
+        self,
+        symbol: &str,
+        sizes: Vec<(Name, i64)>,
+        params: Vec<Param>,
+        (proof, target): (crate::legality::Proof, &Target),
+    ) -> Kernel {
+        Kernel {
+            symbol: symbol.to_owned(),
+            headers: self.headers,
+            function: self.function,
+            sizes,
+            params,
+            proof,
+            vectors: Vectors::of(target),
+            plan: self.plan,
+        }
+    }
+}
+
+/// Whether an identifier occurs in C.
+fn occurs(text: &str, name: &str) -> bool {
+    let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.any(|word| word == name)
+}
+
+/// Visits the kernels of steps, with the local tensors of the device that are in scope.
+fn kernels(
+    steps: &[Step],
+    locals: &mut Vec<Tensor>,
+    see: &mut dyn FnMut(&plan::Kernel, &[Tensor]),
+) {
+    let outer = locals.len();
+    for step in steps {
+        match step {
+            Step::Local(tensor) => locals.push(tensor.clone()),
+            Step::Loop(_, body) => kernels(body, locals, see),
+            Step::Launch(kernel) => see(kernel, locals),
+        }
+    }
+    locals.truncate(outer);
+}
+
+/// Iterators have 32 bits if no index needs more: 64 bits are slow on devices.
+fn index_type(of: &Nests, _: &Plan) -> &'static str {
+    let fits = |tensor: &Tensor| {
+        let bytes = tensor.shape().elements().saturating_mul(8);
+        tensor.shape().numbers().is_some() && i32::try_from(bytes).is_ok()
+    };
+    let tensors = of.nests.iter().flat_map(Nest::tensors);
+    let locals = of.nests.iter().flat_map(Nest::locals);
+    let mut all = tensors.chain(locals.cloned());
+    let has_sizes = !of.sizes.is_empty();
+    // A value that is an index has 64 bits.
+    let is_value = of.nests.iter().flat_map(Nest::lines).any(|line| match line.tree {
+        Tree::Stmt(s) => has_index(&s.value),
+        _ => false,
+    });
+    match !has_sizes && !is_value && all.all(|tensor| fits(&tensor)) {
+        true => print::NARROW,
+        false => print::WIDE,
+    }
+}
+
+fn has_index(value: &Expr) -> bool {
+    match value.node() {
+        Node::Index(_) => true,
+        Node::Binary { left, right, .. } => has_index(left) || has_index(right),
+        Node::Apply { args, .. } => args.iter().any(has_index),
+        _ => false,
+    }
+}
+
+/// What the processor does to run a nest.
+fn plan(nest: &Nest, device: &Device) -> Result<Vec<Step>, NoDevice> {
+    check(nest)?;
+    let trees = spaces::hoisted(nest);
+    let context: Vec<&Loop> = nest.context().iter().collect();
+    let launches = launches::launches(&trees, &context)?;
+    let mut kernels = Vec::new();
+    for launch in &launches {
+        kernels.push(kernel(nest, &trees, launch, (&context, device))?);
+    }
+    let mut kernels = kernels.into_iter();
+    Ok(steps(&trees, &mut kernels))
+}
+
+fn steps(trees: &[Tree], kernels: &mut dyn Iterator<Item = plan::Kernel>) -> Vec<Step> {
+    let step = |tree: &Tree| match tree {
+        Tree::Local(tensor) => Some(Step::Local(tensor.clone())),
+        Tree::Loop(l) if !l.is_grid() => Some(Step::Loop(l.clone(), steps(&l.body, kernels))),
+        _ => kernels.next().map(Step::Launch),
+    };
+    trees.iter().filter_map(step).collect()
+}
+
+fn kernel(
+    nest: &Nest,
+    trees: &[Tree],
+    launch: &Launch,
+    (context, device): (&[&Loop], &Device),
+) -> Result<plan::Kernel, NoDevice> {
+    check_locals(launch.body, &mut HashSet::new())?;
+    let [x, y, z] = launch.threads;
+    let found = x.saturating_mul(y).saturating_mul(z);
+    if found > device.threads {
+        let most = device.threads;
+        return Err(NoDevice::Threads { found, x, y, z, most });
+    }
+    let (shared, distributed) = spaces::spaces(nest, trees, launch, context);
+    let is_shared = |tensor: &Tensor| !distributed.iter().any(|of| of.is(tensor));
+    let exchanges = exchanges(nest, trees, launch, &is_shared, false);
+    let placed = barriers::barriers(&exchanges);
+    if let Some(open) = exchanges.iter().find(|e| !e.is_ordered(&placed)) {
+        let tensor = open.tensor.clone();
+        return Err(NoDevice::NoBarrier { tensor });
+    }
+    let mut kernel = plan::Kernel::new(launch);
+    kernel.shared = shared;
+    kernel.own = distributed.iter().map(|of| of.part.clone()).collect();
+    if kernel.shared_bytes() > device.shared {
+        let tensors = kernel.shared.iter().map(Tensor::to_string);
+        return Err(NoDevice::Shared {
+            found: kernel.shared_bytes(),
+            tensors: tensors.collect::<Vec<_>>().join(", "),
+            most: device.shared,
+        });
+    }
+    let mut chain: Vec<&Loop> = context.to_vec();
+    chain.extend(launch.around.iter().chain(&launch.grid));
+    let fixed = chain.len();
+    let body = spaces::with_parts(launch.body, &distributed, &mut chain, fixed);
+    let registers = distributed.iter().filter_map(|of| of.part.name().cloned());
+    let registers = registers.collect();
+    let mut chain: Vec<&Loop> = context.to_vec();
+    chain.extend(launch.around.iter().chain(&launch.grid));
+    let mut lowering = Lowering {
+        kernel: &mut kernel,
+        barriers: &placed,
+        registers,
+    };
+    // Grid loops are perfectly nested.
+    let inner = launch.grid.iter().skip(1).map(|_| 0);
+    let mut position: Vec<usize> = launch.position.iter().copied().chain(inner).collect();
+    let body = lowering.sequence(&body, &mut position, &mut chain);
+    kernel.body = body;
+    Ok(kernel)
+}
+
+fn check_locals(trees: &[Tree], names: &mut HashSet<Name>) -> Result<(), NoDevice> {
+    for tree in trees {
+        match tree {
+            Tree::Local(tensor) => {
+                let label = || tensor.label().to_owned();
+                if tensor.shape().is_sized() {
+                    return Err(NoDevice::Sized { tensor: label() });
+                }
+                let is_new = tensor.name().is_none_or(|name| names.insert(name.clone()));
+                if !is_new {
+                    return Err(NoDevice::TwoLocals { tensor: label() });
+                }
+            }
+            Tree::Loop(l) => check_locals(&l.body, names)?,
+            Tree::Stmt(_) | Tree::Fill(_) => {}
+        }
+    }
+    Ok(())
+}

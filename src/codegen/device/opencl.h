@@ -1,0 +1,179 @@
+// The device by OpenCL, whose loader is found when a kernel first runs. A failure is printed, and ends
+// the program: there is no result. One thread at a time may call such kernels.
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+// The seconds that the device computed, in all calls together.
+__attribute__((weak)) double teml_device_seconds = 0;
+
+// Memory of the device.
+typedef void *teml_device_buffer;
+
+typedef struct teml_device_program {
+    const char *source;
+    void *module;
+} teml_device_program;
+
+static struct {
+    int is_ready;
+    void *device, *context, *queue;
+    struct timespec begins;
+    int (*clGetPlatformIDs)(unsigned, void **, unsigned *);
+    int (*clGetDeviceIDs)(void *, uint64_t, unsigned, void **, unsigned *);
+    void *(*clCreateContext)(const intptr_t *, unsigned, void *const *, void *, void *, int *);
+    void *(*clCreateCommandQueue)(void *, void *, uint64_t, int *);
+    void *(*clCreateProgramWithSource)(void *, unsigned, const char **, const size_t *, int *);
+    int (*clBuildProgram)(void *, unsigned, void *const *, const char *, void *, void *);
+    int (*clGetProgramBuildInfo)(void *, void *, unsigned, size_t, void *, size_t *);
+    void *(*clCreateKernel)(void *, const char *, int *);
+    int (*clReleaseKernel)(void *);
+    int (*clSetKernelArg)(void *, unsigned, size_t, const void *);
+    void *(*clCreateBuffer)(void *, uint64_t, size_t, void *, int *);
+    int (*clReleaseMemObject)(void *);
+    int (*clEnqueueWriteBuffer)(void *, void *, unsigned, size_t, size_t, const void *, unsigned, void *, void *);
+    int (*clEnqueueReadBuffer)(void *, void *, unsigned, size_t, size_t, void *, unsigned, void *, void *);
+    int (*clEnqueueNDRangeKernel)(void *, void *, unsigned, const size_t *, const size_t *, const size_t *, unsigned,
+                                  void *, void *);
+    int (*clFinish)(void *);
+} teml_opencl;
+
+static inline void teml_device_fail(const char *what, const char *why)
+{
+    fprintf(stderr, "teml: the device cannot run the kernel: %s: %s\n", what, why);
+    fflush(stderr);
+    abort();
+}
+
+static inline void teml_opencl_ask(int error, const char *what)
+{
+    char why[32];
+    if (error == 0)
+        return;
+    snprintf(why, sizeof why, "OpenCL's error %d", error);
+    teml_device_fail(what, why);
+}
+
+static inline void teml_device_symbol(void *library, const char *name, void *to)
+{
+    void *found = dlsym(library, name);
+    if (!found)
+        teml_device_fail(name, "the library does not have this function");
+    memcpy(to, &found, sizeof found);
+}
+
+// Finds OpenCL and its first device, a GPU if there is one.
+static inline void teml_device_open(void)
+{
+    void *library, *platforms[16], *found = NULL;
+    unsigned count = 0;
+    int error = 0;
+    const char *own = getenv("TEML_OPENCL");
+    const uint64_t kinds[] = {4, 0xFFFFFFFF};
+    if (teml_opencl.is_ready)
+        return;
+    library = dlopen(own ? own : "libOpenCL.so.1", RTLD_NOW);
+    if (!library)
+        teml_device_fail("libOpenCL.so.1", "it comes with `apt install ocl-icd-libopencl1`; TEML_OPENCL names another file");
+#define TEML_LOADER(name) teml_device_symbol(library, #name, &teml_opencl.name);
+    TEML_LOADER(clGetPlatformIDs) TEML_LOADER(clGetDeviceIDs) TEML_LOADER(clCreateContext)
+    TEML_LOADER(clCreateCommandQueue) TEML_LOADER(clCreateProgramWithSource) TEML_LOADER(clBuildProgram)
+    TEML_LOADER(clGetProgramBuildInfo) TEML_LOADER(clCreateKernel) TEML_LOADER(clReleaseKernel)
+    TEML_LOADER(clSetKernelArg) TEML_LOADER(clCreateBuffer) TEML_LOADER(clReleaseMemObject)
+    TEML_LOADER(clEnqueueWriteBuffer) TEML_LOADER(clEnqueueReadBuffer) TEML_LOADER(clEnqueueNDRangeKernel)
+    TEML_LOADER(clFinish)
+#undef TEML_LOADER
+    teml_opencl.clGetPlatformIDs(16, platforms, &count);
+    for (int kind = 0; kind < 2 && !found; kind++)
+        for (unsigned k = 0; k < count && k < 16 && !found; k++)
+            if (teml_opencl.clGetDeviceIDs(platforms[k], kinds[kind], 1, &teml_opencl.device, NULL) == 0)
+                found = platforms[k];
+    if (!found)
+        teml_device_fail("OpenCL", "there is no device; `apt install pocl-opencl-icd` makes the processor one");
+    teml_opencl.context = teml_opencl.clCreateContext(NULL, 1, &teml_opencl.device, NULL, NULL, &error);
+    teml_opencl_ask(error, "clCreateContext");
+    teml_opencl.queue = teml_opencl.clCreateCommandQueue(teml_opencl.context, teml_opencl.device, 0, &error);
+    teml_opencl_ask(error, "clCreateCommandQueue");
+    teml_opencl.is_ready = 1;
+}
+
+// Compiles a program for the device of this machine, once.
+static inline void teml_device_use(teml_device_program *of)
+{
+    int error = 0;
+    size_t size = 0;
+    char *text;
+    teml_device_open();
+    if (of->module)
+        return;
+    of->module = teml_opencl.clCreateProgramWithSource(teml_opencl.context, 1, &of->source, NULL, &error);
+    teml_opencl_ask(error, "clCreateProgramWithSource");
+    if (teml_opencl.clBuildProgram(of->module, 1, &teml_opencl.device, "-w", NULL, NULL)) {
+        teml_opencl.clGetProgramBuildInfo(of->module, teml_opencl.device, 0x1183, 0, NULL, &size);
+        text = (char *)calloc(size + 1, 1);
+        if (text)
+            teml_opencl.clGetProgramBuildInfo(of->module, teml_opencl.device, 0x1183, size, text, NULL);
+        teml_device_fail("OpenCL C", text ? text : "out of memory");
+    }
+}
+
+// Memory of the device, perhaps with the contents of memory of the processor.
+static inline teml_device_buffer teml_device_get(const void *from, size_t bytes, int copies)
+{
+    int error = 0;
+    teml_device_buffer buffer = teml_opencl.clCreateBuffer(teml_opencl.context, 1, bytes ? bytes : 1, NULL, &error);
+    teml_opencl_ask(error, "clCreateBuffer");
+    if (copies && bytes)
+        teml_opencl_ask(teml_opencl.clEnqueueWriteBuffer(teml_opencl.queue, buffer, 1, 0, bytes, from, 0, NULL, NULL), "clEnqueueWriteBuffer");
+    return buffer;
+}
+
+static inline void teml_device_put(teml_device_buffer buffer, void *to, size_t bytes)
+{
+    if (bytes)
+        teml_opencl_ask(teml_opencl.clEnqueueReadBuffer(teml_opencl.queue, buffer, 1, 0, bytes, to, 0, NULL, NULL), "clEnqueueReadBuffer");
+}
+
+static inline void teml_device_free(teml_device_buffer buffer)
+{
+    teml_opencl_ask(teml_opencl.clReleaseMemObject(buffer), "clReleaseMemObject");
+}
+
+static inline void teml_device_begin(void)
+{
+    teml_opencl_ask(teml_opencl.clFinish(teml_opencl.queue), "clFinish");
+    clock_gettime(CLOCK_MONOTONIC, &teml_opencl.begins);
+}
+
+static inline void teml_device_end(void)
+{
+    struct timespec ends;
+    teml_opencl_ask(teml_opencl.clFinish(teml_opencl.queue), "the kernel");
+    clock_gettime(CLOCK_MONOTONIC, &ends);
+    teml_device_seconds += (double)(ends.tv_sec - teml_opencl.begins.tv_sec);
+    teml_device_seconds += 1e-9 * (double)(ends.tv_nsec - teml_opencl.begins.tv_nsec);
+}
+
+// Starts blocks of threads. A grid without blocks does nothing.
+static inline void teml_device_launch(teml_device_program *of, const char *name, const int64_t grid[3],
+                                      const unsigned block[3], void **args, const size_t *sizes, int count)
+{
+    int error = 0;
+    size_t global[3], local[3];
+    void *kernel;
+    if (grid[0] <= 0 || grid[1] <= 0 || grid[2] <= 0)
+        return;
+    for (int d = 0; d < 3; d++) {
+        local[d] = block[d];
+        global[d] = (size_t)grid[d] * block[d];
+    }
+    kernel = teml_opencl.clCreateKernel(of->module, name, &error);
+    teml_opencl_ask(error, "clCreateKernel");
+    for (int k = 0; k < count; k++)
+        teml_opencl_ask(teml_opencl.clSetKernelArg(kernel, (unsigned)k, sizes[k], args[k]), "clSetKernelArg");
+    teml_opencl_ask(teml_opencl.clEnqueueNDRangeKernel(teml_opencl.queue, kernel, 3, NULL, global, local, 0, NULL, NULL), "clEnqueueNDRangeKernel");
+    teml_opencl.clReleaseKernel(kernel);
+}

@@ -1,0 +1,172 @@
+//! The plan of nests that run on a device: what the processor does, and what each thread executes.
+
+use crate::analysis::launches::Launch;
+use crate::ir::{self, Affine, Axis, Fill, Name, Stmt, Tensor};
+use std::fmt::{self, Display, Formatter};
+use std::sync::Arc;
+
+/// Everything about the code of nests on a device.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    /// What the processor does, in order.
+    pub(super) steps: Vec<Step>,
+}
+
+/// A step of the processor.
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    /// A serial loop.
+    Loop(Arc<ir::Loop>, Vec<Step>),
+    /// Memory of the device for the rest of the sequence.
+    Local(Tensor),
+    /// A start of the device.
+    Launch(Kernel),
+}
+
+/// What one launch executes.
+#[derive(Clone, Debug)]
+pub(super) struct Kernel {
+    /// The loops of the processor around it.
+    pub(super) around: Vec<Name>,
+    /// The grid loops, outermost first.
+    pub(super) grid: Vec<Arc<ir::Loop>>,
+    /// The number of threads of a block, by dimension.
+    pub(super) threads: [i64; Axis::DIMENSIONS],
+    /// Local tensors in memory that the threads of a block share.
+    pub(super) shared: Vec<Tensor>,
+    /// Local tensors of which each thread has its own part.
+    pub(super) own: Vec<Tensor>,
+    pub(super) body: Vec<Node>,
+}
+
+/// What the threads of a block execute.
+#[derive(Clone, Debug)]
+pub(super) enum Node {
+    /// A serial loop, perhaps unrolled, since registers have no index.
+    Loop {
+        of: Arc<ir::Loop>,
+        unrolled: bool,
+        body: Vec<Node>,
+    },
+    /// A loop whose iterations are threads. Threads from one of the ends on have no iteration.
+    Threads {
+        of: Arc<ir::Loop>,
+        dimension: usize,
+        ends: Vec<Affine>,
+        body: Vec<Node>,
+    },
+    /// What the first thread of these dimensions executes.
+    First {
+        dimensions: Vec<usize>,
+        body: Vec<Node>,
+    },
+    Stmt(Arc<Stmt>),
+    Fill(Arc<Fill>),
+    /// A local tensor of a thread.
+    Local(Tensor),
+    /// All threads of the block wait for each other.
+    Barrier,
+}
+
+impl Kernel {
+    pub(super) fn new(launch: &Launch) -> Kernel {
+        let names = launch.around.iter().map(|l| l.name.clone());
+        Kernel {
+            around: names.collect(),
+            grid: launch.grid.iter().map(|l| Arc::new((*l).clone())).collect(),
+            threads: launch.threads,
+            shared: Vec::new(),
+            own: Vec::new(),
+            body: Vec::new(),
+        }
+    }
+
+    /// The bytes of memory that the threads of a block share.
+    pub(super) fn shared_bytes(&self) -> u64 {
+        let bytes = |t: &Tensor| t.shape().elements().saturating_mul(t.elem().size() as u64);
+        self.shared.iter().map(bytes).sum()
+    }
+}
+
+/// The names of dimensions.
+pub(super) const DIMENSIONS: [&str; Axis::DIMENSIONS] = ["x", "y", "z"];
+
+impl Display for Plan {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        steps(f, &self.steps, 0)
+    }
+}
+
+fn steps(f: &mut Formatter<'_>, steps: &[Step], depth: usize) -> fmt::Result {
+    let indent = 2 * depth;
+    for step in steps {
+        match step {
+            Step::Loop(l, body) => {
+                writeln!(f, "{:indent$}for {} in {}", "", l.name, l.range)?;
+                self::steps(f, body, depth + 1)?;
+            }
+            Step::Local(tensor) => {
+                writeln!(f, "{:indent$}{} in memory of the device", "", declared(tensor))?;
+            }
+            Step::Launch(kernel) => {
+                let [x, y, z] = kernel.threads;
+                writeln!(f, "{:indent$}launch blocks of {x} × {y} × {z} threads", "")?;
+                let mut depth = depth + 1;
+                for l in &kernel.grid {
+                    writeln!(f, "{:indent$}{}", "", bound(l), indent = 2 * depth)?;
+                    depth += 1;
+                }
+                for tensor in &kernel.shared {
+                    let declared = declared(tensor);
+                    writeln!(f, "{:indent$}{declared} shared", "", indent = 2 * depth)?;
+                }
+                for tensor in &kernel.own {
+                    let declared = declared(tensor);
+                    let indent = 2 * depth;
+                    writeln!(f, "{:indent$}{declared} in registers of each thread", "")?;
+                }
+                nodes(f, &kernel.body, depth)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn nodes(f: &mut Formatter<'_>, all: &[Node], depth: usize) -> fmt::Result {
+    let indent = 2 * depth;
+    for node in all {
+        match node {
+            Node::Loop { of, unrolled, body } => {
+                let how = if *unrolled { ", unrolled" } else { "" };
+                writeln!(f, "{:indent$}for {} in {}{how}", "", of.name, of.range)?;
+                nodes(f, body, depth + 1)?;
+            }
+            Node::Threads { of, ends, body, .. } => {
+                let how = if ends.is_empty() { "" } else { ", threads behind it idle" };
+                writeln!(f, "{:indent$}{}{how}", "", bound(of))?;
+                nodes(f, body, depth + 1)?;
+            }
+            Node::First { dimensions, body } => {
+                let names: Vec<&str> = dimensions.iter().map(|d| DIMENSIONS[*d]).collect();
+                writeln!(f, "{:indent$}first thread in {}", "", names.join(", "))?;
+                nodes(f, body, depth + 1)?;
+            }
+            Node::Stmt(s) => writeln!(f, "{:indent$}{s}", "")?,
+            Node::Fill(fill) => writeln!(f, "{:indent$}{fill}", "")?,
+            Node::Local(tensor) => writeln!(f, "{:indent$}{}", "", declared(tensor))?,
+            Node::Barrier => writeln!(f, "{:indent$}barrier", "")?,
+        }
+    }
+    Ok(())
+}
+
+fn bound(l: &ir::Loop) -> String {
+    let axis = l.axis().map_or("", Axis::word);
+    format!("{axis} for {} in {}", l.name, l.range)
+}
+
+fn declared(tensor: &Tensor) -> String {
+    let dims = tensor.shape().dims();
+    let dims: String = dims.iter().map(|d| format!("[{d}]")).collect();
+    format!("{} {}{dims}", tensor.elem(), tensor.label())
+}

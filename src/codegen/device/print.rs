@@ -1,0 +1,221 @@
+//! Prints the kernels of a device.
+//!
+//! The text is the same for CUDA C and OpenCL C: what differs is a word with the prefix `TEML_`, and
+//! a header defines it (`words_cuda.h`, `words_opencl.h`).
+
+use super::plan::{Kernel, Node};
+use crate::c::value::{Values, at, is_guarded};
+use crate::elem::c_type;
+use crate::ir::{Affine, BinaryOp, Fill, Loop, Name, Stmt, Tensor};
+use crate::kernel::{Param, Role, parameter};
+use std::fmt::Write;
+
+/// The text of one kernel.
+pub(super) struct Printer {
+    text: String,
+    depth: usize,
+    values: Values,
+    /// The type of iterators.
+    index: &'static str,
+}
+
+/// The types of iterators, and the suffix of functions of them.
+pub(super) const NARROW: &str = "int";
+pub(super) const WIDE: &str = "int64_t";
+
+/// Prints a kernel with these arguments: numbers and tensors.
+pub(super) fn print(
+    kernel: &Kernel,
+    name: &str,
+    numbers: &[Name],
+    params: &[Param],
+    index: &'static str,
+) -> String {
+    let mut printer = Printer {
+        text: String::new(),
+        depth: 1,
+        values: Values::default(),
+        index,
+    };
+    let [x, y, z] = kernel.threads;
+    let numbers = numbers.iter().map(|name| format!("int64_t {name}"));
+    let arguments = numbers.chain(params.iter().map(argument));
+    let arguments = arguments.collect::<Vec<String>>().join(",\n    ");
+    printer.text = format!("TEML_KERNEL({x}, {y}, {z}) void {name}(\n    {arguments})\n{{\n");
+    printer.kernel(kernel);
+    printer.text.push_str("}\n");
+    printer.text
+}
+
+fn argument(param: &Param) -> String {
+    let text = parameter(&param.tensor, param.role == Role::In);
+    match param.tensor.is_by_value() {
+        true => text,
+        false => format!("TEML_GLOBAL {text}"),
+    }
+}
+
+impl Printer {
+    fn line(&mut self, text: &str) {
+        let _ = writeln!(self.text, "{:indent$}{text}", "", indent = 4 * self.depth);
+    }
+
+    fn kernel(&mut self, kernel: &Kernel) {
+        for tensor in &kernel.shared {
+            self.declare("TEML_SHARED ", tensor);
+        }
+        for tensor in &kernel.own {
+            self.declare("", tensor);
+        }
+        for l in &kernel.grid {
+            let dimension = l.axis().map_or(0, |axis| axis.dimension);
+            let first = self.bound("max", &l.range.lower);
+            let block = format!("({})TEML_BLOCK({dimension})", self.index);
+            let value = sum(&first, &block);
+            self.line(&format!("const {} {} = {value};", self.index, l.name));
+        }
+        self.nodes(&kernel.body);
+    }
+
+    fn declare(&mut self, space: &str, tensor: &Tensor) {
+        let extents = tensor.shape().extents();
+        let extents: String = match extents {
+            [] => "[1]".to_owned(),
+            extents => extents.iter().map(|e| format!("[{e}]")).collect(),
+        };
+        let text = format!("{space}{} {}{extents};", c_type(tensor.elem()), tensor.label());
+        self.line(&text);
+    }
+
+    fn nodes(&mut self, nodes: &[Node]) {
+        nodes.iter().for_each(|node| self.node(node));
+    }
+
+    fn node(&mut self, node: &Node) {
+        match node {
+            Node::Loop { of, unrolled, body } => {
+                if *unrolled {
+                    self.line("#pragma unroll");
+                }
+                let (lower, upper) = (
+                    self.bound("max", &of.range.lower),
+                    self.bound("min", &of.range.upper),
+                );
+                let (name, index) = (&of.name, self.index);
+                let step = match of.range.step {
+                    1 => format!("{name}++"),
+                    step => format!("{name} += {step}"),
+                };
+                let head = format!("for ({index} {name} = {lower}; {name} < {upper}; {step}) {{");
+                self.within(&head, body);
+            }
+            Node::Threads {
+                of,
+                dimension,
+                ends,
+                body,
+            } => self.threads(of, *dimension, ends, body),
+            Node::First { dimensions, body } => {
+                let threads = dimensions.iter().map(|d| format!("TEML_THREAD({d}) == 0"));
+                let condition = threads.collect::<Vec<_>>().join(" && ");
+                self.within(&format!("if ({condition}) {{"), body);
+            }
+            Node::Stmt(s) => self.stmt(s),
+            Node::Fill(fill) => self.fill(fill),
+            Node::Local(tensor) => self.declare("", tensor),
+            Node::Barrier => self.line("TEML_BARRIER();"),
+        }
+    }
+
+    fn within(&mut self, head: &str, body: &[Node]) {
+        self.line(head);
+        self.depth += 1;
+        self.nodes(body);
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    fn threads(&mut self, of: &Loop, dimension: usize, ends: &[Affine], body: &[Node]) {
+        let first = self.bound("max", &of.range.lower);
+        let thread = format!("({})TEML_THREAD({dimension})", self.index);
+        let value = sum(&first, &thread);
+        self.line("{");
+        self.depth += 1;
+        self.line(&format!("const {} {} = {value};", self.index, of.name));
+        if ends.is_empty() {
+            self.nodes(body);
+        } else {
+            let ends = ends.iter().map(|end| format!("{} < {end}", of.name));
+            let condition = ends.collect::<Vec<_>>().join(" && ");
+            self.within(&format!("if ({condition}) {{"), body);
+        }
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    /// The greatest or the least of bounds.
+    fn bound(&mut self, function: &str, bounds: &[Affine]) -> String {
+        let Some((first, rest)) = bounds.split_first() else {
+            return "0".to_owned();
+        };
+        let suffix = if self.index == WIDE { "64" } else { "" };
+        rest.iter().fold(first.to_string(), |text, bound| {
+            format!("teml_{function}{suffix}({text}, {bound})")
+        })
+    }
+
+    fn stmt(&mut self, s: &Stmt) {
+        let target = self.values.access(&s.target, &s.index);
+        self.values.adds = false;
+        let elem = s.target.elem();
+        let operator =
+            |op: BinaryOp| op.precedence().is_some() && !is_guarded(op, elem, Some(&s.value));
+        let value = self.values.value(&s.value, 0);
+        let line = match s.update {
+            Some(op) if !operator(op) => {
+                let args = [target.clone(), value];
+                let combined = self.values.combined(op, elem, args, false);
+                format!("{target} = {combined};")
+            }
+            update => {
+                let update = update.map_or("", BinaryOp::symbol);
+                format!("{target} {update}= {value};")
+            }
+        };
+        self.line(&line);
+    }
+
+    fn fill(&mut self, fill: &Fill) {
+        let depth = self.depth;
+        let mut index: Vec<String> = Vec::new();
+        for (d, (low, extent)) in fill.region.iter().enumerate() {
+            if extent.as_constant() == Some(1) {
+                index.push(low.to_string());
+                continue;
+            }
+            // Scripts cannot use this name.
+            let name = format!("teml_{}", d + 1);
+            let end = low.plus(extent);
+            if extent.as_constant().is_some() {
+                self.line("#pragma unroll");
+            }
+            self.line(&format!(
+                "for ({} {name} = {low}; {name} < {end}; {name}++)",
+                self.index
+            ));
+            self.depth += 1;
+            index.push(name);
+        }
+        let value = self.values.constant(fill.value);
+        self.line(&format!("{} = {value};", at(&fill.target, &index)));
+        self.depth = depth;
+    }
+}
+
+fn sum(first: &str, second: &str) -> String {
+    match first {
+        "0" => second.to_owned(),
+        first => format!("{first} + {second}"),
+    }
+}
+

@@ -1,0 +1,70 @@
+//! Devices that run grids of blocks of threads, such as GPUs.
+
+use serde::Deserialize;
+use std::path::Path;
+
+/// A device, as far as schedules and kernels need to know it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Device {
+    /// The language of its kernels.
+    pub api: DeviceApi,
+    /// The most threads of a block.
+    pub threads: i64,
+    /// The memory that the threads of a block share, in bytes.
+    pub shared: u64,
+}
+
+/// How kernels of a device are written and started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DeviceApi {
+    /// CUDA C, by NVIDIA's driver.
+    #[default]
+    Cuda,
+    /// OpenCL C.
+    OpenCl,
+}
+
+impl DeviceApi {
+    /// The names of all.
+    pub const WORDS: &[&str] = &["cuda", "opencl"];
+
+    /// The one of that name.
+    pub fn from_word(word: &str) -> Option<DeviceApi> {
+        match word {
+            "cuda" => Some(DeviceApi::Cuda),
+            "opencl" => Some(DeviceApi::OpenCl),
+            _ => None,
+        }
+    }
+}
+
+impl Device {
+    /// The device of this machine: by CUDA if NVIDIA's driver is loaded, otherwise by OpenCL. The
+    /// environment variable `TEML_DEVICE` names another one.
+    pub fn here() -> Device {
+        let named = std::env::var("TEML_DEVICE").ok();
+        let named = named.and_then(|word| DeviceApi::from_word(&word));
+        let has_driver = || Path::new("/dev/nvidiactl").exists();
+        let found = || match has_driver() {
+            true => DeviceApi::Cuda,
+            false => DeviceApi::OpenCl,
+        };
+        Device {
+            api: named.unwrap_or_else(found),
+            ..Device::default()
+        }
+    }
+}
+
+impl Default for Device {
+    /// What every device of CUDA offers without being asked: 1024 threads, which share 48 KiB.
+    fn default() -> Device {
+        Device {
+            api: DeviceApi::default(),
+            threads: 1024,
+            shared: 48 << 10,
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! `bind` runs the iterations of a loop on an axis of a device, such as a GPU.
+//!
+//! ```rhai
+//! let A = tensor([1000]);
+//! let B = eq(A, [i] -> [i]);
+//! let blocks = build(B).stripmine("i", 256);
+//! print(blocks.bind("i_o", "grid.x").bind("i_i", "block.x"));
+//! ```
+//!
+//! ```text
+//! f64 B[1000], A[1000]
+//! grid.x for i_o in 0..4
+//!   block.x for i_i in 256*i_o..min(256*i_o + 256, 1000)
+//!     B[i_i] = A[i_i]
+//! ```
+//!
+//! A device starts a grid of blocks, and each block has threads. The axes are `grid.x`, `grid.y` and
+//! `grid.z` for blocks, `block.x`, `block.y` and `block.z` for the threads of a block. Neighbors in
+//! x run side by side, so the loop that moves along the rows of tensors belongs there.
+//!
+//! - Grid loops are perfectly nested. Each chain of them is one start of the device. Serial loops
+//!   around it run on the processor, and start the device in each iteration.
+//! - Each chain of block loops is a phase. Phases of one block share its threads, and run one after
+//!   the other. Barriers are placed between phases where threads exchange data. A statement outside
+//!   of all block loops runs on one thread.
+//! - A local tensor that is declared in the grid loops and outside of block loops is shared by the
+//!   threads of a block. If its indices say which thread uses each element, each thread keeps its
+//!   own part in registers. A local tensor inside block loops belongs to its thread.
+//!
+//! A nest with such loops becomes a kernel for CUDA or OpenCL, and C that starts it.
+//!
+//! Legal when no iteration writes an element that another one reads or writes. `codegen` proves it,
+//! and proves that a barrier lies between threads that exchange data.
+//!
+//! Refuses: unknown axes; two loops on one axis, one in the other; a loop in or around vector loops.
+//!
+//! Source: TeML §7 names GPUs; the axes are CUDA's and OpenCL's; `bind` is TVM's word.
+
+use super::mode::mark;
+use super::resolve::{chain, find};
+use crate::args::{LOOP, NEST};
+use crate::ir::{Axis, Loop, Mode, Nest, Tree};
+use crate::words::Word;
+use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
+
+const AXIS: Param<Axis> = Param::new("axis");
+
+/// `bind(nest, loop, axis)`.
+pub static BIND: Op = Op {
+    name: "bind",
+    params: &[NEST.any(), LOOP.any(), AXIS.any()],
+    returns: Returns::Nest,
+    file: include_str!("bind.rs"),
+    call: |args| bind(args.get(&NEST)?, args.get(&LOOP)?, args.get(&AXIS)?).map(Value::Nest),
+};
+
+impl Word for Axis {
+    const WORDS: &'static [&'static str] = Axis::WORDS;
+
+    fn from_word(word: &str) -> Option<Axis> {
+        Axis::from_word(word)
+    }
+}
+
+/// Runs a loop on an axis of a device.
+///
+/// # Errors
+/// A loop that does not exist; a loop in or around one on the same axis.
+pub fn bind(nest: &Nest, reference: &LoopRef, axis: Axis) -> Result<Nest, Error> {
+    let position = find(nest, reference, &LOOP)?;
+    let chain = chain(nest, &position);
+    let Some((l, outer)) = chain.split_last() else {
+        return Ok(nest.clone());
+    };
+    let around = outer.iter().map(|o| &***o);
+    let mut same = around.chain(inside(&l.body));
+    if let Some(other) = same.find(|other| other.axis() == Some(axis)) {
+        let (name, other) = (l.name.clone(), other.name.clone());
+        let text = format!("loop `{other}` already runs on {axis}, and one is inside the other");
+        let error = refusal(text).help("bind one of them to another axis");
+        return Err(error.at(&LOOP).on(nest, [name, other]));
+    }
+    mark(nest, reference, |l| Loop {
+        mode: Mode::Bound { axis },
+        ..l
+    })
+}
+
+/// The loops in trees.
+fn inside(trees: &[Tree]) -> impl Iterator<Item = &Loop> {
+    let mut found = Vec::new();
+    collect(trees, &mut found);
+    found.into_iter()
+}
+
+fn collect<'t>(trees: &'t [Tree], found: &mut Vec<&'t Loop>) {
+    for l in trees.iter().filter_map(Tree::as_loop) {
+        found.push(l);
+        collect(&l.body, found);
+    }
+}
