@@ -80,7 +80,9 @@ impl Session {
         let interrupt = workbench.control.interrupt.clone();
         let target = &mut workbench.settings.options.target;
         if target.is_native() {
+            let device = target.device.clone();
             *target = Machine::known(&workbench.control).target();
+            target.device = device;
         }
         workbench.output = output;
         let state = State {

@@ -56,9 +56,23 @@ impl Lowering<'_> {
             Tree::Fill(fill) => Node::Fill(fill.clone()),
             Tree::Loop(l) => {
                 let ends = self.ends(l);
-                let count = extent(l, chain);
+                let copies = self.copies(l, chain);
                 chain.push(l);
-                let body = self.sequence(&l.body, position, chain);
+                let inner = l.body.iter().filter_map(Tree::as_loop);
+                let is_phase = l.is_block() && !inner.into_iter().any(|l| l.is_block());
+                let whole_if = match is_phase {
+                    true => self.whole_if(&l.body, chain),
+                    false => Vec::new(),
+                };
+                let mut body = self.sequence(&l.body, position, chain);
+                if !whole_if.is_empty() {
+                    let whole: Vec<Tree> = l.body.iter().map(|t| whole(t, &whole_if)).collect();
+                    body = vec![Node::Tiles {
+                        whole: self.sequence(&whole, position, &mut chain.clone()),
+                        part: body,
+                        whole_if,
+                    }];
+                }
                 chain.pop();
                 let of = l.clone();
                 match l.axis() {
@@ -68,11 +82,14 @@ impl Lowering<'_> {
                         ends,
                         body,
                     },
-                    None => Node::Loop {
-                        unrolled: count.is_some_and(|count| count <= MOST_COPIES)
-                            && self.indexes_registers(&l.body, &l.name),
-                        of,
-                        body,
+                    None => match copies {
+                        Some((copies, ends)) => Node::Unrolled {
+                            of,
+                            copies,
+                            ends,
+                            body,
+                        },
+                        None => Node::Loop { of, body },
                     },
                 }
             }
@@ -106,6 +123,50 @@ impl Lowering<'_> {
         };
         let upper = l.range.upper.iter();
         upper.filter(|upper| !is_far(upper)).cloned().collect()
+    }
+
+    /// How often a loop is unrolled, and the bounds that each copy checks. Only loops that index
+    /// registers are.
+    fn copies(&self, l: &Loop, chain: &[&Loop]) -> Option<(i64, Vec<Affine>)> {
+        let [lower] = l.range.lower.as_slice() else {
+            return None;
+        };
+        let copies = extent(l, chain).filter(|count| *count <= MOST_COPIES)?;
+        if l.axis().is_some() || !self.indexes_registers(&l.body, &l.name) {
+            return None;
+        }
+        let is_far = |upper: &&Affine| {
+            let count = upper.minus(lower).as_constant();
+            count.is_some_and(|count| count >= copies)
+        };
+        let upper = l.range.upper.iter();
+        Some((copies, upper.filter(|u| !is_far(u)).cloned().collect()))
+    }
+
+    /// What holds where the loops in a phase are whole tiles: then each has a constant number of
+    /// iterations. The sums are known outside of these loops.
+    fn whole_if(&self, trees: &[Tree], chain: &[&Loop]) -> Vec<(Affine, Affine)> {
+        let is_known = |a: &Affine| {
+            let mut names = a.iterators();
+            names.all(|name| chain.iter().any(|l| l.name == *name))
+        };
+        let mut found: Vec<(Affine, Affine)> = Vec::new();
+        for l in trees.iter().filter_map(Tree::as_loop) {
+            if let Some((end, others)) = tile(l) {
+                for other in others {
+                    let new = (end.clone(), other.clone());
+                    if is_known(end) && is_known(other) && !found.contains(&new) {
+                        found.push(new);
+                    }
+                }
+            }
+            for new in self.whole_if(&l.body, chain) {
+                if !found.contains(&new) {
+                    found.push(new);
+                }
+            }
+        }
+        found
     }
 
     /// Whether trees use an iterator in an index of a tensor in registers.
@@ -149,4 +210,34 @@ fn axes(l: &Loop) -> Vec<usize> {
         _ => Vec::new(),
     };
     own.into_iter().chain(inner).collect()
+}
+
+/// The upper bound of a loop at a constant distance from its lower bound, and the others.
+fn tile(l: &Loop) -> Option<(&Affine, Vec<&Affine>)> {
+    let [lower] = l.range.lower.as_slice() else {
+        return None;
+    };
+    let count = |upper: &&Affine| upper.minus(lower).as_constant();
+    let (numbers, others): (Vec<&Affine>, Vec<&Affine>) =
+        l.range.upper.iter().partition(|u| count(u).is_some());
+    let end = numbers.into_iter().min_by_key(count)?;
+    (!others.is_empty()).then_some((end, others))
+}
+
+/// A tree whose loops have no bounds but those of whole tiles.
+fn whole(tree: &Tree, whole_if: &[(Affine, Affine)]) -> Tree {
+    let Tree::Loop(l) = tree else {
+        return tree.clone();
+    };
+    let mut range = l.range.clone();
+    if let Some((end, _)) = tile(l) {
+        let end = end.clone();
+        let holds = |upper: &Affine| whole_if.contains(&(end.clone(), upper.clone()));
+        range.upper.retain(|upper| !holds(upper));
+    }
+    Tree::of_loop(Loop {
+        range,
+        body: l.body.iter().map(|t| whole(t, whole_if)).collect(),
+        ..(**l).clone()
+    })
 }

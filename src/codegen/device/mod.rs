@@ -6,6 +6,7 @@
 //! the device runs, and `host` what the processor does. Words that differ are in headers.
 
 mod barriers;
+mod fills;
 mod host;
 mod lower;
 mod plan;
@@ -265,8 +266,13 @@ fn has_index(value: &Expr) -> bool {
 /// What the processor does to run a nest.
 fn plan(nest: &Nest, device: &Device) -> Result<Vec<Step>, NoDevice> {
     check(nest)?;
-    let trees = spaces::hoisted(nest);
+    let mut number = 0;
+    let trees = spaces::hoisted(nest, &mut number);
     let context: Vec<&Loop> = nest.context().iter().collect();
+    let trees = {
+        let launches = launches::launches(&trees, &context)?;
+        spaces::with_spread_fills(&trees, &launches, number)
+    };
     let launches = launches::launches(&trees, &context)?;
     let mut kernels = Vec::new();
     for launch in &launches {

@@ -42,11 +42,22 @@ pub(super) struct Kernel {
 /// What the threads of a block execute.
 #[derive(Clone, Debug)]
 pub(super) enum Node {
-    /// A serial loop, perhaps unrolled, since registers have no index.
-    Loop {
+    /// A serial loop.
+    Loop { of: Arc<ir::Loop>, body: Vec<Node> },
+    /// A serial loop that is unrolled, since registers have no index: from its lower bound on, so
+    /// many iterations, each up to the ends.
+    Unrolled {
         of: Arc<ir::Loop>,
-        unrolled: bool,
+        copies: i64,
+        ends: Vec<Affine>,
         body: Vec<Node>,
+    },
+    /// The same twice: for whole tiles, which need no further bounds, if each sum is at most the
+    /// other, and for tiles in part.
+    Tiles {
+        whole_if: Vec<(Affine, Affine)>,
+        whole: Vec<Node>,
+        part: Vec<Node>,
     },
     /// A loop whose iterations are threads. Threads from one of the ends on have no iteration.
     Threads {
@@ -136,10 +147,22 @@ fn nodes(f: &mut Formatter<'_>, all: &[Node], depth: usize) -> fmt::Result {
     let indent = 2 * depth;
     for node in all {
         match node {
-            Node::Loop { of, unrolled, body } => {
-                let how = if *unrolled { ", unrolled" } else { "" };
-                writeln!(f, "{:indent$}for {} in {}{how}", "", of.name, of.range)?;
+            Node::Loop { of, body } => {
+                writeln!(f, "{:indent$}for {} in {}", "", of.name, of.range)?;
                 nodes(f, body, depth + 1)?;
+            }
+            Node::Unrolled { of, copies, body, .. } => {
+                let (name, range) = (&of.name, &of.range);
+                writeln!(f, "{:indent$}for {name} in {range}, unrolled {copies} times", "")?;
+                nodes(f, body, depth + 1)?;
+            }
+            Node::Tiles { whole_if, whole, part } => {
+                let conditions = whole_if.iter().map(|(sum, end)| format!("{sum} <= {end}"));
+                let conditions = conditions.collect::<Vec<_>>().join(" and ");
+                writeln!(f, "{:indent$}whole tiles, if {conditions}", "")?;
+                nodes(f, whole, depth + 1)?;
+                writeln!(f, "{:indent$}tiles in part", "")?;
+                nodes(f, part, depth + 1)?;
             }
             Node::Threads { of, ends, body, .. } => {
                 let how = if ends.is_empty() { "" } else { ", threads behind it idle" };

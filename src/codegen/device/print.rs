@@ -93,10 +93,7 @@ impl Printer {
 
     fn node(&mut self, node: &Node) {
         match node {
-            Node::Loop { of, unrolled, body } => {
-                if *unrolled {
-                    self.line("#pragma unroll");
-                }
+            Node::Loop { of, body } => {
                 let (lower, upper) = (
                     self.bound("max", &of.range.lower),
                     self.bound("min", &of.range.upper),
@@ -108,6 +105,35 @@ impl Printer {
                 };
                 let head = format!("for ({index} {name} = {lower}; {name} < {upper}; {step}) {{");
                 self.within(&head, body);
+            }
+            Node::Unrolled {
+                of,
+                copies,
+                ends,
+                body,
+            } => {
+                let (name, index) = (&of.name, self.index);
+                let lower = self.bound("max", &of.range.lower);
+                let end = of.range.lower.first().map(|lower| lower.plus_constant(*copies));
+                let end = end.map_or(String::new(), |end| end.to_string());
+                self.line("#pragma unroll");
+                self.line(&format!(
+                    "for ({index} {name} = {lower}; {name} < {end}; {name}++) {{"
+                ));
+                self.depth += 1;
+                self.up_to(name, ends, body);
+                self.depth -= 1;
+                self.line("}");
+            }
+            Node::Tiles {
+                whole_if,
+                whole,
+                part,
+            } => {
+                let holds = whole_if.iter().map(|(sum, end)| format!("{sum} <= {end}"));
+                let holds = holds.collect::<Vec<_>>().join(" && ");
+                self.within(&format!("if ({holds}) {{"), whole);
+                self.within("else {", part);
             }
             Node::Threads {
                 of,
@@ -142,15 +168,19 @@ impl Printer {
         self.line("{");
         self.depth += 1;
         self.line(&format!("const {} {} = {value};", self.index, of.name));
-        if ends.is_empty() {
-            self.nodes(body);
-        } else {
-            let ends = ends.iter().map(|end| format!("{} < {end}", of.name));
-            let condition = ends.collect::<Vec<_>>().join(" && ");
-            self.within(&format!("if ({condition}) {{"), body);
-        }
+        self.up_to(&of.name, ends, body);
         self.depth -= 1;
         self.line("}");
+    }
+
+    /// The body of an iteration, if that is before all ends.
+    fn up_to(&mut self, name: &Name, ends: &[Affine], body: &[Node]) {
+        if ends.is_empty() {
+            return self.nodes(body);
+        }
+        let ends = ends.iter().map(|end| format!("{name} < {end}"));
+        let condition = ends.collect::<Vec<_>>().join(" && ");
+        self.within(&format!("if ({condition}) {{"), body);
     }
 
     /// The greatest or the least of bounds.

@@ -16,6 +16,7 @@
 //! bound around the accesses. So the element tells the thread, and the rest of it a place of its
 //! own. `legality` is asked once more whether two threads use one element.
 
+use super::fills;
 use crate::analysis::launches::{Launch, extent, has_grid, thread};
 use crate::ir::{Affine, Axis, Expr, Fill, Index, Loop, Mode, Name, Nest, Range, Shape, Stmt};
 use crate::ir::{Level, Tensor, Tree};
@@ -25,29 +26,65 @@ use std::sync::Arc;
 
 /// The trees of a nest in which each launch has a grid loop, and local tensors of blocks are
 /// declared at the start of what a block executes.
-pub(super) fn hoisted(nest: &Nest) -> Vec<Tree> {
-    let mut number = 0;
-    steps(nest.trees(), &mut number)
+pub(super) fn hoisted(nest: &Nest, number: &mut usize) -> Vec<Tree> {
+    steps(nest.trees(), number)
 }
 
 fn steps(trees: &[Tree], number: &mut usize) -> Vec<Tree> {
     let step = |tree: &Tree| match tree {
         Tree::Local(_) => tree.clone(),
+        Tree::Fill(fill) => fills::grid(fill, number)
+            .unwrap_or_else(|| in_grid(&one_block(tree, number))),
         Tree::Loop(l) if l.is_grid() => in_grid(l),
         Tree::Loop(l) if has_grid(&l.body) => Tree::of_loop(Loop {
             body: steps(&l.body, number),
             ..(**l).clone()
         }),
-        tree => {
-            *number += 1;
-            in_grid(&one_block(tree, *number))
-        }
+        tree => in_grid(&one_block(tree, number)),
     };
     trees.iter().map(step).collect()
 }
 
+/// Hoisted trees whose launches spread fills over their threads.
+pub(super) fn with_spread_fills(trees: &[Tree], launches: &[Launch], number: usize) -> Vec<Tree> {
+    let mut number = number;
+    let mut threads = launches.iter().map(|launch| launch.threads[0]);
+    in_steps(trees, &mut threads, &mut number)
+}
+
+fn in_steps(
+    trees: &[Tree],
+    threads: &mut dyn Iterator<Item = i64>,
+    number: &mut usize,
+) -> Vec<Tree> {
+    let mut found = Vec::new();
+    for tree in trees {
+        found.push(match tree {
+            Tree::Loop(l) if l.is_grid() => {
+                let threads = threads.next().unwrap_or(1);
+                in_blocks(l, threads, number)
+            }
+            Tree::Loop(l) => Tree::of_loop(Loop {
+                body: in_steps(&l.body, threads, number),
+                ..(**l).clone()
+            }),
+            tree => tree.clone(),
+        });
+    }
+    found
+}
+
+fn in_blocks(l: &Loop, threads: i64, number: &mut usize) -> Tree {
+    let body = match l.body.as_slice() {
+        [Tree::Loop(inner)] if inner.is_grid() => vec![in_blocks(inner, threads, number)],
+        body => fills::spread(body, threads, number),
+    };
+    Tree::of_loop(Loop { body, ..l.clone() })
+}
+
 /// A grid of one block.
-fn one_block(tree: &Tree, number: usize) -> Loop {
+fn one_block(tree: &Tree, number: &mut usize) -> Loop {
+    *number += 1;
     let range = Range::between(Affine::constant(0), Affine::constant(1));
     let axis = Axis {
         of: Level::Grid,
@@ -220,9 +257,11 @@ impl Offsets {
         let phase = chain.iter().position(|l| l.is_block())?;
         let mut left = index.clone();
         let (mut threads, mut rest) = (Vec::new(), Vec::new());
-        for (k, l) in chain.iter().enumerate().skip(phase.max(fixed)).rev() {
+        for (k, l) in chain.iter().enumerate().rev() {
             let c = left.coefficient(&l.name);
-            if c == 0 {
+            let is_outside = k < phase.max(fixed);
+            // A loop with one iteration says nothing.
+            if c == 0 || is_outside && extent(l, &chain[..k]) != Some(1) {
                 continue;
             }
             let [lower] = l.range.lower.as_slice() else {
@@ -232,6 +271,7 @@ impl Offsets {
                 .minus(&Affine::iterator(l.name.clone()).times(c))
                 .plus(&lower.times(c));
             match l.axis() {
+                _ if is_outside => {}
                 Some(axis) => threads.push((axis.dimension, c)),
                 None => rest.push((thread(l), c, extent(l, &chain[..k])? - 1)),
             }

@@ -32,11 +32,13 @@ impl DeviceApi {
 
     /// The one of that name.
     pub fn from_word(word: &str) -> Option<DeviceApi> {
-        match word {
-            "cuda" => Some(DeviceApi::Cuda),
-            "opencl" => Some(DeviceApi::OpenCl),
-            _ => None,
-        }
+        let all = [DeviceApi::Cuda, DeviceApi::OpenCl];
+        all.into_iter().find(|api| api.word() == word)
+    }
+
+    /// The name.
+    pub fn word(self) -> &'static str {
+        DeviceApi::WORDS[self as usize]
     }
 }
 

@@ -22,6 +22,8 @@ This is the machine that the script runs on, unless `teml emit --target` names a
 - `line`: the bytes of a cache line
 - `vector_bytes`, `vector_registers`: the size and the number of vector registers
 - `target`: the name of the target of `teml emit --target`, otherwise `native`
+- `device_threads`, `device_shared`: the most threads of a block of the device beside it, and the
+  bytes that these share (`bind`); `device`: `cuda` or `opencl`
 - `region`: the nanoseconds that a parallel loop on all threads takes to begin and to end, and
   `region_operations`: how many operations on vectors one thread executes in that time at best
 
@@ -62,9 +64,12 @@ some seconds, and they are remembered (`teml machine --again` measures again).",
         add("vector_registers", Some(vector.registers as u64));
         let region = machine.region.as_ref().filter(|_| is_here);
         add("region", region.map(|r| (r.seconds * 1e9).round() as u64));
+        add("device_threads", target.device.threads.try_into().ok());
+        add("device_shared", Some(target.device.shared));
         add("region_operations", target.region_operations);
         let cpu = if is_here { machine.cpu } else { None };
         map.insert("cpu".into(), cpu.map_or(Dynamic::UNIT, Dynamic::from));
+        map.insert("device".into(), target.device.api.word().into());
         map.insert("target".into(), target.name.into());
         if measured {
             map.insert("one".into(), rates(call, 1)?.into());

@@ -3,6 +3,7 @@
 
 use super::parts::Names;
 use crate::analysis::bounds::Bounds;
+use crate::analysis::facts;
 use crate::analysis::footprint::{AccessKind, Side, Use, footprint};
 use crate::analysis::position::{self, Position};
 use crate::analysis::relative::{Inner, Relative, offset_form, relative};
@@ -226,8 +227,12 @@ pub(super) fn sweep(
         };
         return used_box(nest, &[swept], &loops[..from]);
     }
-    let swept = fill.region.iter().map(|(low, extent)| {
-        let Relative { base, low, high } = relative(low, &inner);
+    let all: Vec<&Loop> = loops.iter().map(|l| &***l).collect();
+    let swept = fill.region.iter().map(|(first, extent)| {
+        let Relative { base, low, high } = relative(first, &inner);
+        // The last block of a blocked loop may have fewer iterations.
+        let most = facts::most(&first.minus(&base), &all);
+        let high = most.map_or(high, |most| most.min(high));
         let extent = high.checked_sub(low)?.checked_add(extent.as_constant()?)?;
         Some((base.plus_constant(low), Affine::constant(extent)))
     });
@@ -247,11 +252,12 @@ fn check_dense(
         if c == 0 {
             continue;
         }
-        if c.saturating_mul(l.range.step) > extent {
-            return None;
-        }
         let around = Bounds::around(nest, loops[..k].iter().map(|l| &***l));
         let (lower, rest) = offset_form(l, &around)?;
+        // A single iteration leaves no holes.
+        if rest > 0 && c.saturating_mul(l.range.step) > extent {
+            return None;
+        }
         low = low.substitute(&|name| (*name == l.name).then(|| lower.clone()));
         extent = extent.saturating_add(c.saturating_mul(rest));
     }
