@@ -20,6 +20,7 @@ use crate::ir::{Expr, Loop, Name, Nest, Node, Tensor, Tree};
 use crate::legality::exchanges;
 use crate::target::{Device, DeviceApi, Target};
 use lower::Lowering;
+use spaces::Distributed;
 use plan::{Plan, Step};
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
@@ -263,16 +264,53 @@ fn has_index(value: &Expr) -> bool {
     }
 }
 
-/// What the processor does to run a nest.
-fn plan(nest: &Nest, device: &Device) -> Result<Vec<Step>, NoDevice> {
+/// What the threads of a device execute, and where they wait for each other.
+#[derive(Clone, Debug)]
+pub struct Phases {
+    /// The trees, in which each launch has a grid loop.
+    pub trees: Vec<Tree>,
+    /// The positions of barriers, each before the tree there, or behind the last one.
+    pub barriers: Vec<Vec<usize>>,
+    /// The local tensors of blocks of which each thread has its own part.
+    pub distributed: Vec<Name>,
+}
+
+/// The phases of a nest with bound loops.
+///
+/// # Errors
+/// [`NoDevice`].
+pub fn phases(nest: &Nest) -> Result<Phases, NoDevice> {
+    let trees = prepared(nest)?;
+    let context: Vec<&Loop> = nest.context().iter().collect();
+    let (mut barriers, mut distributed) = (Vec::new(), Vec::new());
+    for launch in &launches::launches(&trees, &context)? {
+        let placed = Placed::of(nest, &trees, launch, &context)?;
+        barriers.extend(placed.barriers);
+        let own = placed.distributed.iter();
+        distributed.extend(own.filter_map(|of| of.part.name().cloned()));
+    }
+    Ok(Phases {
+        trees,
+        barriers,
+        distributed,
+    })
+}
+
+/// The trees of a nest in which each launch has a grid loop, blocks declare their tensors first, and
+/// fills are spread over threads.
+fn prepared(nest: &Nest) -> Result<Vec<Tree>, NoDevice> {
     check(nest)?;
     let mut number = 0;
     let trees = spaces::hoisted(nest, &mut number);
     let context: Vec<&Loop> = nest.context().iter().collect();
-    let trees = {
-        let launches = launches::launches(&trees, &context)?;
-        spaces::with_spread_fills(&trees, &launches, number)
-    };
+    let launches = launches::launches(&trees, &context)?;
+    Ok(spaces::with_spread_fills(&trees, &launches, number))
+}
+
+/// What the processor does to run a nest.
+fn plan(nest: &Nest, device: &Device) -> Result<Vec<Step>, NoDevice> {
+    let trees = prepared(nest)?;
+    let context: Vec<&Loop> = nest.context().iter().collect();
     let launches = launches::launches(&trees, &context)?;
     let mut kernels = Vec::new();
     for launch in &launches {
@@ -291,27 +329,54 @@ fn steps(trees: &[Tree], kernels: &mut dyn Iterator<Item = plan::Kernel>) -> Vec
     trees.iter().filter_map(step).collect()
 }
 
+/// The decisions about a launch.
+struct Placed {
+    shared: Vec<Tensor>,
+    distributed: Vec<Distributed>,
+    barriers: Vec<Vec<usize>>,
+}
+
+impl Placed {
+    fn of(
+        nest: &Nest,
+        trees: &[Tree],
+        launch: &Launch,
+        context: &[&Loop],
+    ) -> Result<Placed, NoDevice> {
+        check_locals(launch.body, &mut HashSet::new())?;
+        let (shared, distributed) = spaces::spaces(nest, trees, launch, context);
+        let is_shared = |tensor: &Tensor| !distributed.iter().any(|of| of.is(tensor));
+        let exchanges = exchanges(nest, trees, launch, &is_shared, false);
+        let barriers = barriers::barriers(&exchanges);
+        if let Some(open) = exchanges.iter().find(|e| !e.is_ordered(&barriers)) {
+            let tensor = open.tensor.clone();
+            return Err(NoDevice::NoBarrier { tensor });
+        }
+        Ok(Placed {
+            shared,
+            distributed,
+            barriers,
+        })
+    }
+}
+
 fn kernel(
     nest: &Nest,
     trees: &[Tree],
     launch: &Launch,
     (context, device): (&[&Loop], &Device),
 ) -> Result<plan::Kernel, NoDevice> {
-    check_locals(launch.body, &mut HashSet::new())?;
     let [x, y, z] = launch.threads;
     let found = x.saturating_mul(y).saturating_mul(z);
     if found > device.threads {
         let most = device.threads;
         return Err(NoDevice::Threads { found, x, y, z, most });
     }
-    let (shared, distributed) = spaces::spaces(nest, trees, launch, context);
-    let is_shared = |tensor: &Tensor| !distributed.iter().any(|of| of.is(tensor));
-    let exchanges = exchanges(nest, trees, launch, &is_shared, false);
-    let placed = barriers::barriers(&exchanges);
-    if let Some(open) = exchanges.iter().find(|e| !e.is_ordered(&placed)) {
-        let tensor = open.tensor.clone();
-        return Err(NoDevice::NoBarrier { tensor });
-    }
+    let Placed {
+        shared,
+        distributed,
+        barriers,
+    } = Placed::of(nest, trees, launch, context)?;
     let mut kernel = plan::Kernel::new(launch);
     kernel.shared = shared;
     kernel.own = distributed.iter().map(|of| of.part.clone()).collect();
@@ -333,7 +398,7 @@ fn kernel(
     chain.extend(launch.around.iter().chain(&launch.grid));
     let mut lowering = Lowering {
         kernel: &mut kernel,
-        barriers: &placed,
+        barriers: &barriers,
         registers,
     };
     // Grid loops are perfectly nested.

@@ -254,12 +254,14 @@ impl Form {
 impl Offsets {
     /// An index inside loops, of which the ones from number `fixed` on are of one block.
     fn of(index: &Affine, chain: &[&Loop], fixed: usize) -> Option<Offsets> {
-        let phase = chain.iter().position(|l| l.is_block())?;
+        if !chain.iter().any(|l| l.is_block()) {
+            return None;
+        }
         let mut left = index.clone();
         let (mut threads, mut rest) = (Vec::new(), Vec::new());
         for (k, l) in chain.iter().enumerate().rev() {
             let c = left.coefficient(&l.name);
-            let is_outside = k < phase.max(fixed);
+            let is_outside = k < fixed;
             // A loop with one iteration says nothing.
             if c == 0 || is_outside && extent(l, &chain[..k]) != Some(1) {
                 continue;

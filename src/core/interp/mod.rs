@@ -12,6 +12,7 @@ mod erf;
 pub mod execute;
 pub mod store;
 pub mod symbolic;
+pub mod threads;
 
 /// Why there is no value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
