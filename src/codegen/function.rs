@@ -127,7 +127,8 @@ pub(super) fn emit(
         let loops = nests.iter().flat_map(Nest::loops).map(|(_, l)| &l.name);
         let locals = nests.iter().flat_map(Nest::locals);
         let tensors = params.iter().map(|p| &p.tensor).chain(locals);
-        Spelling::of(tensors.filter_map(Tensor::name), loops)
+        let names = tensors.filter_map(Tensor::name);
+        Spelling::of(names, loops, device::is_on_device(nests))
     };
     let spelled: Vec<Param> = params
         .iter()

@@ -286,7 +286,7 @@ impl Kernel {
 /// The tensors of arguments, with their names in C.
 pub(super) fn spelled(params: &[Param]) -> Vec<Tensor> {
     let names = params.iter().filter_map(|param| param.tensor.name());
-    let spelling = Spelling::of(names, std::iter::empty::<&Name>());
+    let spelling = Spelling::of(names, std::iter::empty::<&Name>(), false);
     params.iter().map(|p| spelling.tensor(&p.tensor)).collect()
 }
 

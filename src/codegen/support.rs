@@ -113,9 +113,12 @@ fn defined(line: &'static str) -> Option<&'static str> {
         .filter(|name| is_macro && name.starts_with("teml_"))
 }
 
-/// The identifiers of a text, outside of comments.
+/// The identifiers of a text, outside of comments, and of lines that are strings: code of a device
+/// brings its own support.
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    let code = text.lines().flat_map(|line| line.split("//").take(1));
+    let lines = text.lines();
+    let lines = lines.filter(|line| !line.trim_start().starts_with('"'));
+    let code = lines.flat_map(|line| line.split("//").take(1));
     code.flat_map(line_words)
 }
 

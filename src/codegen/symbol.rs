@@ -4,7 +4,7 @@
 //! teml's own support code use that name, the C spells it with a prefix: the tensor `TEML_F64XN` is
 //! `u_TEML_F64XN` there. Everything else is spelled as in the script.
 
-use super::taken::{LIBRARY, RESERVED, RESERVED_PREFIXES};
+use super::taken::{LIBRARY, OF_DEVICE, RESERVED, RESERVED_PREFIXES};
 use crate::ir::{Name, NameError, Nest, Tensor, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,7 +70,10 @@ impl Spelling {
     pub(super) fn of<'a>(
         tensors: impl IntoIterator<Item = &'a Name>,
         loops: impl IntoIterator<Item = &'a Name>,
+        on_device: bool,
     ) -> Spelling {
+        let is_taken =
+            |text: &str| is_taken(text) || on_device && OF_DEVICE.contains(&text);
         let tensors: BTreeSet<&Name> = tensors.into_iter().collect();
         let loops: BTreeSet<&Name> = loops.into_iter().collect();
         let names: BTreeSet<&Name> = tensors.union(&loops).copied().collect();
@@ -151,7 +154,7 @@ mod tests {
     #[test]
     fn spellings_are_free() {
         let names = ["exp", "u_exp", "A", "for"].map(|text| Name::new(text).unwrap());
-        let spelling = Spelling::of(&names, []);
+        let spelling = Spelling::of(&names, [], false);
         let changes: Vec<_> = spelling.changes().map(|(name, c, _)| (name, c)).collect();
         let [exp, own] = ["u_u_exp", "u_for"].map(|text| Name::new(text).unwrap());
         let expected = [("exp".to_owned(), &exp), ("for".to_owned(), &own)];
@@ -161,7 +164,7 @@ mod tests {
     #[test]
     fn loops_and_tensors_have_names_of_their_own() {
         let [i, i_2, exp] = ["i", "i_2", "exp"].map(|text| Name::new(text).unwrap());
-        let spelling = Spelling::of([&i, &i_2, &exp], [&i, &exp]);
+        let spelling = Spelling::of([&i, &i_2, &exp], [&i, &exp], false);
         let changes = spelling.changes();
         let changes: Vec<_> = changes.map(|(name, c, _)| format!("{name} {c}")).collect();
         assert_eq!(changes, ["exp u_exp", "for exp u_exp_2", "for i i_3"]);

@@ -414,3 +414,14 @@ pub(super) const LIBRARY: &[&str] = &[
     "abort",
     "assert",
 ];
+
+/// Words of CUDA C and OpenCL C with another meaning.
+pub(super) const OF_DEVICE: &[&str] = &[
+    "barrier", "blockDim", "blockIdx", "constant", "event_t", "global", "gridDim", "half", "kernel",
+    "local", "pipe", "private", "quad", "queue_t", "sampler_t", "threadIdx", "uchar", "uint", "ulong",
+    "uniform", "ushort", "warpSize", "clamp", "cross", "degrees", "distance", "dot", "length", "mad",
+    "max", "min", "mix", "normalize", "radians", "sign", "smoothstep", "step", "select", "vec_step",
+    "prefetch", "printf", "shuffle", "image2d_t", "image3d_t", "char2", "char4", "double2", "double3",
+    "double4", "double8", "float2", "float3", "float4", "float8", "int2", "int3", "int4", "int8",
+    "long2", "long4", "uint2", "uint4", "dim3",
+];

@@ -67,6 +67,7 @@ pub fn repair(nests: &[Nest], violation: &Violation, reductions: Reductions) -> 
                 dependence,
                 by,
                 parallel,
+                axis: None,
             } => trials.concurrent(nest, by, *parallel, dependence),
             _ => Vec::new(),
         };

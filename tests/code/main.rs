@@ -10,6 +10,7 @@ mod worker;
 
 mod compilers;
 mod data;
+mod device;
 mod dispatch;
 mod emitted;
 mod functions;

@@ -17,6 +17,7 @@ mod worker;
 mod baseline;
 mod computation;
 mod contract;
+mod device;
 mod legality;
 mod moves;
 mod papers;

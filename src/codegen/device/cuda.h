@@ -7,7 +7,7 @@
 #include <string.h>
 
 // The seconds that the device computed, in all calls together.
-__attribute__((weak)) double teml_device_seconds = 0;
+__attribute__((weak, visibility("default"))) double teml_device_seconds = 0;
 
 // Memory of the device: its address there.
 typedef uint64_t teml_device_buffer;

@@ -17,6 +17,24 @@ pub(super) struct Lowering<'a> {
 /// Loops with more iterations are not unrolled: their tensors stay in memory.
 const MOST_COPIES: i64 = 64;
 
+/// A short loop is unrolled as long as its copies have no more statements.
+const MOST_STATEMENTS: i64 = 1024;
+
+/// How many statements a loop runs, if all loops in it have constant lengths.
+fn statements(l: &Loop) -> i64 {
+    let count = match (l.range.lower.as_slice(), l.range.upper.as_slice()) {
+        ([lower], [upper]) => upper.minus(lower).as_constant(),
+        _ => None,
+    };
+    let each = l.body.iter().map(|tree| match tree {
+        Tree::Loop(inner) => statements(inner),
+        Tree::Stmt(_) | Tree::Fill(_) => 1,
+        Tree::Local(_) => 0,
+    });
+    let each = each.fold(0, i64::saturating_add);
+    count.map_or(i64::MAX, |count| count.saturating_mul(each))
+}
+
 impl Lowering<'_> {
     /// The nodes of a sequence at `position`, inside `chain`.
     pub(super) fn sequence<'t>(
@@ -125,15 +143,24 @@ impl Lowering<'_> {
         upper.filter(|upper| !is_far(upper)).cloned().collect()
     }
 
-    /// How often a loop is unrolled, and the bounds that each copy checks. Only loops that index
-    /// registers are.
+    /// How often a loop is unrolled, and the bounds that each copy checks. Loops that index
+    /// registers are, and short loops of a thread that need no checks.
     fn copies(&self, l: &Loop, chain: &[&Loop]) -> Option<(i64, Vec<Affine>)> {
         let [lower] = l.range.lower.as_slice() else {
             return None;
         };
         let copies = extent(l, chain).filter(|count| *count <= MOST_COPIES)?;
-        if l.axis().is_some() || !self.indexes_registers(&l.body, &l.name) {
+        if l.axis().is_some() {
             return None;
+        }
+        if !self.indexes_registers(&l.body, &l.name) {
+            let [upper] = l.range.upper.as_slice() else {
+                return None;
+            };
+            let is_short = upper.minus(lower).as_constant() == Some(copies)
+                && chain.iter().any(|l| l.is_block())
+                && statements(l) <= MOST_STATEMENTS;
+            return is_short.then(|| (copies, Vec::new()));
         }
         let is_far = |upper: &&Affine| {
             let count = upper.minus(lower).as_constant();

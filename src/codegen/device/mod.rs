@@ -130,7 +130,7 @@ pub(super) fn emit(
         steps.extend(plan(nest, &target.device).map_err(|why| (k, why))?);
     }
     let plan = Plan { steps };
-    let index = index_type(of, &plan);
+    let index = index_type(of);
     let mut code = String::new();
     let mut started = Vec::new();
     let mut locals = Vec::new();
@@ -145,8 +145,8 @@ pub(super) fn emit(
         let all: Vec<Param> = of.params.iter().cloned().chain(local).collect();
         // The names that occur in the text are its arguments.
         let text = print::print(kernel, &name, &[], &[], index);
-        let strides = all.iter().filter(|p| occurs(&text, p.tensor.label()));
-        let params: Vec<Param> = strides.cloned().collect();
+        let params = all.iter().filter(|p| occurs(&text, p.tensor.label()));
+        let params: Vec<Param> = params.cloned().collect();
         let numbers = numbers.filter(|name| occurs(&text, name.as_str()));
         let numbers: Vec<Name> = numbers.cloned().collect();
         let text = print::print(kernel, &name, &numbers, &params, index);
@@ -235,7 +235,7 @@ fn kernels(
 }
 
 /// Iterators have 32 bits if no index needs more: 64 bits are slow on devices.
-fn index_type(of: &Nests, _: &Plan) -> &'static str {
+fn index_type(of: &Nests) -> &'static str {
     let fits = |tensor: &Tensor| {
         let bytes = tensor.shape().elements().saturating_mul(8);
         tensor.shape().numbers().is_some() && i32::try_from(bytes).is_ok()

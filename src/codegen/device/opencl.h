@@ -8,7 +8,7 @@
 #include <time.h>
 
 // The seconds that the device computed, in all calls together.
-__attribute__((weak)) double teml_device_seconds = 0;
+__attribute__((weak, visibility("default"))) double teml_device_seconds = 0;
 
 // Memory of the device.
 typedef void *teml_device_buffer;

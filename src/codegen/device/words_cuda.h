@@ -11,7 +11,7 @@ typedef unsigned long long uint64_t;
 #define INFINITY __int_as_float(0x7f800000)
 #define TEML_RESTRICT __restrict__
 #define TEML_GLOBAL
-#define TEML_SHARED __shared__
+#define TEML_SHARED __shared__ __align__(16)
 #define TEML_KERNEL(x, y, z) extern "C" __global__ __launch_bounds__(x * y * z)
 #define TEML_BARRIER() __syncthreads()
 #define TEML_AXIS_0(of) of.x

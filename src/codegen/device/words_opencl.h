@@ -23,7 +23,7 @@ typedef unsigned long uint64_t;
 #define rintf rint
 #define TEML_RESTRICT restrict
 #define TEML_GLOBAL __global
-#define TEML_SHARED __local
+#define TEML_SHARED __local __attribute__((aligned(16)))
 #define TEML_KERNEL(x, y, z) __kernel __attribute__((reqd_work_group_size(x, y, z)))
 #define TEML_BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define TEML_THREAD(d) get_local_id(d)

@@ -7,7 +7,6 @@
 
 use super::facts;
 use crate::ir::{Affine, Axis, Level, Loop, Mode, Name, Tree};
-use std::fmt;
 
 /// One start of a device.
 #[derive(Clone, Debug)]
@@ -291,14 +290,5 @@ fn inside(outer: &Loop, body: &[Tree]) -> Misplaced {
         inner: inner.name.clone(),
         axis,
         outer: outer.name.clone(),
-    }
-}
-
-impl fmt::Display for Launch<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = self.grid.iter().map(|l| l.name.to_string());
-        let [x, y, z] = self.threads;
-        let grid = names.collect::<Vec<_>>().join(", ");
-        write!(f, "blocks over ({grid}) of {x} × {y} × {z} threads")
     }
 }

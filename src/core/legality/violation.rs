@@ -1,7 +1,7 @@
 //! Violations of legality, shown with two iterations.
 
 use crate::analysis::outside::Outside;
-use crate::ir::Name;
+use crate::ir::{Axis, Level, Name};
 use std::fmt;
 
 /// How nests fail to compute their definition.
@@ -80,6 +80,8 @@ pub enum Violation {
         by: Name,
         /// Whether the loop is parallel; otherwise it is a vector loop.
         parallel: bool,
+        /// The axis of a device that runs it.
+        axis: Option<Axis>,
     },
 }
 
@@ -224,15 +226,16 @@ impl Violation {
             Violation::Concurrent {
                 by,
                 parallel,
+                axis,
                 dependence,
             } => {
-                let mode = if *parallel {
-                    "parallelized"
-                } else {
-                    "vectorized"
+                let mode = match (axis, parallel) {
+                    (Some(axis), _) => format!("run on {axis}"),
+                    (None, true) => "be parallelized".to_owned(),
+                    (None, false) => "be vectorized".to_owned(),
                 };
                 let element = &dependence.element;
-                format!("loop `{by}` cannot be {mode}: its iterations share {element}")
+                format!("loop `{by}` cannot {mode}: its iterations share {element}")
             }
         }
     }
@@ -280,10 +283,15 @@ impl Violation {
             Violation::Concurrent {
                 dependence,
                 parallel,
+                axis,
                 ..
             } => {
                 let Dependence { source, sink, .. } = dependence;
-                let who = if *parallel { "one thread" } else { "one lane" };
+                let who = match (axis.map(|axis| axis.of), parallel) {
+                    (Some(Level::Grid), _) => "one block",
+                    (Some(Level::Block), _) | (None, true) => "one thread",
+                    (None, false) => "one lane",
+                };
                 let mut lines = columns([
                     [&format!("{who} runs"), &source.text],
                     ["while another one runs", &sink.text],

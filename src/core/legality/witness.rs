@@ -233,6 +233,7 @@ pub(super) fn concurrent(program: &Program, conflict: &Conflict) -> Violation {
         },
         by: conflict.by.name.clone(),
         parallel: !matches!(conflict.by.mode, Mode::Vector { .. }),
+        axis: conflict.by.axis(),
     }
 }
 

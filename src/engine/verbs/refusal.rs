@@ -98,6 +98,10 @@ impl Refusal {
                     None => refusal,
                 }
             }
+            NoCode::Device { nest, why } => match nests.get(*nest) {
+                Some(nest) => refusal.note(diag::in_nest(nest, &why.loops())),
+                None => refusal,
+            },
             NoCode::Illegal(violation) => {
                 return Refusal::illegal(error.to_string(), violation, nests, reductions)
                     .maybe_help(None);
@@ -115,6 +119,7 @@ impl Refusal {
                 let nests: Vec<Nest> = nest.iter().map(|n| n.with_sizes().clone()).collect();
                 let error = match error {
                     NoCode::Race { race, .. } => NoCode::Race { nest: 0, race },
+                    NoCode::Device { why, .. } => NoCode::Device { nest: 0, why },
                     other => other,
                 };
                 let refusal = Refusal::no_code(&error, &nests, reductions);

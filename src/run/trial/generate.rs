@@ -37,7 +37,9 @@ pub(super) fn generate_as(
 /// The error that a variant has no code, with the nest at fault.
 pub(super) fn no_code(variant: &Variant, error: NoCode) -> TrialError {
     let nest = match &error {
-        NoCode::Race { nest, .. } => variant.nests.get(*nest).cloned(),
+        NoCode::Race { nest, .. } | NoCode::Device { nest, .. } => {
+            variant.nests.get(*nest).cloned()
+        }
         NoCode::Illegal(violation) => {
             let nest = violation.nest();
             nest.and_then(|k| variant.nests.get(k)).cloned()

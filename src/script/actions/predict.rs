@@ -28,7 +28,7 @@ Source: Mullapudi et al., SIGGRAPH 2016; Williams et al., CACM 2009.",
         let pipeline = call.workbench().settings.options.target.pipeline;
         match Model::with_pipeline(&control, pipeline).predict(&nests) {
             Some(prediction) => Ok(Dynamic::from(prediction)),
-            None => Err(call.refuse("the loops have bounds or indices beyond the model").argument(0)),
+            None => Err(call.refuse("the loops have bounds or indices beyond the model, or run on a device").argument(0)),
         }
     },
 };

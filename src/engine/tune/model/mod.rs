@@ -26,14 +26,19 @@ mod work;
 pub use capabilities::Model;
 pub use cost::Prediction;
 
+use crate::analysis::launches::is_on_device;
 use crate::codegen;
 use crate::ir::Nest;
 use rayon::prelude::*;
 use shape::Shape;
 
 impl Model {
-    /// Predicts the time of nests that run in order; `None` if their loops are beyond the model.
+    /// Predicts the time of nests that run in order; `None` if their loops are beyond the model, or
+    /// run on a device.
     pub fn predict(&self, nests: &[Nest]) -> Option<Prediction> {
+        if nests.iter().any(|nest| is_on_device(nest.trees())) {
+            return None;
+        }
         cost::cost(self, &self.shapes(nests)?)
     }
 

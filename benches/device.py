@@ -1,0 +1,61 @@
+"""Times the computations of benches/device.rhai by PyTorch: `python3 benches/device.py`.
+
+Each line has the least of several times of the device, by events, and the rate in GB/s of what has
+to be read and written at least, or in TFLOP/s. Products of f32 use no tensor cores.
+"""
+
+import torch
+import torch.nn.functional as functional
+
+
+def timed(run, repeats=20):
+    """The least time of a call, in seconds. The second level of cache holds other data before."""
+    begins, ends = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    best = float("inf")
+    run()
+    for _ in range(repeats):
+        torch.cuda.synchronize()
+        begins.record()
+        run()
+        ends.record()
+        torch.cuda.synchronize()
+        best = min(best, begins.elapsed_time(ends) * 1e-3)
+    return best
+
+
+def line(name, run, bytes_moved=0, flops=0):
+    time = timed(run)
+    memory = f", {bytes_moved / time / 1e9:.0f} GB/s" if bytes_moved else ""
+    units = f", {flops / time / 1e12:.2f} TFLOP/s" if flops else ""
+    print(f"{name}: {time * 1e6:.2f} us{memory}{units}", flush=True)
+
+
+def main():
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+    print(torch.cuda.get_device_name(), "PyTorch", torch.__version__)
+    f32 = {"device": "cuda", "dtype": torch.float32}
+    n = 8192
+    a, b = torch.rand(n, n, **f32), torch.empty(n, n, **f32)
+    line("copy f32", lambda: b.copy_(a), 2 * 4 * n * n)
+    line("transpose f32", lambda: b.copy_(a.t()), 2 * 4 * n * n)
+    kernel = torch.tensor([[0, 0.2, 0], [0.2, 0.2, 0.2], [0, 0.2, 0]], **f32)[None, None]
+    line("5-point stencil f32", lambda: functional.conv2d(a[None, None], kernel), 2 * 4 * n * n)
+    line("row sums f32", lambda: a.sum(1), 4 * n * n)
+    x = torch.rand(n, **f32)
+    line("gemv f32", lambda: torch.mv(a, x), 4 * n * n)
+    rows = torch.rand(n, 4096, **f32)
+    line("softmax f32", lambda: torch.softmax(rows, 1), 2 * 4 * n * 4096)
+    for dtype, name in [(torch.float32, "f32"), (torch.float64, "f64")]:
+        m, k = 2048, 1024
+        c = torch.rand(m, k, device="cuda", dtype=dtype)
+        d = torch.rand(k, m, device="cuda", dtype=dtype)
+        line(f"gemm {name}", lambda: c @ d, 0, 2 * m * m * k)
+    e, g = (torch.rand(64, 256, 256, **f32) for _ in range(2))
+    line("bmm f32", lambda: torch.bmm(e, g), 0, 64 * 2 * 256**3)
+    t, c, d = torch.rand(256, 256, 256, **f32), torch.rand(256, 32, **f32), torch.rand(256, 32, **f32)
+    line("mttkrp f32", lambda: torch.einsum("ikl,kj,lj->ij", t, d, c), 4 * 256**3)
+
+
+if __name__ == "__main__":
+    main()

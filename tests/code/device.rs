@@ -1,0 +1,125 @@
+//! Kernels of devices: run by OpenCL on the processor where it is installed, and compiled for
+//! NVIDIA's devices where the compiler is.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// `teml` on a script, with a language for devices.
+fn teml(arguments: &[&str], device: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_teml"));
+    command.args(arguments).env("TEML_DEVICE", device);
+    command.output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+const KERNELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/code/device/kernels.rhai");
+
+/// Whether OpenCL has a device: its loader finds a vendor.
+fn has_opencl() -> bool {
+    let mut vendors = Path::new("/etc/OpenCL/vendors")
+        .read_dir()
+        .into_iter()
+        .flatten();
+    let has = vendors.next().is_some();
+    if !has {
+        eprintln!("OpenCL is not installed (`apt install pocl-opencl-icd`): nothing runs on it");
+    }
+    has
+}
+
+#[test]
+fn kernels_compute_the_same_on_a_device() {
+    if !has_opencl() {
+        return;
+    }
+    for elem in ["f64", "f32"] {
+        let setting = format!("type={elem}");
+        let ran = teml(&["run", KERNELS, "--set", &setting], "opencl");
+        let (shown, wrong) = (text(&ran.stdout), text(&ran.stderr));
+        assert!(ran.status.success(), "{elem}: {shown}{wrong}");
+        assert_eq!(shown.matches("elements equal the definition").count(), 19);
+    }
+}
+
+#[test]
+fn a_device_that_is_missing_says_which_package_brings_it() {
+    let script = "let A = tensor([8]); let B = eq(2*A, [i] -> [i]);
+        let n = build(B); compare([n.bind(\"i\", \"block.x\")]);";
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("one.rhai");
+    std::fs::write(&file, script).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_teml"));
+    command.arg("run").arg(&file);
+    command.env("TEML_DEVICE", "opencl");
+    command.env("TEML_OPENCL", "no-such-library.so");
+    let ran = command.output().unwrap();
+    let wrong = text(&ran.stderr);
+    assert!(!ran.status.success());
+    assert!(wrong.contains("apt install ocl-icd-libopencl1"), "{wrong}");
+}
+
+/// Compiles the CUDA C in emitted C, by NVIDIA's compiler as a library, and prints what ptxas says.
+const COMPILE: &str = r#"
+import ast, ctypes, glob, re, site, sys
+found = [f for p in site.getsitepackages() + [site.getusersitepackages()]
+         for f in glob.glob(p + "/nvidia/*/lib/libnvrtc.so.1*")]
+if not found:
+    sys.exit(77)
+builtins = glob.glob(found[0].replace("libnvrtc.so", "libnvrtc-builtins.so") + ".*")
+for file in builtins:
+    ctypes.CDLL(file, mode=ctypes.RTLD_GLOBAL)
+nvrtc = ctypes.CDLL(found[0])
+text = sys.stdin.read()
+for name, lines in re.findall(r'char teml_(\w+)_source\[\] =\n((?:    ".*\\n"\n?)+)', text):
+    source = "".join(ast.literal_eval(line.strip()) for line in lines.splitlines())
+    program = ctypes.c_void_p()
+    nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None)
+    options = [b"--gpu-architecture=" + sys.argv[1].encode(), b"--std=c++14",
+               b"--device-as-default-execution-space", b"--ptxas-options=-v"]
+    failed = nvrtc.nvrtcCompileProgram(program, 4, (ctypes.c_char_p * 4)(*options))
+    size = ctypes.c_size_t()
+    nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value)
+    nvrtc.nvrtcGetProgramLog(program, log)
+    print(name, "failed" if failed else "compiled", log.value.decode())
+"#;
+
+#[test]
+fn kernels_compile_for_devices_of_nvidia_without_spills() {
+    let emitted = teml(&["emit", KERNELS, "--set", "type=f32"], "cuda");
+    assert!(emitted.status.success(), "{}", text(&emitted.stderr));
+    let c = text(&emitted.stdout);
+    for architecture in ["sm_80", "sm_90"] {
+        let mut command = Command::new("python3");
+        command.args(["-c", COMPILE, architecture]);
+        command.stdin(std::process::Stdio::piped());
+        command.stdout(std::process::Stdio::piped());
+        command.stderr(std::process::Stdio::piped());
+        let Ok(mut child) = command.spawn() else {
+            eprintln!("Python is not installed: CUDA C is not compiled");
+            return;
+        };
+        use std::io::Write;
+        let mut input = child.stdin.take().unwrap();
+        // Without the compiler, nobody reads it.
+        let _ = input.write_all(c.as_bytes());
+        drop(input);
+        let done = child.wait_with_output().unwrap();
+        if done.status.code() == Some(77) {
+            eprintln!("`pip install nvidia-cuda-nvrtc==13.0.88` brings the compiler: not tested");
+            return;
+        }
+        let (shown, wrong) = (text(&done.stdout), text(&done.stderr));
+        assert!(done.status.success(), "{shown}{wrong}");
+        assert!(!shown.contains("failed"), "{shown}");
+        let kernels = c.matches("char teml_").count();
+        assert_eq!(shown.matches("compiled").count(), kernels, "{shown}");
+        let spills = shown.lines().filter(|line| line.contains("spill"));
+        let clean = "0 bytes spill stores, 0 bytes spill loads";
+        let mut spilled = spills.filter(|line| !line.contains(clean));
+        assert_eq!(spilled.next(), None, "{shown}");
+    }
+}

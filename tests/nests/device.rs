@@ -1,0 +1,222 @@
+//! Barriers on devices: the ones that are placed suffice, each of them is needed, and proof and
+//! execution agree on plans from which some were taken away.
+
+use crate::dialog::nest;
+use proptest::prelude::*;
+use teml::analysis::launches::launches;
+use teml::codegen::{Phases, phases};
+use teml::interp::threads::{Race, Run, race};
+use teml::ir::{Loop, Name, Nest, Tensor};
+use teml::legality::{Exchange, exchanges};
+
+/// Computations with schedules for devices, at sizes that blocks do not divide.
+const SCHEDULED: &[(&str, &str)] = &[
+    (
+        "product",
+        "let A = tensor([37, 21]); let B = tensor([21, 19]); let C = einsum(\"ik,kj->ij\", A, B);
+         let n = build(C); let p = schedules::device_gemm(n, #{rows: 2, columns: 1, terms: 4});",
+    ),
+    (
+        "products",
+        "let A = tensor([3, 17, 9]); let B = tensor([3, 9, 18]); let C = einsum(\"bik,bkj->bij\", A, B);
+         let p = schedules::on_device(build(C));",
+    ),
+    (
+        "itself",
+        "let A = tensor([18, 9]); let C = einsum(\"ik,jk->ij\", A, A);
+         let p = schedules::on_device(build(C));",
+    ),
+    (
+        "transposition",
+        "let A = tensor([40, 35]); let T = transpose(A, [2, 1]); let p = schedules::on_device(build(T));",
+    ),
+    (
+        "elements",
+        "let A = tensor([40, 35]); let R = stored(2*A + 1); let p = schedules::on_device(build(R));",
+    ),
+    (
+        "sums",
+        "reductions(\"reassoc\"); let A = tensor([3, 70]); let y = sum(A, [2]);
+         let p = schedules::on_device(build(y));",
+    ),
+    (
+        "softmax",
+        "reductions(\"reassoc\"); let A = tensor([3, 70]); let s = max(A, [2]);
+         let e = exp(vsub(A, s, [[i, j], [i]]), () -> [i, j]); let t = sum(e, [2]);
+         let R = eq(vdiv(e, t, [[i, j], [i]]), [i, j]);
+         let p = schedules::on_device([build(s), build(e), build(t), build(R)]);",
+    ),
+    (
+        "steps in time",
+        "let p = nest(`
+           f64 A[40], B[40]
+           for t in 0..3
+             grid.x for b in 0..1
+               block.x for i in 1..39
+                 B[i] = A[i - 1] + A[i + 1]
+               block.x for j in 1..39
+                 A[j] = B[j]`);",
+    ),
+    (
+        "neighbors in a row",
+        "let p = nest(`
+           f64 A[4][32], B[4][32]
+           grid.x for b in 0..4
+             local f64 row[32]
+             block.x for i in 0..32
+               row[i] = A[b][i]
+             for t in 0..5
+               local f64 next[32]
+               block.x for i2 in 1..31
+                 next[i2] = row[i2 - 1] + row[i2 + 1]
+               block.x for i3 in 1..31
+                 row[i3] = next[i3]
+             block.x for i4 in 0..32
+               B[b][i4] = row[i4]`);",
+    ),
+    (
+        "two dimensions",
+        "let p = nest(`
+           f64 A[16][16], B[16][16]
+           grid.x for b in 0..1
+             local f64 tile[8][8]
+             for o in 0..2
+               block.y for i in 8*o..8*o + 8
+                 block.x for j in 0..8
+                   tile[i - 8*o][j] = A[i][j]
+               block.x for k in 0..8
+                 for l in 0..8
+                   B[8*o + l][k] = tile[k][l]`);",
+    ),
+    (
+        "first thread",
+        "let p = nest(`
+           f64 A[8][16], B[8][16]
+           grid.x for b in 0..8
+             local f64 first[]
+             first[] = A[b][3]
+             block.x for i in 0..16
+               B[b][i] = A[b][i] + first[]`);",
+    ),
+];
+
+struct Case {
+    nest: Nest,
+    phases: Phases,
+}
+
+fn case(script: &str) -> Case {
+    let nest = nest(script, "p");
+    let phases = phases(&nest).unwrap_or_else(|why| panic!("{nest}\n{why}"));
+    Case { nest, phases }
+}
+
+impl Case {
+    fn race(&self, barriers: &[Vec<usize>]) -> Option<Race> {
+        let run = Run {
+            barriers,
+            distributed: &self.phases.distributed,
+            sizes: &[],
+        };
+        race(&self.phases.trees, &run).unwrap()
+    }
+
+    /// The exchanges between threads, as `legality` finds them.
+    fn exchanges(&self) -> Vec<Exchange> {
+        let context: Vec<&Loop> = self.nest.context().iter().collect();
+        let trees = &self.phases.trees;
+        let own = |name: &Name| self.phases.distributed.contains(name);
+        let is_shared = |tensor: &Tensor| !tensor.name().is_some_and(own);
+        let launches = launches(trees, &context).unwrap();
+        let all = launches
+            .iter()
+            .flat_map(|launch| exchanges(&self.nest, trees, launch, &is_shared, false));
+        all.collect()
+    }
+}
+
+/// Whether all exchanges are ordered.
+fn is_ordered(exchanges: &[Exchange], barriers: &[Vec<usize>]) -> bool {
+    exchanges.iter().all(|e| e.is_ordered(barriers))
+}
+
+#[test]
+fn barriers_suffice_and_none_is_needless() {
+    let mut count = 0;
+    for (name, script) in SCHEDULED {
+        let case = case(script);
+        let barriers = &case.phases.barriers;
+        assert_eq!(case.race(barriers), None, "{name}: {:?}", case.phases);
+        let exchanges = case.exchanges();
+        assert!(is_ordered(&exchanges, barriers), "{name}");
+        for k in 0..barriers.len() {
+            let mut fewer = barriers.clone();
+            fewer.remove(k);
+            let race = case.race(&fewer);
+            assert!(race.is_some(), "{name} does not need {:?}", barriers[k]);
+            assert!(!is_ordered(&exchanges, &fewer), "{name}: {race:?}");
+            count += 1;
+        }
+    }
+    assert!(count >= 20, "{count} barriers");
+}
+
+#[test]
+fn elements_of_one_thread_are_in_its_registers() {
+    let all = |name: &str| {
+        let (_, script) = SCHEDULED.iter().find(|(known, _)| *known == name).unwrap();
+        let own = case(script).phases.distributed;
+        own.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(all("product"), ["C_tile"]);
+    assert_eq!(all("softmax"), ["e", "s_i2_i", "t_i2_i"]);
+    assert_eq!(all("transposition"), Vec::<String>::new());
+}
+
+/// A block that reads and writes rows of shared memory, `shift` apart, in some phases.
+fn rows(phases: &[(i64, i64, bool)], repeats: i64) -> String {
+    let mut text = "f64 A[64], B[64]\ngrid.x for b in 0..1\n  local f64 row[64]\n  \
+                    block.x for i0 in 0..64\n    row[i0] = A[i0]\n"
+        .to_owned();
+    text.push_str(&format!("  for t in 0..{repeats}\n"));
+    for (k, (read, write, in_place)) in phases.iter().enumerate() {
+        let i = format!("i{}", k + 1);
+        let (to, from) = match in_place {
+            true => (format!("row[{i} + {write}]"), format!("B[{i} + {read}]")),
+            false => (format!("B[{i} + {write}]"), format!("row[{i} + {read}]")),
+        };
+        text.push_str(&format!(
+            "    block.x for {i} in 4..60\n      {to} = {from} + 1\n"
+        ));
+    }
+    text
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    /// Where execution finds a race, the proof refuses; and what the proof accepts has no race.
+    #[test]
+    fn proof_and_execution_agree(
+        phases in prop::collection::vec((-2i64..3, -2i64..3, any::<bool>()), 1..5),
+        repeats in 1i64..3,
+        keep in any::<u16>(),
+    ) {
+        let text = rows(&phases, repeats);
+        let case = case(&format!("let p = nest(`{text}`);"));
+        let all = &case.phases.barriers;
+        prop_assert_eq!(case.race(all), None, "{}", text);
+        let kept = all.iter().enumerate().filter(|(k, _)| keep >> k & 1 == 1);
+        let kept: Vec<Vec<usize>> = kept.map(|(_, barrier)| barrier.clone()).collect();
+        let exchanges = case.exchanges();
+        if case.race(&kept).is_some() {
+            prop_assert!(!is_ordered(&exchanges, &kept), "{} {:?}", text, kept);
+        }
+        for k in 0..all.len() {
+            let mut fewer = all.clone();
+            fewer.remove(k);
+            let is_needed = case.race(&fewer).is_some();
+            prop_assert!(repeats == 1 || is_needed, "{} does not need {:?}", text, all[k]);
+        }
+    }
+}
