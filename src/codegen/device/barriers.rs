@@ -1,9 +1,9 @@
 //! Places barriers between the phases of a block.
 //!
-//! Exchanges in one iteration of all loops come first: each is an interval of places in a sequence,
-//! and intervals are stabbed in the order of their ends, which takes the fewest places. Then come
-//! exchanges with a later iteration of a serial loop, the innermost loops first. A barrier that is
-//! there already serves them, too.
+//! The innermost sequences come first: a barrier there also serves exchanges around it. In a
+//! sequence, each exchange in one iteration is an interval of places, and intervals are stabbed in
+//! the order of their ends, which takes the fewest places. Then come exchanges with a later iteration
+//! of the loop. Barriers that others made needless are dropped at the end.
 //!
 //! `legality` decides whether a barrier lies between two accesses ([`Exchange::is_ordered`]), and is
 //! asked about all of them at the end.
@@ -16,7 +16,7 @@ pub(super) fn barriers(exchanges: &[Exchange]) -> Vec<Vec<usize>> {
     let mut order: Vec<&Exchange> = exchanges.iter().collect();
     order.sort_by_key(|e| {
         let (depth, at) = before(e);
-        (e.carried.is_some(), usize::MAX - depth, at)
+        (usize::MAX - depth, e.carried.is_some(), at)
     });
     for exchange in order {
         if !exchange.is_ordered(&found) {
@@ -25,6 +25,15 @@ pub(super) fn barriers(exchanges: &[Exchange]) -> Vec<Vec<usize>> {
         }
     }
     found.sort();
+    let mut k = 0;
+    while k < found.len() {
+        let mut fewer = found.clone();
+        fewer.remove(k);
+        match exchanges.iter().all(|e| e.is_ordered(&fewer)) {
+            true => found = fewer,
+            false => k += 1,
+        }
+    }
     found
 }
 

@@ -24,11 +24,12 @@ use crate::teml::trees::*;
 use std::fmt::Display;
 use std::fs;
 use std::path::Path;
+use teml::analysis::launches::Misplaced;
 use teml::analysis::verify::Invalid;
 use teml::codegen::symbol::SymbolError;
-use teml::codegen::{NoCode, generate};
+use teml::codegen::{NoCode, NoDevice, generate};
 use teml::ir::BinaryOp::Mul;
-use teml::ir::{Elem, Name, Nest, Reduction};
+use teml::ir::{Axis, Elem, Name, Nest, Reduction};
 use teml::legality::{Reductions, Undecided, Verdict, check};
 use teml::lower::build::build;
 use teml::transform::nest::at::focus;
@@ -318,6 +319,23 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
             NoCode::StrideIsTaken { name: name("ldA") },
         ),
         (
+            vec![nest(&[
+                "f64 A[2][3]",
+                "block.x for i in 0..2",
+                "  grid.x for j in 0..3",
+                "    A[i][j] = 1",
+            ])],
+            "kernel",
+            NoCode::Device {
+                nest: 0,
+                why: NoDevice::Misplaced(Misplaced::GridInside {
+                    inner: name("j"),
+                    axis: Axis::from_word("grid.x").unwrap(),
+                    outer: name("i"),
+                }),
+            },
+        ),
+        (
             vec![copy],
             "double",
             NoCode::Symbol(SymbolError::Taken("double".to_owned())),
@@ -354,6 +372,7 @@ fn every_reason_for_no_c_has_a_case() {
         NoCode::Symbol(_) => "Symbol",
         NoCode::Stopped => "Stopped",
         NoCode::Invalid(_) => "Invalid",
+        NoCode::Device { .. } => "Device",
     }
     let provoked: Vec<&str> = codes().iter().map(|(.., why)| variant(why)).collect();
     let missing: Vec<&&str> = VARIANTS.iter().filter(|v| !provoked.contains(v)).collect();

@@ -5,12 +5,13 @@ use crate::teml::trees::*;
 use teml::analysis::position::NoLoop;
 use teml::analysis::verify::Invalid;
 use teml::ir::BinaryOp::Mul;
-use teml::ir::{Nest, Sharing};
+use teml::ir::{Axis, Nest, Sharing};
 use teml::lower::build::build;
 use teml::transform::nest::build::BUILD;
 use teml::transform::nest::fuse_inner::FUSE_INNER;
 use teml::transform::nest::fuse_outer::{FUSE_OUTER, fuse_outer};
 use teml::transform::nest::interchange::INTERCHANGE;
+use teml::transform::nest::bind::{BIND, bind};
 use teml::transform::nest::mode::{PARALLELIZE, VECTORIZE, parallelize, vectorize};
 use teml::transform::nest::stripmine::{STRIPMINE, Tail, stripmine};
 use teml::transform::nest::unroll::UNROLL;
@@ -336,6 +337,11 @@ fn invalid_cases() -> Vec<Case> {
     };
     let no_schedule =
         "`schedule` must be one of \"static\", \"dynamic\", \"guided\", not \"fair\"".to_owned();
+    let no_axis = "`axis` must be one of \"grid.x\", \"grid.y\", \"grid.z\", \"block.x\", \
+                   \"block.y\", \"block.z\", not \"warp\""
+        .to_owned();
+    let grid = Axis::from_word("grid.x").unwrap();
+    let bound = bind(&nest, &"i".into(), grid).unwrap();
     let fair = how(&nest, "schedule", word("fair"));
     let huge = |extent| copy("B", "A", &[extent], "i");
     let start = it("i_o").times(1 << 40);
@@ -375,6 +381,14 @@ fn invalid_cases() -> Vec<Case> {
             "`lanes` must be 2, 4, 8, 16, 32 or 64, not 3".to_owned(),
         )
         .at(2),
+        Case::new(
+            &BIND,
+            on(&bound, [named("j"), word("grid.x")]),
+            "loop `i` already runs on grid.x, and one is inside the other".to_owned(),
+        )
+        .at(1)
+        .because_of(&["j", "i"]),
+        Case::new(&BIND, on(&nest, [named("j"), word("warp")]), no_axis).at(2),
         Case::new(&BUILD, vec![Arg::Expr(deep)], Invalid::TooDeep),
         Case::new(
             &PARALLELIZE,

@@ -12,6 +12,7 @@ use super::affine::Affine;
 use super::elem::Elem;
 use super::expr::{Expr, MAX_DEPTH};
 use super::function::BinaryOp;
+use super::mode::Axis;
 use super::name::Name;
 use super::nest::{Loop, Nest, Tree};
 use super::tensor::Tensor;
@@ -255,14 +256,18 @@ const fn is_part(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
+/// Whether a line begins a loop.
+fn is_loop(text: &str) -> bool {
+    let is_bound = |axis: &&str| text.strip_prefix(*axis).is_some_and(|rest| rest.starts_with(' '));
+    let mut words = ["for", "parallel", "vector"].iter();
+    words.any(|word| starts_with(text, word)) || Axis::WORDS.iter().any(is_bound)
+}
+
 /// A line without its trailing comment. The comment of a loop is its remark, separated by one
 /// space.
 fn without_comment(line: &str) -> &str {
     let own = line.trim_start();
-    let is_loop = ["for", "parallel", "vector"]
-        .iter()
-        .any(|word| starts_with(own, word));
-    let comment = if is_loop {
+    let comment = if is_loop(own) {
         line.find("  //")
             .or_else(|| line.find("//").filter(|at| !line[..*at].ends_with(' ')))
     } else {
@@ -387,7 +392,7 @@ impl<'t> Reader<'t> {
             // The declaration was read before, and its errors reported.
             let local = line.read(&[], Cursor::local).ok()?;
             Ok(Head::Tree(Tree::Local(local)))
-        } else if ["for", "parallel", "vector"].iter().any(is) || line.text.starts_with("for (") {
+        } else if is_loop(line.text) || line.text.starts_with("for (") {
             let head = line.read_in(self.tensors, iterators, Cursor::head);
             let head = head.map(|l| Head::Loop(Box::new(l)));
             head.map_err(|error| error.or_help("a loop is `for i in 0..8`"))
