@@ -102,7 +102,13 @@ pub static PLACE_INIT: Op = Op {
         let (nest, tensor) = (args.get(&NEST)?, args.get(&TENSOR)?);
         match args.get(&LOOP)? {
             [] => Ok(nest.clone()),
-            [one] => place_init(nest, one, tensor),
+            [one] => place_init(nest, one, tensor).or_else(|refused| {
+                // Where sizes decide what the loop sets, the proof of the nest decides.
+                let one = std::slice::from_ref(one);
+                let has_sizes = !nest.sizes().is_empty();
+                let placed = has_sizes.then(|| place_inits(nest, one, tensor).ok());
+                placed.flatten().ok_or(refused)
+            }),
             several => place_inits(nest, several, tensor),
         }
         .map(Value::Nest)
