@@ -45,6 +45,35 @@ fn kernels_compute_the_same_on_a_device() {
 }
 
 #[test]
+fn the_six_steps_of_a_product_compute_the_same() {
+    if !has_opencl() {
+        return;
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/device/gemm.rhai");
+    for n in ["37", "128"] {
+        let ran = teml(&["run", script, "--set", &format!("n={n}")], "opencl");
+        let (shown, wrong) = (text(&ran.stdout), text(&ran.stderr));
+        assert!(ran.status.success(), "{shown}{wrong}");
+        assert!(shown.contains("elements equal"), "{shown}");
+    }
+}
+
+#[test]
+fn a_kernel_for_all_sizes_runs_at_awkward_ones() {
+    if !has_opencl() {
+        return;
+    }
+    let script = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/code/device/sizes.rhai"
+    );
+    let ran = teml(&["run", script], "opencl");
+    let (shown, wrong) = (text(&ran.stdout), text(&ran.stderr));
+    assert!(ran.status.success(), "{shown}{wrong}");
+    assert_eq!(shown.matches("elements equal").count(), 5, "{shown}");
+}
+
+#[test]
 fn a_device_that_is_missing_says_which_package_brings_it() {
     let script = "let A = tensor([8]); let B = eq(2*A, [i] -> [i]);
         let n = build(B); compare([n.bind(\"i\", \"block.x\")]);";

@@ -145,14 +145,14 @@ static inline void teml_device_free(teml_device_buffer buffer)
 static inline void teml_device_begin(void)
 {
     teml_opencl_ask(teml_opencl.clFinish(teml_opencl.queue), "clFinish");
-    clock_gettime(CLOCK_MONOTONIC, &teml_opencl.begins);
+    timespec_get(&teml_opencl.begins, TIME_UTC);
 }
 
 static inline void teml_device_end(void)
 {
     struct timespec ends;
     teml_opencl_ask(teml_opencl.clFinish(teml_opencl.queue), "the kernel");
-    clock_gettime(CLOCK_MONOTONIC, &ends);
+    timespec_get(&ends, TIME_UTC);
     teml_device_seconds += (double)(ends.tv_sec - teml_opencl.begins.tv_sec);
     teml_device_seconds += 1e-9 * (double)(ends.tv_nsec - teml_opencl.begins.tv_nsec);
 }

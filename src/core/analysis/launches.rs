@@ -40,6 +40,13 @@ pub enum Misplaced {
         axis: Axis,
         outer: Name,
     },
+    /// A grid loop with another one inside and something beside it.
+    #[error("grid loop `{outer}` holds {axis} loop `{inner}` and something else")]
+    ImperfectGrid {
+        outer: Name,
+        inner: Name,
+        axis: Axis,
+    },
     /// A block loop with another one inside and something beside it.
     #[error("loop `{outer}` holds loop `{inner}` and something else, and both are block loops")]
     ImperfectPhase { outer: Name, inner: Name },
@@ -60,6 +67,7 @@ impl Misplaced {
         match self {
             Misplaced::OfProcessor { inner, outer, .. }
             | Misplaced::GridInside { inner, outer, .. }
+            | Misplaced::ImperfectGrid { inner, outer, .. }
             | Misplaced::ImperfectPhase { outer, inner } => vec![inner.clone(), outer.clone()],
             Misplaced::GridDepends { name, on, .. } => vec![name.clone(), on.clone()],
             Misplaced::LowerBounds { name, .. } | Misplaced::UnknownThreads { name, .. } => {
@@ -75,7 +83,7 @@ impl Misplaced {
                 "bind the loop to an axis, or leave it serial; threads of the processor run around \
                  no launch"
             }
-            Misplaced::GridInside { .. } => {
+            Misplaced::GridInside { .. } | Misplaced::ImperfectGrid { .. } => {
                 "grid loops are perfectly nested, with serial loops around them only; interchange \
                  or distribute the loops"
             }
@@ -210,7 +218,9 @@ impl<'t> Walk<'_, 't> {
                     let (outer, inner) = (outer.name.clone(), l.name.clone());
                     return Err(Misplaced::ImperfectPhase { outer, inner });
                 }
-                let count = extent(l, chain).ok_or(Misplaced::UnknownThreads {
+                // A size without a known end has one that no device reaches.
+                let count = extent(l, chain).filter(|count| *count < i64::from(i32::MAX));
+                let count = count.ok_or(Misplaced::UnknownThreads {
                     name: l.name.clone(),
                     axis,
                 })?;
@@ -286,9 +296,17 @@ fn inside(outer: &Loop, body: &[Tree]) -> Misplaced {
         of: Level::Grid,
         dimension: 0,
     });
-    Misplaced::GridInside {
-        inner: inner.name.clone(),
-        axis,
-        outer: outer.name.clone(),
+    let (inner, outer_name) = (inner.name.clone(), outer.name.clone());
+    match outer.is_grid() {
+        true => Misplaced::ImperfectGrid {
+            outer: outer_name,
+            inner,
+            axis,
+        },
+        false => Misplaced::GridInside {
+            inner,
+            axis,
+            outer: outer_name,
+        },
     }
 }
