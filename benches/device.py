@@ -1,8 +1,10 @@
-"""Times the computations of benches/device.rhai by PyTorch: `python3 benches/device.py`.
+"""Times the computations of benches/device.rhai by PyTorch: `python3 benches/device.py [SCALE]`.
 
 Each line has the least of several times of the device, by events, and the rate in GB/s of what has
 to be read and written at least, or in TFLOP/s. Products of f32 use no tensor cores.
 """
+
+import sys
 
 import torch
 import torch.nn.functional as functional
@@ -35,7 +37,8 @@ def main():
     torch.backends.cudnn.allow_tf32 = False
     print(torch.cuda.get_device_name(), "PyTorch", torch.__version__)
     f32 = {"device": "cuda", "dtype": torch.float32}
-    n = 8192
+    scale = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+    n = 8192 // scale
     a, b = torch.rand(n, n, **f32), torch.empty(n, n, **f32)
     line("copy f32", lambda: b.copy_(a), 2 * 4 * n * n)
     line("transpose f32", lambda: b.copy_(a.t()), 2 * 4 * n * n)
@@ -44,17 +47,19 @@ def main():
     line("row sums f32", lambda: a.sum(1), 4 * n * n)
     x = torch.rand(n, **f32)
     line("gemv f32", lambda: torch.mv(a, x), 4 * n * n)
-    rows = torch.rand(n, 4096, **f32)
-    line("softmax f32", lambda: torch.softmax(rows, 1), 2 * 4 * n * 4096)
+    rows = torch.rand(n, n // 2, **f32)
+    line("softmax f32", lambda: torch.softmax(rows, 1), 4 * n * n)
     for dtype, name in [(torch.float32, "f32"), (torch.float64, "f64")]:
-        m, k = 2048, 1024
+        m, k = 2048 // scale, 1024 // scale
         c = torch.rand(m, k, device="cuda", dtype=dtype)
         d = torch.rand(k, m, device="cuda", dtype=dtype)
         line(f"gemm {name}", lambda: c @ d, 0, 2 * m * m * k)
-    e, g = (torch.rand(64, 256, 256, **f32) for _ in range(2))
-    line("bmm f32", lambda: torch.bmm(e, g), 0, 64 * 2 * 256**3)
-    t, c, d = torch.rand(256, 256, 256, **f32), torch.rand(256, 32, **f32), torch.rand(256, 32, **f32)
-    line("mttkrp f32", lambda: torch.einsum("ikl,kj,lj->ij", t, d, c), 4 * 256**3)
+    m = 256 // scale
+    e, g = (torch.rand(64, m, m, **f32) for _ in range(2))
+    line("bmm f32", lambda: torch.bmm(e, g), 0, 64 * 2 * m**3)
+    t = torch.rand(m, m, m, **f32)
+    c, d = torch.rand(m, 32, **f32), torch.rand(m, 32, **f32)
+    line("mttkrp f32", lambda: torch.einsum("ikl,kj,lj->ij", t, d, c), 4 * m**3)
 
 
 if __name__ == "__main__":

@@ -61,9 +61,9 @@ pub enum Header {
     Functions,
     /// The types of `casts.h`.
     Casts,
-    /// What starts kernels by CUDA.
+    /// The functions that start kernels by CUDA.
     Cuda,
-    /// What starts kernels by OpenCL.
+    /// The functions that start kernels by OpenCL.
     OpenCl,
 }
 

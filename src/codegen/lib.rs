@@ -17,7 +17,7 @@ pub mod symbol;
 mod taken;
 mod unit;
 
-pub use device::{NoDevice, Phases, phases};
+pub use device::{NoDevice, Phases, is_on_device, phases};
 pub use elem::c_type;
 pub use function::{NoCode, at_fault, check, definition_of_size, outer_vectors, stages, unproved};
 pub use generate::{generate, generate_for, generate_with_own};

@@ -1,8 +1,8 @@
 //! Places barriers between the phases of a block.
 //!
 //! The innermost sequences come first: a barrier there also serves exchanges around it. In a
-//! sequence, each exchange in one iteration is an interval of places, and intervals are stabbed in
-//! the order of their ends, which takes the fewest places. Then come exchanges with a later iteration
+//! sequence, each exchange in one iteration is an interval of places. Intervals are stabbed in the
+//! order of their ends, which takes the fewest places. Then come exchanges with a later iteration
 //! of the loop. Barriers that others made needless are dropped at the end.
 //!
 //! `legality` decides whether a barrier lies between two accesses ([`Exchange::is_ordered`]), and is

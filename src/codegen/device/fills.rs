@@ -88,7 +88,7 @@ pub(super) fn spread(trees: &[Tree], threads: i64, number: &mut usize) -> Vec<Tr
             body: spread(&l.body, threads, number),
             ..(**l).clone()
         }),
-        Tree::Fill(fill) if threads > 1 => match parts(fill, threads, number) {
+        Tree::Fill(fill) if threads > 1 && !is_single(fill) => match parts(fill, threads, number) {
             Some((outer, range, inner)) => {
                 Tree::of_loop(Loop::serial(outer, range, vec![inner]))
             }
@@ -97,4 +97,10 @@ pub(super) fn spread(trees: &[Tree], threads: i64, number: &mut usize) -> Vec<Tr
         tree => tree.clone(),
     };
     trees.iter().map(|tree| in_block(tree, number)).collect()
+}
+
+/// Whether a fill has one element along its last dimension.
+fn is_single(fill: &Fill) -> bool {
+    let last = fill.region.last();
+    last.is_none_or(|(_, extent)| extent.as_constant() == Some(1))
 }

@@ -1,7 +1,7 @@
 //! From trees to the plan of a launch.
 
 use super::plan::{Kernel, Node};
-use crate::analysis::launches::extent;
+use crate::analysis::launches::most_threads;
 use crate::ir::{Affine, Axis, Index, Loop, Name, Tensor, Tree};
 use std::collections::HashSet;
 
@@ -149,7 +149,7 @@ impl Lowering<'_> {
         let [lower] = l.range.lower.as_slice() else {
             return None;
         };
-        let copies = extent(l, chain).filter(|count| *count <= MOST_COPIES)?;
+        let copies = most_threads(l, chain).filter(|count| *count <= MOST_COPIES)?;
         if l.axis().is_some() {
             return None;
         }
@@ -170,8 +170,8 @@ impl Lowering<'_> {
         Some((copies, upper.filter(|u| !is_far(u)).cloned().collect()))
     }
 
-    /// What holds where the loops in a phase are whole tiles: then each has a constant number of
-    /// iterations. The sums are known outside of these loops.
+    /// The conditions under which the loops in a phase are whole tiles: then each has a constant
+    /// number of iterations. The sums are known outside of these loops.
     fn whole_if(&self, trees: &[Tree], chain: &[&Loop]) -> Vec<(Affine, Affine)> {
         let is_known = |a: &Affine| {
             let mut names = a.iterators();

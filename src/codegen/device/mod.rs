@@ -25,7 +25,7 @@ use plan::{Plan, Step};
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 
-/// Why a nest is no kernel of a device.
+/// Why a device cannot run a nest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoDevice {
     /// Loops are not launches.
@@ -67,7 +67,7 @@ impl NoDevice {
         }
     }
 
-    /// What would be right.
+    /// A legal alternative.
     pub fn help(&self) -> &'static str {
         match self {
             NoDevice::Misplaced(why) => why.help(),
@@ -84,7 +84,7 @@ impl NoDevice {
     }
 }
 
-/// What the function of a device needs to know about nests.
+/// Nests, with the facts that their function needs.
 pub(super) struct Nests<'a> {
     pub(super) nests: &'a [Nest],
     pub(super) params: &'a [Param],
@@ -102,7 +102,7 @@ pub(super) struct Text {
 }
 
 /// Whether nests run on a device.
-pub(super) fn is_on_device(nests: &[Nest]) -> bool {
+pub fn is_on_device(nests: &[Nest]) -> bool {
     nests.iter().any(|nest| launches::is_on_device(nest.trees()))
 }
 
@@ -264,14 +264,14 @@ fn has_index(value: &Expr) -> bool {
     }
 }
 
-/// What the threads of a device execute, and where they wait for each other.
+/// The code of the threads of a device, and the places where they wait for each other.
 #[derive(Clone, Debug)]
 pub struct Phases {
     /// The trees, in which each launch has a grid loop.
     pub trees: Vec<Tree>,
     /// The positions of barriers, each before the tree there, or behind the last one.
     pub barriers: Vec<Vec<usize>>,
-    /// The local tensors of blocks of which each thread has its own part.
+    /// The local tensors of blocks that are distributed: each thread has its own part.
     pub distributed: Vec<Name>,
 }
 
@@ -307,7 +307,7 @@ fn prepared(nest: &Nest) -> Result<Vec<Tree>, NoDevice> {
     Ok(spaces::with_spread_fills(&trees, &launches, number))
 }
 
-/// What the processor does to run a nest.
+/// The steps of the processor for a nest.
 fn plan(nest: &Nest, device: &Device) -> Result<Vec<Step>, NoDevice> {
     let trees = prepared(nest)?;
     let context: Vec<&Loop> = nest.context().iter().collect();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// Everything about the code of nests on a device.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
-    /// What the processor does, in order.
+    /// The steps of the processor, in order.
     pub(super) steps: Vec<Step>,
 }
 
@@ -23,7 +23,7 @@ pub(super) enum Step {
     Launch(Kernel),
 }
 
-/// What one launch executes.
+/// The code of one launch.
 #[derive(Clone, Debug)]
 pub(super) struct Kernel {
     /// The loops of the processor around it.
@@ -34,12 +34,12 @@ pub(super) struct Kernel {
     pub(super) threads: [i64; Axis::DIMENSIONS],
     /// Local tensors in memory that the threads of a block share.
     pub(super) shared: Vec<Tensor>,
-    /// Local tensors of which each thread has its own part.
+    /// Local tensors that are distributed: each thread has its own part.
     pub(super) own: Vec<Tensor>,
     pub(super) body: Vec<Node>,
 }
 
-/// What the threads of a block execute.
+/// The code of the threads of a block.
 #[derive(Clone, Debug)]
 pub(super) enum Node {
     /// A serial loop.
@@ -66,7 +66,7 @@ pub(super) enum Node {
         ends: Vec<Affine>,
         body: Vec<Node>,
     },
-    /// What the first thread of these dimensions executes.
+    /// The code of the first thread of these dimensions.
     First {
         dimensions: Vec<usize>,
         body: Vec<Node>,

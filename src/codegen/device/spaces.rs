@@ -17,15 +17,15 @@
 //! own. `legality` is asked once more whether two threads use one element.
 
 use super::fills;
-use crate::analysis::launches::{Launch, extent, has_grid, thread};
+use crate::analysis::launches::{Launch, has_grid, most_threads, thread};
 use crate::ir::{Affine, Axis, Expr, Fill, Index, Loop, Mode, Name, Nest, Range, Shape, Stmt};
 use crate::ir::{Level, Tensor, Tree};
 use crate::legality::exchanges;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The trees of a nest in which each launch has a grid loop, and local tensors of blocks are
-/// declared at the start of what a block executes.
+/// The trees of a nest in which each launch has a grid loop. Local tensors of a block are declared at
+/// its start.
 pub(super) fn hoisted(nest: &Nest, number: &mut usize) -> Vec<Tree> {
     steps(nest.trees(), number)
 }
@@ -130,7 +130,7 @@ fn without_locals(trees: &[Tree], locals: &mut Vec<Tensor>) -> Vec<Tree> {
     rest
 }
 
-/// A tensor of which each thread keeps its own part.
+/// A distributed tensor: each thread keeps its own part.
 pub(super) struct Distributed {
     tensor: Tensor,
     /// The part of a thread.
@@ -138,7 +138,7 @@ pub(super) struct Distributed {
     forms: Vec<Form>,
 }
 
-/// What an index says about the thread.
+/// The relation of an index to the thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// Nothing.
@@ -158,7 +158,7 @@ struct Offsets {
     constant: i64,
 }
 
-/// The local tensors of a launch: those that threads share, and those that are distributed.
+/// The local tensors of a launch: shared ones, and distributed ones.
 pub(super) fn spaces(
     nest: &Nest,
     trees: &[Tree],
@@ -252,7 +252,7 @@ impl Form {
 }
 
 impl Offsets {
-    /// An index inside loops, of which the ones from number `fixed` on are of one block.
+    /// An index inside loops. From number `fixed` on, these are loops of one block.
     fn of(index: &Affine, chain: &[&Loop], fixed: usize) -> Option<Offsets> {
         if !chain.iter().any(|l| l.is_block()) {
             return None;
@@ -263,7 +263,7 @@ impl Offsets {
             let c = left.coefficient(&l.name);
             let is_outside = k < fixed;
             // A loop with one iteration says nothing.
-            if c == 0 || is_outside && extent(l, &chain[..k]) != Some(1) {
+            if c == 0 || is_outside && most_threads(l, &chain[..k]) != Some(1) {
                 continue;
             }
             let [lower] = l.range.lower.as_slice() else {
@@ -275,7 +275,7 @@ impl Offsets {
             match l.axis() {
                 _ if is_outside => {}
                 Some(axis) => threads.push((axis.dimension, c)),
-                None => rest.push((thread(l), c, extent(l, &chain[..k])? - 1)),
+                None => rest.push((thread(l), c, most_threads(l, &chain[..k])? - 1)),
             }
         }
         let constant = left.as_constant()?;

@@ -3,7 +3,7 @@
 //! Trees are steps of the processor, until a chain of grid loops begins: that is a launch. Serial
 //! loops around launches run on the processor. A tree without grid loops is a launch of one block.
 //! In a launch, a chain of block loops is a phase, in which each iteration has a thread of its own.
-//! What is outside of all phases runs on the first thread.
+//! Everything outside of all phases runs on the first thread.
 
 use super::facts;
 use crate::ir::{Affine, Axis, Level, Loop, Mode, Name, Tree};
@@ -17,7 +17,7 @@ pub struct Launch<'t> {
     pub around: Vec<&'t Loop>,
     /// Its grid loops, outermost first. None means one block.
     pub grid: Vec<&'t Loop>,
-    /// What each block executes.
+    /// The code of each block.
     pub body: &'t [Tree],
     /// The number of threads of a block, by dimension.
     pub threads: [i64; Axis::DIMENSIONS],
@@ -76,7 +76,7 @@ impl Misplaced {
         }
     }
 
-    /// What would be right.
+    /// A legal alternative.
     pub fn help(&self) -> &'static str {
         match self {
             Misplaced::OfProcessor { .. } => {
@@ -219,7 +219,7 @@ impl<'t> Walk<'_, 't> {
                     return Err(Misplaced::ImperfectPhase { outer, inner });
                 }
                 // A size without a known end has one that no device reaches.
-                let count = extent(l, chain).filter(|count| *count < i64::from(i32::MAX));
+                let count = most_threads(l, chain).filter(|count| *count < i64::from(i32::MAX));
                 let count = count.ok_or(Misplaced::UnknownThreads {
                     name: l.name.clone(),
                     axis,
@@ -236,7 +236,7 @@ impl<'t> Walk<'_, 't> {
 }
 
 /// How many iterations a loop inside `chain` has at most.
-pub fn extent(l: &Loop, chain: &[&Loop]) -> Option<i64> {
+pub fn most_threads(l: &Loop, chain: &[&Loop]) -> Option<i64> {
     let [lower] = l.range.lower.as_slice() else {
         return None;
     };

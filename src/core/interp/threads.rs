@@ -1,6 +1,6 @@
 //! Executes what the threads of a device do, in the order of the text, and watches who touches
-//! which element: two threads of a block may touch one element, of which one writes it, only if all
-//! threads wait in between.
+//! which element. If one thread of a block writes an element, another one may touch it only after all
+//! threads have waited.
 //!
 //! This decides synchronization at given sizes, by execution. It shares no code with the proofs, and
 //! tests them.
@@ -27,7 +27,7 @@ pub struct Race {
 pub struct Run<'a> {
     /// The positions of barriers, each before the tree there, or behind the last one.
     pub barriers: &'a [Vec<usize>],
-    /// The tensors of which each thread has its own part. No barrier serves these.
+    /// The distributed tensors: each thread has its own part. No barrier serves these.
     pub distributed: &'a [Name],
     /// The values of sizes.
     pub sizes: &'a [(Name, i64)],

@@ -36,13 +36,13 @@ pub enum Mode {
 /// threads, which share memory and wait for each other. Blocks do neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Axis {
-    /// What the coordinate counts.
+    /// The level that it counts at.
     pub of: Level,
     /// The dimension, from 0; neighbors in dimension 0 run side by side.
     pub dimension: usize,
 }
 
-/// What coordinates of a device count.
+/// The two levels of coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
     /// Blocks of a grid.

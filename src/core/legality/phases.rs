@@ -1,9 +1,9 @@
 //! Which threads of a block exchange data, and whether a barrier lies between them.
 //!
 //! A block of a device runs its phases one after the other, and its threads run a phase in any
-//! order ([`crate::analysis::launches`]). Two threads exchange data if both touch an element, at
-//! least one of them writes it, and the two accesses are in different phases, or in one phase in
-//! different iterations of a serial loop around it. A barrier has to lie between them. Accesses of
+//! order ([`crate::analysis::launches`]). Two threads exchange data if both touch an element and at
+//! least one of them writes it. The two accesses are in different phases, or in different iterations
+//! of a serial loop around one phase. A barrier has to lie between them. Accesses of
 //! one phase are the question of [`super::concurrent`].
 //!
 //! [`exchanges`] finds them, for all sizes. If it is undecided whether there is one, there is.
@@ -58,9 +58,8 @@ impl Exchange {
     }
 }
 
-/// The exchanges of a launch of `nest`, whose trees are `trees`. Tensors of which each thread has
-/// its `own` part do not count: for these, ask [`exchanges`] about them alone, with `within` a phase,
-/// too.
+/// The exchanges of a launch through tensors that count. The launch is in `trees`, which are the trees
+/// of `nest`. With `within`, accesses of one phase count as well.
 pub fn exchanges(
     nest: &Nest,
     trees: &[Tree],

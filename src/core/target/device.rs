@@ -61,7 +61,7 @@ impl Device {
 }
 
 impl Default for Device {
-    /// What every device of CUDA offers without being asked: 1024 threads, which share 48 KiB.
+    /// The least of all devices of CUDA: 1024 threads, which share 48 KiB.
     fn default() -> Device {
         Device {
             api: DeviceApi::default(),

@@ -26,7 +26,6 @@ mod work;
 pub use capabilities::Model;
 pub use cost::Prediction;
 
-use crate::analysis::launches::is_on_device;
 use crate::codegen;
 use crate::ir::Nest;
 use rayon::prelude::*;
@@ -36,7 +35,7 @@ impl Model {
     /// Predicts the time of nests that run in order; `None` if their loops are beyond the model, or
     /// run on a device.
     pub fn predict(&self, nests: &[Nest]) -> Option<Prediction> {
-        if nests.iter().any(|nest| is_on_device(nest.trees())) {
+        if codegen::is_on_device(nests) {
             return None;
         }
         cost::cost(self, &self.shapes(nests)?)
