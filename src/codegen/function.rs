@@ -4,8 +4,8 @@
 //! space of its own in the function. Nests that are not proved to compute their definition are
 //! refused.
 
-use super::device::{self, NoDevice};
 use super::c::printer::{Printed, asked, comment, print};
+use super::device::{self, NoDevice};
 use super::kernel::{Header, Kernel, Param, Role, Vectors, parameter, passed};
 use super::plan::tree::Context;
 use super::plan::{self, Plan, Stage};

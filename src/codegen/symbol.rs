@@ -72,8 +72,7 @@ impl Spelling {
         loops: impl IntoIterator<Item = &'a Name>,
         on_device: bool,
     ) -> Spelling {
-        let is_taken =
-            |text: &str| is_taken(text) || on_device && OF_DEVICE.contains(&text);
+        let is_taken = |text: &str| is_taken(text) || on_device && OF_DEVICE.contains(&text);
         let tensors: BTreeSet<&Name> = tensors.into_iter().collect();
         let loops: BTreeSet<&Name> = loops.into_iter().collect();
         let names: BTreeSet<&Name> = tensors.union(&loops).copied().collect();

@@ -15,7 +15,10 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-const KERNELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/code/device/kernels.rhai");
+const KERNELS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/code/device/kernels.rhai"
+);
 
 /// Whether OpenCL has a device: its loader finds a vendor.
 fn has_opencl() -> bool {
@@ -63,10 +66,7 @@ fn a_kernel_for_all_sizes_runs_at_awkward_ones() {
     if !has_opencl() {
         return;
     }
-    let script = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/tests/code/device/sizes.rhai"
-    );
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/code/device/sizes.rhai");
     let ran = teml(&["run", script], "opencl");
     let (shown, wrong) = (text(&ran.stdout), text(&ran.stderr));
     assert!(ran.status.success(), "{shown}{wrong}");

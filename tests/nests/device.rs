@@ -1,6 +1,7 @@
 //! Barriers on devices: the ones that are placed suffice, each of them is needed, and proof and
 //! execution agree on plans from which some were taken away.
 
+use crate::config::config;
 use crate::dialog::nest;
 use proptest::prelude::*;
 use teml::analysis::launches::launches;
@@ -197,7 +198,7 @@ fn rows(phases: &[(i64, i64, bool)], repeats: i64) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+    #![proptest_config(config(150))]
 
     /// Where execution finds a race, the proof refuses; and what the proof accepts has no race.
     #[test]

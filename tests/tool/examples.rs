@@ -118,7 +118,11 @@ fn every_header_says_what_the_house_asks_for() {
 
 #[test]
 fn the_pages_of_folders_have_examples_that_hold() {
-    for page in ["scripts/README.md", "scripts/device/README.md", "benches/README.md"] {
+    for page in [
+        "scripts/README.md",
+        "scripts/device/README.md",
+        "benches/README.md",
+    ] {
         let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap();
         let lines: Vec<String> = text.lines().map(|line| format!("// {line}")).collect();
         let examples = examples(&lines.join("\n"), "//");

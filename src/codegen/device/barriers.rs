@@ -47,5 +47,8 @@ fn before(exchange: &Exchange) -> (usize, Vec<usize>) {
             same.take_while(|(a, b)| a == b).count()
         }
     };
-    (depth, exchange.to.get(..=depth).unwrap_or_default().to_vec())
+    (
+        depth,
+        exchange.to.get(..=depth).unwrap_or_default().to_vec(),
+    )
 }

@@ -38,11 +38,7 @@ fn element(fill: &Fill, dimension: usize, at: &Affine) -> Fill {
 
 /// Loops over parts of the last dimension that `threads` threads fill at a time: the loop over
 /// parts, to be bound or not, and the fill in it.
-fn parts(
-    fill: &Fill,
-    threads: i64,
-    number: &mut usize,
-) -> Option<(Name, Range, Tree)> {
+fn parts(fill: &Fill, threads: i64, number: &mut usize) -> Option<(Name, Range, Tree)> {
     let last = fill.region.len().checked_sub(1)?;
     let extent = fill.region[last].1.clone();
     let (outer, inner) = (name(number, "part"), name(number, "element"));
@@ -89,9 +85,7 @@ pub(super) fn spread(trees: &[Tree], threads: i64, number: &mut usize) -> Vec<Tr
             ..(**l).clone()
         }),
         Tree::Fill(fill) if threads > 1 && !is_single(fill) => match parts(fill, threads, number) {
-            Some((outer, range, inner)) => {
-                Tree::of_loop(Loop::serial(outer, range, vec![inner]))
-            }
+            Some((outer, range, inner)) => Tree::of_loop(Loop::serial(outer, range, vec![inner])),
             None => tree.clone(),
         },
         tree => tree.clone(),

@@ -176,7 +176,10 @@ fn launch(kernel: &Kernel, started: &Started, indent: usize, text: &mut String) 
     let lines = [
         "{".to_owned(),
         format!("    const int64_t teml_grid[3] = {{{}}};", grid.join(", ")),
-        format!("    const unsigned teml_block[3] = {{{}}};", block.join(", ")),
+        format!(
+            "    const unsigned teml_block[3] = {{{}}};",
+            block.join(", ")
+        ),
         format!("    void *teml_args[] = {{{}}};", args.join(", ")),
         format!("    const size_t teml_sizes[] = {{{}}};", sizes.join(", ")),
         format!(

@@ -20,8 +20,8 @@ use crate::ir::{Expr, Loop, Name, Nest, Node, Tensor, Tree};
 use crate::legality::exchanges;
 use crate::target::{Device, DeviceApi, Target};
 use lower::Lowering;
-use spaces::Distributed;
 use plan::{Plan, Step};
+use spaces::Distributed;
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 
@@ -32,7 +32,9 @@ pub enum NoDevice {
     #[error(transparent)]
     Misplaced(#[from] Misplaced),
     /// More threads than a block has.
-    #[error("a block would have {found} threads ({x} × {y} × {z}), and a device has at most {most}")]
+    #[error(
+        "a block would have {found} threads ({x} × {y} × {z}), and a device has at most {most}"
+    )]
     Threads {
         found: i64,
         x: i64,
@@ -103,7 +105,9 @@ pub(super) struct Text {
 
 /// Whether nests run on a device.
 pub fn is_on_device(nests: &[Nest]) -> bool {
-    nests.iter().any(|nest| launches::is_on_device(nest.trees()))
+    nests
+        .iter()
+        .any(|nest| launches::is_on_device(nest.trees()))
 }
 
 /// Whether the loops of a nest are launches.
@@ -245,10 +249,14 @@ fn index_type(of: &Nests) -> &'static str {
     let mut all = tensors.chain(locals.cloned());
     let has_sizes = !of.sizes.is_empty();
     // A value that is an index has 64 bits.
-    let is_value = of.nests.iter().flat_map(Nest::lines).any(|line| match line.tree {
-        Tree::Stmt(s) => has_index(&s.value),
-        _ => false,
-    });
+    let is_value = of
+        .nests
+        .iter()
+        .flat_map(Nest::lines)
+        .any(|line| match line.tree {
+            Tree::Stmt(s) => has_index(&s.value),
+            _ => false,
+        });
     match !has_sizes && !is_value && all.all(|tensor| fits(&tensor)) {
         true => print::NARROW,
         false => print::WIDE,
@@ -370,7 +378,13 @@ fn kernel(
     let found = x.saturating_mul(y).saturating_mul(z);
     if found > device.threads {
         let most = device.threads;
-        return Err(NoDevice::Threads { found, x, y, z, most });
+        return Err(NoDevice::Threads {
+            found,
+            x,
+            y,
+            z,
+            most,
+        });
     }
     let Placed {
         shared,

@@ -43,7 +43,10 @@ pub(super) struct Kernel {
 #[derive(Clone, Debug)]
 pub(super) enum Node {
     /// A serial loop.
-    Loop { of: Arc<ir::Loop>, body: Vec<Node> },
+    Loop {
+        of: Arc<ir::Loop>,
+        body: Vec<Node>,
+    },
     /// A serial loop that is unrolled, since registers have no index: from its lower bound on, so
     /// many iterations, each up to the ends.
     Unrolled {
@@ -117,7 +120,12 @@ fn steps(f: &mut Formatter<'_>, steps: &[Step], depth: usize) -> fmt::Result {
                 self::steps(f, body, depth + 1)?;
             }
             Step::Local(tensor) => {
-                writeln!(f, "{:indent$}{} in memory of the device", "", declared(tensor))?;
+                writeln!(
+                    f,
+                    "{:indent$}{} in memory of the device",
+                    "",
+                    declared(tensor)
+                )?;
             }
             Step::Launch(kernel) => {
                 let [x, y, z] = kernel.threads;
@@ -151,12 +159,22 @@ fn nodes(f: &mut Formatter<'_>, all: &[Node], depth: usize) -> fmt::Result {
                 writeln!(f, "{:indent$}for {} in {}", "", of.name, of.range)?;
                 nodes(f, body, depth + 1)?;
             }
-            Node::Unrolled { of, copies, body, .. } => {
+            Node::Unrolled {
+                of, copies, body, ..
+            } => {
                 let (name, range) = (&of.name, &of.range);
-                writeln!(f, "{:indent$}for {name} in {range}, unrolled {copies} times", "")?;
+                writeln!(
+                    f,
+                    "{:indent$}for {name} in {range}, unrolled {copies} times",
+                    ""
+                )?;
                 nodes(f, body, depth + 1)?;
             }
-            Node::Tiles { whole_if, whole, part } => {
+            Node::Tiles {
+                whole_if,
+                whole,
+                part,
+            } => {
                 let conditions = whole_if.iter().map(|(sum, end)| format!("{sum} <= {end}"));
                 let conditions = conditions.collect::<Vec<_>>().join(" and ");
                 writeln!(f, "{:indent$}whole tiles, if {conditions}", "")?;
@@ -165,7 +183,11 @@ fn nodes(f: &mut Formatter<'_>, all: &[Node], depth: usize) -> fmt::Result {
                 nodes(f, part, depth + 1)?;
             }
             Node::Threads { of, ends, body, .. } => {
-                let how = if ends.is_empty() { "" } else { ", threads behind it idle" };
+                let how = if ends.is_empty() {
+                    ""
+                } else {
+                    ", threads behind it idle"
+                };
                 writeln!(f, "{:indent$}{}{how}", "", bound(of))?;
                 nodes(f, body, depth + 1)?;
             }

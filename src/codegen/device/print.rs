@@ -83,7 +83,11 @@ impl Printer {
             [] => "[1]".to_owned(),
             extents => extents.iter().map(|e| format!("[{e}]")).collect(),
         };
-        let text = format!("{space}{} {}{extents};", c_type(tensor.elem()), tensor.label());
+        let text = format!(
+            "{space}{} {}{extents};",
+            c_type(tensor.elem()),
+            tensor.label()
+        );
         self.line(&text);
     }
 
@@ -114,7 +118,11 @@ impl Printer {
             } => {
                 let (name, index) = (&of.name, self.index);
                 let lower = self.bound("max", &of.range.lower);
-                let end = of.range.lower.first().map(|lower| lower.plus_constant(*copies));
+                let end = of
+                    .range
+                    .lower
+                    .first()
+                    .map(|lower| lower.plus_constant(*copies));
                 let end = end.map_or(String::new(), |end| end.to_string());
                 self.line("#pragma unroll");
                 self.line(&format!(
@@ -248,4 +256,3 @@ fn sum(first: &str, second: &str) -> String {
         first => format!("{first} + {second}"),
     }
 }
-

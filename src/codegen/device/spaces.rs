@@ -33,8 +33,9 @@ pub(super) fn hoisted(nest: &Nest, number: &mut usize) -> Vec<Tree> {
 fn steps(trees: &[Tree], number: &mut usize) -> Vec<Tree> {
     let step = |tree: &Tree| match tree {
         Tree::Local(_) => tree.clone(),
-        Tree::Fill(fill) => fills::grid(fill, number)
-            .unwrap_or_else(|| in_grid(&one_block(tree, number))),
+        Tree::Fill(fill) => {
+            fills::grid(fill, number).unwrap_or_else(|| in_grid(&one_block(tree, number)))
+        }
         Tree::Loop(l) if l.is_grid() => in_grid(l),
         Tree::Loop(l) if has_grid(&l.body) => Tree::of_loop(Loop {
             body: steps(&l.body, number),

@@ -185,7 +185,11 @@ impl Machine<'_> {
             return;
         };
         let is_distributed = self.run.distributed.contains(name);
-        let since = if is_distributed { self.block } else { self.epoch };
+        let since = if is_distributed {
+            self.block
+        } else {
+            self.epoch
+        };
         let touched = self.touched.entry((name.clone(), element.clone()));
         let touched = touched.or_insert(Touched {
             since,

@@ -87,9 +87,7 @@ impl Mode {
     #[must_use]
     pub fn with_threads(self, sharing: Sharing) -> Mode {
         match self {
-            Mode::Serial | Mode::Parallel { .. } | Mode::Bound { .. } => {
-                Mode::Parallel { sharing }
-            }
+            Mode::Serial | Mode::Parallel { .. } | Mode::Bound { .. } => Mode::Parallel { sharing },
             Mode::Vector { lanes } | Mode::ParallelVector { lanes, .. } => {
                 Mode::ParallelVector { sharing, lanes }
             }

@@ -97,16 +97,10 @@ struct Pair<'p, 'a> {
 
 impl Pair<'_, '_> {
     /// The exchanges from the first leaf to the second.
-    fn exchanges(
-        &self,
-        counts: &dyn Fn(&Tensor) -> bool,
-        within: bool,
-        found: &mut Vec<Exchange>,
-    ) {
+    fn exchanges(&self, counts: &dyn Fn(&Tensor) -> bool, within: bool, found: &mut Vec<Exchange>) {
         let [first, second] = self.leaves;
         let uniform = |leaf: &Leaf| {
-            let is_block = |l: &&Loop| l.is_block();
-            let phase = leaf.loops.iter().position(|l| is_block(&*l));
+            let phase = leaf.loops.iter().position(|l| l.is_block());
             phase.unwrap_or(leaf.loops.len())
         };
         let (around, _) = first.around_both(second);

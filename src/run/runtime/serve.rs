@@ -118,7 +118,9 @@ impl Loaded {
             // SAFETY: it points to a variable of the object, which is never unloaded. Only kernels
             // write it, and none runs now.
             let seconds = device.map(|seconds| unsafe { seconds.read_volatile() });
-            seconds.map(Duration::try_from_secs_f64).and_then(Result::ok)
+            seconds
+                .map(Duration::try_from_secs_f64)
+                .and_then(Result::ok)
         };
         let (start, before) = (Instant::now(), computed());
         for _ in 0..call.repeats {

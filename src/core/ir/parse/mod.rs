@@ -258,7 +258,10 @@ const fn is_part(c: char) -> bool {
 
 /// Whether a line begins a loop.
 fn is_loop(text: &str) -> bool {
-    let is_bound = |axis: &&str| text.strip_prefix(*axis).is_some_and(|rest| rest.starts_with(' '));
+    let is_bound = |axis: &&str| {
+        text.strip_prefix(*axis)
+            .is_some_and(|rest| rest.starts_with(' '))
+    };
     let mut words = ["for", "parallel", "vector"].iter();
     words.any(|word| starts_with(text, word)) || Axis::WORDS.iter().any(is_bound)
 }
