@@ -56,7 +56,7 @@ pub enum Command {
         writing: Writing,
         /// The machine that the C is for: sse2, avx, avx2, avx512, neon, portable, native, or a
         /// JSON file with its facts, such as {"name": "laptop", "instructions": "avx2", "l2":
-        /// 524288}
+        /// 524288}; cuda or opencl is this machine with a device of that kind
         #[arg(long, value_name = "NAME|FILE", default_value = "native", value_parser = target)]
         target: Target,
         /// Compile and run each kernel and compare its results with the reference before the C is

@@ -44,9 +44,14 @@ impl Host<'_> {
             false => format!("teml_device_buffer {}", param.tensor.label()),
         };
         let on_device: Vec<String> = numbers().chain(self.params.iter().map(memory)).collect();
+        // Libraries hide what they do not export.
+        let visible = match self.linkage {
+            "" => "__attribute__((visibility(\"default\"))) ",
+            _ => "",
+        };
         let _ = write!(
             text,
-            "// {0}, for tensors in memory of the device.\n{1}void {0}_on_device(\n    {2});\n\n\
+            "// {0}, for tensors in memory of the device.\n{visible}{1}void {0}_on_device(\n    {2});\n\n\
              {1}void {0}_on_device(\n    {2})\n{{\n    static teml_device_program teml_program = {{teml_{0}_source, 0}};\n",
             self.symbol,
             self.linkage,
