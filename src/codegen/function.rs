@@ -140,13 +140,11 @@ pub(super) fn emit(
     let sizes = sizes(nests, &spelled)?;
     if device::is_on_device(nests) {
         let nests: Vec<Nest> = nests.iter().map(|nest| spelling.nest(nest)).collect();
-        let derived = sizes.derived.iter();
-        let derived = derived.map(|size| (size.clone(), definition_of_size(size)));
         let of = device::Nests {
             nests: &nests,
             params: &spelled,
             sizes: &sizes.of_caller,
-            derived: &derived.collect::<Vec<_>>(),
+            derived: &sizes.derived,
             comments: &comments(&nests, symbol, &params, &spelling, &proof),
         };
         let text = device::emit(&of, (linkage, symbol), target);

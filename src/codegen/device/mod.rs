@@ -13,10 +13,11 @@ mod plan;
 mod print;
 mod spaces;
 
+use super::function::definition_of_size;
 use super::kernel::{Header, Kernel, Param, Role, Vectors};
 use super::support::support_of_device;
 use crate::analysis::launches::{self, Launch, Misplaced};
-use crate::ir::{Expr, Loop, Name, Nest, Node, Tensor, Tree};
+use crate::ir::{Affine, Expr, Loop, Name, Nest, Node, Tensor, Tree};
 use crate::legality::exchanges;
 use crate::target::{Device, DeviceApi, Target};
 use lower::Lowering;
@@ -90,9 +91,9 @@ impl NoDevice {
 pub(super) struct Nests<'a> {
     pub(super) nests: &'a [Nest],
     pub(super) params: &'a [Param],
-    /// The sizes that callers give, and declarations of the others.
+    /// The sizes that callers give, and the derived ones.
     pub(super) sizes: &'a [Name],
-    pub(super) derived: &'a [(Name, String)],
+    pub(super) derived: &'a [Name],
     pub(super) comments: &'a str,
 }
 
@@ -134,14 +135,14 @@ pub(super) fn emit(
         steps.extend(plan(nest, &target.device).map_err(|why| (k, why))?);
     }
     let plan = Plan { steps };
+    let derived = derived(of, &plan);
     let index = index_type(of);
     let mut code = String::new();
     let mut started = Vec::new();
     let mut locals = Vec::new();
     kernels(&plan.steps, &mut locals, &mut |kernel, locals| {
         let name = format!("{symbol}_{}", started.len() + 1);
-        let derived = of.derived.iter().map(|(name, _)| name);
-        let numbers = of.sizes.iter().chain(derived).chain(&kernel.around);
+        let numbers = of.sizes.iter().chain(&derived).chain(&kernel.around);
         let local = locals.iter().map(|tensor| Param {
             tensor: tensor.clone(),
             role: Role::InOut,
@@ -173,7 +174,7 @@ pub(super) fn emit(
     }
     function.truncate(function.trim_end().len());
     function.push_str(";\n\n");
-    let derived: Vec<String> = of.derived.iter().map(|(_, text)| text.clone()).collect();
+    let derived: Vec<String> = derived.iter().map(definition_of_size).collect();
     let host = host::Host {
         symbol,
         linkage,
@@ -213,6 +214,20 @@ impl Text {
             plan: self.plan,
         }
     }
+}
+
+/// The derived sizes of nests and of their plan: parts of a fill are counted by sizes of their own.
+fn derived(of: &Nests, plan: &Plan) -> Vec<Name> {
+    let mut found = of.derived.to_vec();
+    plan.for_each_loop(&mut |l| {
+        for size in l.range.bounds().flat_map(Affine::sizes) {
+            let is_derived = size.size().is_some_and(|size| size.of.is_some());
+            if is_derived && !found.contains(size) {
+                found.push(size.clone());
+            }
+        }
+    });
+    found
 }
 
 /// Whether an identifier occurs in C.

@@ -102,6 +102,48 @@ impl Kernel {
     }
 }
 
+impl Plan {
+    /// Visits all loops.
+    pub(super) fn for_each_loop(&self, see: &mut dyn FnMut(&ir::Loop)) {
+        loops_of_steps(&self.steps, see);
+    }
+}
+
+fn loops_of_steps(steps: &[Step], see: &mut dyn FnMut(&ir::Loop)) {
+    for step in steps {
+        match step {
+            Step::Loop(l, body) => {
+                see(l);
+                loops_of_steps(body, see);
+            }
+            Step::Local(_) => {}
+            Step::Launch(kernel) => {
+                kernel.grid.iter().for_each(|l| see(l));
+                loops_of_nodes(&kernel.body, see);
+            }
+        }
+    }
+}
+
+fn loops_of_nodes(nodes: &[Node], see: &mut dyn FnMut(&ir::Loop)) {
+    for node in nodes {
+        match node {
+            Node::Loop { of, body }
+            | Node::Unrolled { of, body, .. }
+            | Node::Threads { of, body, .. } => {
+                see(of);
+                loops_of_nodes(body, see);
+            }
+            Node::Tiles { whole, part, .. } => {
+                loops_of_nodes(whole, see);
+                loops_of_nodes(part, see);
+            }
+            Node::First { body, .. } => loops_of_nodes(body, see),
+            Node::Stmt(_) | Node::Fill(_) | Node::Local(_) | Node::Barrier => {}
+        }
+    }
+}
+
 /// The names of dimensions.
 pub(super) const DIMENSIONS: [&str; Axis::DIMENSIONS] = ["x", "y", "z"];
 

@@ -41,6 +41,12 @@ pub fn machine(machine: &Machine, speeds: &[Speed]) -> String {
         None => ("vectors", unknown()),
     });
     lines.push(("memory", machine.memory.map_or_else(unknown, bytes)));
+    let device = machine.target().device;
+    let (api, threads, shared) = (device.api.word(), device.threads, bytes(device.shared));
+    lines.push((
+        "device",
+        format!("by {api}: at least {threads} threads in a block, which share {shared}"),
+    ));
     let mut text = vec!["reported by the system:".to_owned()];
     let lines = lines.into_iter();
     text.extend(lines.map(|(name, value)| format!("  {name:<14} {value}")));
