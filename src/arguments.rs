@@ -188,6 +188,14 @@ pub enum Command {
         /// The directory
         directory: PathBuf,
     },
+    /// Answer another program, such as the Python package, by lines of JSON
+    #[command(hide = true)]
+    Serve {
+        #[command(flatten)]
+        limits: Limits,
+        #[command(flatten)]
+        writing: Writing,
+    },
     /// Try variants that a search on another machine proposes
     #[command(hide = true)]
     TuneWorker {

@@ -5,6 +5,7 @@ mod measuring;
 mod output;
 mod scripts;
 mod searching;
+mod serving;
 mod writing;
 
 use arguments::{Cli, Command, Limits, Team, Writing};
@@ -89,6 +90,7 @@ fn main() -> ExitCode {
             writing,
         } => repl(file.as_deref(), no_compare, &limits, writing),
         Command::Machine { again, threads } => measuring::machine(again, threads),
+        Command::Serve { limits, writing } => serving::serve(workbench(&limits, writing)),
         Command::TuneWorker { directory } => searching::work(&directory),
         Command::Worker { guard } => teml::runtime::serve(guard),
     }

@@ -161,7 +161,7 @@ fn verified(session: &Session, control: &Control) -> Result<String, ExitCode> {
         inputs: &inputs,
         settings: &settings,
     };
-    let shipped = writing::shipped(&cargo, control)?;
+    let shipped = writing::reported(cargo.ship(control))?;
     Ok(unit_after(&shipped.preamble, &all))
 }
 

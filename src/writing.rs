@@ -8,12 +8,11 @@ use clap_complete::Shell;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use teml::codegen::Preamble;
-use teml::package::{self, Exported, Package};
-use teml::runtime::{Control, RuntimeError, Writer};
+use teml::package;
+use teml::runtime::{RuntimeError, Writer};
 use teml::script::Session;
-use teml::trial::{Cargo, Collect, Shipped, TrialError, Variant};
-use teml::verbs::Workbench;
+use teml::trial::{Collect, Shipped, TrialError};
+use teml::verbs::{self, Workbench};
 
 /// `teml build`.
 pub fn build(
@@ -34,7 +33,7 @@ pub fn build(
     let control = super::of_team(team);
     let writer = Writer::new(&control, &writing.allow_write);
     let workbench = Workbench {
-        control: control.clone(),
+        control,
         runner: Arc::new(Collect),
         allow_write: writing.allow_write,
         ..Workbench::default()
@@ -46,37 +45,16 @@ pub fn build(
             let what = "exports nothing: it does not call `export_kernel(plan, \"name\")`";
             return failure(file, what);
         }
-        let (inputs, settings) = {
-            let bench = session.bench().lock();
-            (bench.inputs.clone(), bench.settings.clone())
-        };
-        let computed = |exported: &Exported| {
-            let (label, nests) = (exported.kernel.symbol.clone(), exported.nests.clone());
-            (exported.kernel.clone(), Variant { label, nests })
-        };
-        let mut package = Package {
-            name,
-            kernels,
-            preamble: Preamble::default(),
-        };
-        let cargo = Cargo {
-            name: &package.name,
-            source: &|preamble| package.source(preamble),
-            header: package.header(),
-            kernels: package.kernels.iter().map(computed).collect(),
-            inputs: &inputs,
-            settings: &settings,
-        };
-        let (library, preamble) = match shipped(&cargo, &control) {
+        let mut package = verbs::package(&name, kernels);
+        let made = verbs::library(session.bench(), &mut package);
+        let library = match reported(made) {
             Ok(Shipped {
                 library: Some(library),
-                preamble,
                 ..
-            }) => (library, preamble),
+            }) => library,
             Ok(_) => return ExitCode::FAILURE,
             Err(code) => return code,
         };
-        package.preamble = preamble;
         match package::write(&package, library, out, &writer) {
             Ok(files) => {
                 let lines = files
@@ -92,9 +70,9 @@ pub fn build(
     })
 }
 
-/// The kernels, after they were compiled, run and compared; an exit code if one is wrong.
-pub fn shipped(cargo: &Cargo<'_>, control: &Control) -> Result<Shipped, ExitCode> {
-    match cargo.ship(control) {
+/// Kernels that were compiled, run and compared; an exit code if one is wrong.
+pub fn reported(shipped: Result<Shipped, TrialError>) -> Result<Shipped, ExitCode> {
+    match shipped {
         Ok(shipped) => {
             for remark in &shipped.remarks {
                 say(&format!("warning: {remark}"));

@@ -256,7 +256,7 @@ impl Session {
 
 /// The value as the REPL shows it: nothing for `()`, and nothing for a value that was already
 /// printed.
-fn display(value: &Dynamic, width: usize) -> Option<Shown> {
+pub(super) fn display(value: &Dynamic, width: usize) -> Option<Shown> {
     if value.is_unit() || value.tag() == values::SHOWN {
         return None;
     }

@@ -9,7 +9,7 @@ mod write;
 
 pub use names::{kernel_name_error, name_error};
 pub use parts::{Exported, File, Package};
-pub use write::{NoPackage, write};
+pub use write::{NoPackage, write, write_module};
 
 use crate::codegen::Preamble;
 

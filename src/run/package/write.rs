@@ -1,6 +1,6 @@
 //! A package in a directory: its texts, and its library in binary form.
 
-use super::Package;
+use super::{Package, python};
 use crate::runtime::{Library, Writer};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -52,4 +52,26 @@ pub fn write(
         written.map_err(|error| NoPackage { path, error })?;
     }
     Ok(files.into_iter().map(|(path, _)| path).collect())
+}
+
+/// Writes the Python module of a package with its library, and nothing else, as a new directory.
+/// It appears whole or not at all; another process may have written it in the meantime.
+///
+/// # Errors
+/// The error of the system.
+pub fn write_module(package: &Package, library: &Library, directory: &Path) -> io::Result<()> {
+    let name = &package.name;
+    let above = directory.parent().unwrap_or(directory);
+    std::fs::create_dir_all(above)?;
+    let made = tempfile::tempdir_in(above)?;
+    let module = made.path().join(name);
+    std::fs::create_dir(&module)?;
+    std::fs::write(module.join("__init__.py"), python::module(package))?;
+    std::fs::write(module.join(format!("lib{name}.so")), &library.shared)?;
+    match std::fs::rename(made.path(), directory) {
+        Ok(()) => drop(made.keep()),
+        Err(_) if directory.join(name).is_dir() => {}
+        Err(error) => return Err(error),
+    }
+    Ok(())
 }

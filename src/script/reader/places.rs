@@ -32,6 +32,8 @@ pub struct Source {
     pub path: Option<PathBuf>,
     /// The number of lines before it.
     first_line: usize,
+    /// The number of lines before it in the file that people read, which may be another program's.
+    skipped: usize,
     edits: Vec<Edit>,
 }
 
@@ -41,6 +43,8 @@ pub struct Places {
     /// In order of their lines.
     sources: Vec<Arc<Source>>,
     next_line: usize,
+    /// The lines before the next text in the file that people read.
+    skipped: usize,
     /// The lines of texts that others imported.
     imported: Vec<Range<usize>>,
     /// For operators and calls, where their operands have variables that read as iterators.
@@ -97,6 +101,7 @@ impl Places {
             text: text.into(),
             path,
             first_line,
+            skipped: std::mem::take(&mut self.skipped),
             edits: rewritten.edits,
         }));
         let mut compiled = "\n".repeat(first_line);
@@ -113,6 +118,11 @@ impl Places {
             compiled.push_str(body);
         }
         Some(compiled)
+    }
+
+    /// The next text is on this line of the file that people read, counted from 1.
+    pub fn next_is_on(&mut self, line: usize) {
+        self.skipped = line.saturating_sub(1);
     }
 
     /// The text that was added last is a module's. That is never forgotten, so that code of a
@@ -209,7 +219,7 @@ impl Places {
         let (line, column) = source.original(position)?;
         Some(Site {
             source: source.name.clone(),
-            line: u32::try_from(line + 1).ok()?,
+            line: u32::try_from(source.skipped + line + 1).ok()?,
             column: u32::try_from(column + 1).ok()?,
             invocation: None,
         })
