@@ -5,12 +5,14 @@
 //! lists and maps travel as they are. Any other value stays here: the program gets its number and
 //! says when it drops it. So every operation, check and message is that of scripts.
 
+use crate::binding::operand_names::is_virtual;
 use crate::catalog::{Entry, Type};
 use crate::diag::{Diagnostic, Severity};
 use crate::dialog::display;
-use crate::ir::{Expr, Nest};
+use crate::analysis::shape::virtual_shape;
+use crate::ir::{Affine, Expr, Index as At, Nest, Node, Shape, Tensor};
 use crate::messages::errors::ScriptError;
-use crate::package::{self, Exported, Package};
+use crate::package::{self, Exported, Package, Parameter};
 use crate::reader::dropped::Last;
 use crate::session::Session;
 use crate::stack::on_large_stack;
@@ -48,6 +50,8 @@ enum What {
     Run(Statement),
     /// A value as text.
     Show(u64),
+    /// The extents of a tensor: numbers, and expressions of sizes.
+    Extents(u64),
     /// Help on a function.
     Help(String),
     /// All functions.
@@ -57,7 +61,7 @@ enum What {
     /// Makes a library of nests that run in order.
     Library {
         name: String,
-        nests: u64,
+        nests: Vec<u64>,
         outputs: Vec<String>,
         /// Where it goes if there is no cache.
         otherwise: PathBuf,
@@ -128,6 +132,19 @@ impl Served {
                 let shown = on_large_stack(|| display(value, usize::MAX).map(|s| s.text()));
                 Ok(shown.ok().flatten().into())
             }
+            What::Extents(id) => {
+                let expr = self.value(id)?.clone().try_cast::<Expr>();
+                let expr = expr.ok_or_else(|| failed("this value is not a tensor"))?;
+                let dims = extents(&expr).into_iter().map(|dim| match dim.as_constant() {
+                    Some(extent) => Dynamic::from_int(extent),
+                    None => Dynamic::from(Index {
+                        affine: dim,
+                        undeclared: false,
+                    }),
+                });
+                let dims: Array = dims.collect();
+                Ok(self.described(&Dynamic::from_array(dims)))
+            }
             What::Help(name) => Ok(self.session.help(&name).into()),
             What::Catalog {} => {
                 let entries = self.session.catalog().into_iter();
@@ -146,7 +163,8 @@ impl Served {
                 outputs,
                 otherwise,
             } => {
-                let nests = values::nests(self.value(nests)?);
+                let nests = nests.iter().map(|id| self.value(*id).map(values::nests));
+                let nests = nests.collect::<Result<Vec<_>, _>>()?.concat();
                 let kernels = self.session.verb("kernel", |bench| {
                     let before = std::mem::take(&mut bench.lock().exported);
                     let exported = verbs::export(bench, nests, &name, &outputs);
@@ -304,6 +322,9 @@ impl Served {
         if let Some(name) = name_of(&value) {
             held["name"] = name.into();
         }
+        if value.read_lock::<Expr>().is_some_and(|expr| is_virtual(&expr)) {
+            held["virtual"] = true.into();
+        }
         if let Some(numbers) = value.read_lock::<Numbers>() {
             held["shape"] = numbers.shape().into();
             held["elem"] = numbers.elem().to_string().into();
@@ -321,14 +342,32 @@ impl Served {
     }
 }
 
-/// The tensors of kernels, in the order in which their functions take them.
+/// The tensors of kernels, as their functions take them.
 fn parameters(package: &Package) -> Value {
-    let of = |exported: &Exported| {
-        let tensors = exported.kernel.params.iter();
-        let labels: Vec<&str> = tensors.map(|p| p.tensor.label()).collect();
-        (exported.kernel.symbol.clone(), labels.into())
+    let of = |p: Parameter| {
+        json!({
+            "label": p.label,
+            "name": p.name,
+            "given": p.is_given,
+            "returned": p.is_returned,
+        })
     };
-    Value::Object(package.kernels.iter().map(of).collect())
+    let kernels = package.parameters().into_iter();
+    let kernels = kernels.map(|(symbol, all)| (symbol, all.into_iter().map(of).collect()));
+    Value::Object(kernels.collect())
+}
+
+/// The extents of the target of an assignment, and of any other expression.
+fn extents(expr: &Expr) -> Vec<Affine> {
+    let of_iterators = match expr.node() {
+        Node::Access {
+            index: At::At(_), ..
+        } => virtual_shape(expr).ok(),
+        _ => None,
+    };
+    let of_tensor = expr.tensor().map(Tensor::shape);
+    let shape = of_iterators.as_ref().or(of_tensor).or(expr.shape());
+    shape.map_or_else(Vec::new, Shape::dims)
 }
 
 fn entry(entry: Entry) -> Value {

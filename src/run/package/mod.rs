@@ -8,7 +8,7 @@ mod python;
 mod write;
 
 pub use names::{kernel_name_error, name_error};
-pub use parts::{Exported, File, Package};
+pub use parts::{Exported, File, Package, Parameter};
 pub use write::{NoPackage, write, write_module};
 
 use crate::codegen::Preamble;
@@ -22,6 +22,13 @@ impl Package {
     /// The header, for C and C++.
     pub fn header(&self) -> String {
         c::header(self)
+    }
+
+    /// The tensors of each kernel, as its function in Python takes them.
+    pub fn parameters(&self) -> Vec<(String, Vec<Parameter>)> {
+        let kernels = self.kernels.iter();
+        let of = |e: &Exported| (e.kernel.symbol.clone(), python::parameters(e));
+        kernels.map(of).collect()
     }
 
     /// All texts.

@@ -42,6 +42,19 @@ pub(super) enum Use {
     Update,
 }
 
+/// A tensor of a kernel as its function in Python takes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// The tensor's name.
+    pub label: String,
+    /// The name in Python.
+    pub name: String,
+    /// Whether it is an argument that callers have to give, in the order of these tensors.
+    pub is_given: bool,
+    /// Whether the function returns it.
+    pub is_returned: bool,
+}
+
 impl Exported {
     /// The derived sizes in the shapes of its tensors, each after what it is made of.
     pub(super) fn derived_sizes(&self) -> Vec<Name> {

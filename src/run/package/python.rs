@@ -1,7 +1,7 @@
 //! The Python side: a package of functions on NumPy arrays, and the files that `pip install` needs.
 
 use super::names::of_tensor;
-use super::parts::{Exported, Package, Use};
+use super::parts::{Exported, Package, Parameter, Use};
 use crate::ir::{Affine, Elem, Name, Tensor};
 use std::fmt::Write;
 
@@ -31,6 +31,18 @@ fn name(exported: &Exported, tensor: &Tensor) -> String {
     let params = exported.kernel.params.iter();
     let labels: Vec<&str> = params.map(|p| p.tensor.label()).collect();
     of_tensor(tensor.label(), &labels)
+}
+
+/// The tensors of a kernel, as its function in the package takes them.
+pub fn parameters(exported: &Exported) -> Vec<Parameter> {
+    let all = exported.parameters();
+    let of = |(param, used): (&crate::codegen::Param, Use)| Parameter {
+        label: param.tensor.label().to_owned(),
+        name: name(exported, &param.tensor),
+        is_given: used != Use::Result,
+        is_returned: used != Use::Input,
+    };
+    all.map(of).collect()
 }
 
 /// The module of the package.

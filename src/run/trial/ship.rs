@@ -137,12 +137,10 @@ impl Cargo<'_> {
         for (k, point) in points.into_iter().enumerate() {
             let gap = if k < awkward { sizes::GAP } else { 0 };
             for variant in sizes::at(all, &point) {
-                let values = variant
-                    .nests
-                    .iter()
-                    .find_map(|nest| Some(nest.instance_of()?.1));
-                let compiled = values.map_or_else(|| compiled.clone(), |at| compiled.at_sizes(at));
-                let compiled = compiled.with_gaps(gap);
+                // A nest has only the sizes that it uses.
+                let instances = variant.nests.iter().filter_map(|nest| nest.instance_of());
+                let values: Vec<_> = instances.flat_map(|(_, at)| at.to_vec()).collect();
+                let compiled = compiled.at_sizes(&values).with_gaps(gap);
                 match self.look(&compiled, &variant, control)? {
                     unknown @ Found::Unknown(_) => return Ok(unknown),
                     right => last = Some(right),
