@@ -193,13 +193,16 @@ int main(void)
     if Command::new("cmake").arg("--version").output().is_ok() {
         succeeds("cmake", &["-S", "example", "-B", "made"], &out);
         succeeds("cmake", &["--build", "made"], &out);
-        let shown = succeeds("./made/example", &[], &out);
-        assert_eq!(
-            shown,
-            "gemm: C[0] = 24\nattention: P[0] = 1\ntwice: Y[0] = 2\nproduct: Z[0] = 20\n\
-             gemv: w[0] = 22\ntimes: multiples[0] = 1\npart_f64: G[0] = 20\n\
-             part_f32: G[0] = 20\n"
-        );
+        for example in ["./made/example", "./made/example_static"] {
+            let shown = succeeds(example, &[], &out);
+            assert_eq!(
+                shown,
+                "gemm: C[0] = 24\nattention: P[0] = 1\ntwice: Y[0] = 2\nproduct: Z[0] = 20\n\
+                 gemv: w[0] = 22\ntimes: multiples[0] = 1\npart_f64: G[0] = 20\n\
+                 part_f32: G[0] = 20\n",
+                "{example}"
+            );
+        }
     } else {
         eprintln!("CMake is not installed: kernels are not built with it");
     }
@@ -207,6 +210,10 @@ int main(void)
 
 /// Calls both kernels on arrays of every layout.
 const PYTHON: &str = r#"
+import concurrent.futures
+import os
+import signal
+
 import numpy as np
 import kernels
 
@@ -334,6 +341,29 @@ else:
     raise AssertionError("not refused")
 own.flags.writeable = False
 refused(ValueError, "read-only", A, B, C=own)
+refused(TypeError, "A is a masked array", np.ma.masked_array(A, A > 0.5), B)
+assert np.allclose(kernels.gemm(np.asmatrix(A), B), A @ B)
+
+# Threads of the parent do not exist in a child that is forked, nor in a child of that.
+def computes():
+    U, v, w = np.ones((300, 200)), np.ones(200), np.zeros(300)
+    return bool((kernels.gemv(w, 0.5, U, v) == 100).all())
+
+def forked(depth):
+    assert computes()
+    child = os.fork()
+    if child:
+        return os.waitpid(child, 0)[1]
+    signal.alarm(20)
+    right = computes() and computes()
+    with concurrent.futures.ThreadPoolExecutor(3) as threads:
+        right = right and all(threads.map(lambda _: computes(), range(6)))
+    right = right and (depth == 0 or forked(depth - 1) == 0)
+    os._exit(not right)
+
+assert forked(1) == 0
+with concurrent.futures.ThreadPoolExecutor(4) as threads:
+    assert all(threads.map(lambda _: computes(), range(20)))
 print("all is well")
 "#;
 
@@ -413,6 +443,9 @@ fn refusals() {
     }
     let checked = "export_kernel(l, \"f\"); export_kernel(l, \"f_checked\");";
     assert!(fails(&format!("{start} {checked}")).contains("`f_checked` is the function"));
+    let of_arrays = "export_kernel(l, \"f\"); export_kernel(l, \"f_of_arrays\");";
+    assert!(fails(&format!("{start} {of_arrays}")).contains("`f_of_arrays` is the function"));
+    assert!(fails(&format!("{start} export_kernel(l, \"teml_run\");")).contains("begin so"));
     for name in [
         "lambda", "os", "numpy", "ctypes", "example", "m", "Upper", "9",
     ] {

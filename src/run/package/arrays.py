@@ -1,3 +1,28 @@
+
+_library = ctypes.CDLL(_PATH)
+# Functions that take Python's objects keep its lock.
+_objects = ctypes.PyDLL(_PATH)
+_Object, _Integer = ctypes.py_object, ctypes.c_int64
+_float64, _float32 = np.dtype("float64"), np.dtype("float32")
+_int64, _int32 = np.dtype("int64"), np.dtype("int32")
+# Why arguments need a closer look.
+_SLOW = (AttributeError, IndexError, TypeError, ValueError, ctypes.ArgumentError)
+
+
+def _quick(name, types):
+    """The function of the library that takes arrays as they are, if it has one."""
+    function = getattr(_objects, name, None)
+    if function is None:
+        return lambda *_: True
+    function.argtypes, function.restype = types, ctypes.c_int
+    return function
+
+
+if hasattr(_objects, "teml_python"):
+    _objects.teml_python.argtypes = [_Object] * 3
+    _objects.teml_python(np.ndarray, float, int)
+
+
 class _Tensor:
     def __init__(self, name, shape, dtype, written, alignment, strided):
         self.name, self.shape, self.written, self.strided = name, shape, written, strided
@@ -75,6 +100,11 @@ def _number(function, name, given, dtype):
 
 def _array(function, name, given):
     """The memory of an array of NumPy or of another library, without a copy."""
+    if isinstance(given, np.ma.MaskedArray):
+        raise TypeError(
+            f"{function}: {name} is a masked array, and the kernel would read what is masked: "
+            f"{name}.filled(0) replaces it"
+        )
     if isinstance(given, np.ndarray):
         return given
     try:

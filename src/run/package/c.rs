@@ -1,6 +1,7 @@
 //! The C side: source, header, checks, and the files with which builds find them.
 
 use super::parts::{Exported, Package, Use, extents};
+use super::{arrays, team};
 use crate::codegen::symbol::from_label;
 use crate::codegen::{
     BASE, C_BEGINS, C_ENDS, Param, Preamble, c_type, definition_of_size, passed, unit_after,
@@ -10,17 +11,31 @@ use std::fmt::Write;
 
 /// The C of all kernels, and of the functions that check their arguments.
 pub fn source(package: &Package, preamble: &Preamble) -> String {
-    let kernels: Vec<_> = package.kernels.iter().map(|e| e.kernel.clone()).collect();
+    let kernels = package.kernels.iter().map(|e| &e.kernel);
+    let threaded = kernels.clone().any(team::has_threads);
+    let kernels = kernels.map(|kernel| match team::has_threads(kernel) {
+        true => team::hidden(kernel),
+        false => kernel.clone(),
+    });
+    let kernels: Vec<_> = kernels.collect();
     let mut text = format!(
         "#include \"{}\"\n#include <stddef.h>\n\n{}\n{C_BEGINS}\n{}",
         package.header_name(),
         unit_after(preamble, &kernels),
         include_str!("checks.h")
     );
+    if threaded {
+        text.push('\n');
+        text.push_str(include_str!("team.h"));
+    }
     for exported in &package.kernels {
+        if team::has_threads(&exported.kernel) {
+            text.push_str(&team::door(exported));
+        }
         text.push('\n');
         text.push_str(&checked(exported));
     }
+    text.push_str(&arrays::functions(package));
     let _ = write!(text, "\n{C_ENDS}");
     text
 }
@@ -242,20 +257,50 @@ pub fn pkg_config(package: &Package) -> String {
     )
 }
 
-/// A program that links the library.
+/// For `find_package` of CMake: the shared library, and the static one with what it needs.
+pub fn cmake_config(package: &Package) -> String {
+    let name = &package.name;
+    format!(
+        "# Kernels made by teml {version}: the targets {name}::{name} and {name}::{name}_static.\n\
+         get_filename_component({name}_ROOT \"${{CMAKE_CURRENT_LIST_DIR}}/../../..\" ABSOLUTE)\n\
+         if(NOT TARGET {name}::{name})\n  \
+         add_library({name}::{name} SHARED IMPORTED)\n  \
+         set_target_properties({name}::{name} PROPERTIES\n    \
+         IMPORTED_LOCATION \"${{{name}_ROOT}}/lib/lib{name}.so\"\n    \
+         IMPORTED_SONAME \"lib{name}.so\"\n    \
+         INTERFACE_INCLUDE_DIRECTORIES \"${{{name}_ROOT}}/include\")\n  \
+         add_library({name}::{name}_static STATIC IMPORTED)\n  \
+         set_target_properties({name}::{name}_static PROPERTIES\n    \
+         IMPORTED_LOCATION \"${{{name}_ROOT}}/lib/lib{name}.a\"\n    \
+         INTERFACE_INCLUDE_DIRECTORIES \"${{{name}_ROOT}}/include\"\n    \
+         INTERFACE_LINK_LIBRARIES \"-fopenmp;-lm\")\n\
+         endif()\n",
+        version = env!("CARGO_PKG_VERSION")
+    )
+}
+
+/// The version that `find_package` compares with the one that is asked for.
+pub fn cmake_version() -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    format!(
+        "# Made by teml {version}\nset(PACKAGE_VERSION {version})\n\
+         if(PACKAGE_VERSION VERSION_LESS PACKAGE_FIND_VERSION)\n  \
+         set(PACKAGE_VERSION_COMPATIBLE FALSE)\nelse()\n  \
+         set(PACKAGE_VERSION_COMPATIBLE TRUE)\nendif()\n"
+    )
+}
+
+/// Programs that link the library, shared and static.
 pub fn cmake(package: &Package) -> String {
     let name = &package.name;
     format!(
         "cmake_minimum_required(VERSION 3.10)\nproject(example CXX)\n\
          set(CMAKE_CXX_STANDARD 11)\n\
-         set(root ${{CMAKE_CURRENT_SOURCE_DIR}}/..)\n\
-         add_library({name} SHARED IMPORTED)\n\
-         set_target_properties({name} PROPERTIES\n  \
-         IMPORTED_LOCATION ${{root}}/lib/lib{name}.so\n  \
-         IMPORTED_NO_SONAME TRUE\n  \
-         INTERFACE_INCLUDE_DIRECTORIES ${{root}}/include)\n\
+         find_package({name} REQUIRED PATHS ${{CMAKE_CURRENT_SOURCE_DIR}}/..)\n\
          add_executable(example main.cpp)\n\
-         target_link_libraries(example {name})\n"
+         target_link_libraries(example {name}::{name})\n\
+         add_executable(example_static main.cpp)\n\
+         target_link_libraries(example_static {name}::{name}_static)\n"
     )
 }
 

@@ -1,10 +1,12 @@
 //! Kernels for other people's programs: C with a header, and the files that a library, C++ and
 //! Python need. `write` compiles the library and puts all of it into a directory.
 
+mod arrays;
 mod c;
 mod names;
 mod parts;
 mod python;
+mod team;
 mod write;
 
 pub use names::{kernel_name_error, name_error};
@@ -43,6 +45,14 @@ impl Package {
             ),
             file(format!("include/{}", self.header_name()), self.header()),
             file(format!("lib/pkgconfig/{name}.pc"), c::pkg_config(self)),
+            file(
+                format!("lib/cmake/{name}/{name}Config.cmake"),
+                c::cmake_config(self),
+            ),
+            file(
+                format!("lib/cmake/{name}/{name}ConfigVersion.cmake"),
+                c::cmake_version(),
+            ),
             file(format!("{example}/CMakeLists.txt"), c::cmake(self)),
             file(format!("{example}/main.cpp"), c::example(self)),
             file("pyproject.toml".to_owned(), python::project(self)),

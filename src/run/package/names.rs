@@ -109,17 +109,26 @@ pub fn name_error(name: &str) -> Option<String> {
 /// Why a kernel in a package cannot have this name, if it cannot; `others` are exported with it.
 pub fn kernel_name_error(kernel: &Exported, others: &[Exported]) -> Option<String> {
     let name = kernel.kernel.symbol.as_str();
-    let is_checked = |one: &str, other: &str| one.strip_suffix("_checked") == Some(other);
     let symbols = || others.iter().map(|other| other.kernel.symbol.as_str());
-    if let Some(other) = symbols().find(|other| is_checked(name, other) || is_checked(other, name))
-    {
-        let (plain, longer) = if name.len() < other.len() {
-            (name, other)
-        } else {
-            (other, name)
-        };
+    for (ending, what) in [
+        ("_checked", "checks what"),
+        ("_of_arrays", "takes arrays of Python for what"),
+    ] {
+        let is_longer = |one: &str, other: &str| one.strip_suffix(ending) == Some(other);
+        let clash = symbols().find(|other| is_longer(name, other) || is_longer(other, name));
+        if let Some(other) = clash {
+            let (plain, longer) = match name.len() < other.len() {
+                true => (name, other),
+                false => (other, name),
+            };
+            return Some(format!(
+                "cannot be `{name}`: `{longer}` is the function that {what} `{plain}` is given"
+            ));
+        }
+    }
+    if name.starts_with("teml_") {
         return Some(format!(
-            "cannot be `{name}`: `{longer}` is the function that checks what `{plain}` is given"
+            "cannot be `{name}`: the C of teml has names that begin so"
         ));
     }
     let labels = || kernel.kernel.params.iter().map(|p| p.tensor.label());

@@ -107,6 +107,36 @@ impl Package {
     }
 }
 
+/// A dimension of an array that a caller gives, which tells a size, and by how much it is larger.
+pub(super) fn place_of<'p>(
+    size: &Name,
+    all: &[(&'p Param, Use)],
+) -> Option<(&'p Param, usize, i64)> {
+    let given = all.iter().filter(|(_, used)| *used != Use::Result);
+    given.into_iter().find_map(|(param, _)| {
+        let dims = param.tensor.shape().dims().into_iter().enumerate();
+        let mut places = dims.filter_map(|(d, dim)| {
+            let [(name, factor)] = dim.terms() else {
+                return None;
+            };
+            let of = name.size().and_then(|facts| facts.of.as_ref());
+            // A multiple is its own quotient.
+            let is_multiple = of.is_some_and(|of| {
+                let is_it = of.terms.as_slice() == [(size.clone(), 1)] && of.offset == 0;
+                is_it
+                    && size
+                        .size()
+                        .is_some_and(|facts| facts.multiple % of.divisor == 0)
+                    && *factor == of.divisor
+            });
+            let offset = dim.offset();
+            (name == size && *factor == 1 || is_multiple).then_some((d, offset))
+        });
+        let (d, offset) = places.next()?;
+        Some((*param, d, offset))
+    })
+}
+
 /// `64 x 32`, as people read it.
 pub(super) fn extents(tensor: &Tensor) -> String {
     let texts: Vec<String> = tensor

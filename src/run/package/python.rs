@@ -1,7 +1,8 @@
 //! The Python side: a package of functions on NumPy arrays, and the files that `pip install` needs.
 
 use super::names::of_tensor;
-use super::parts::{Exported, Package, Parameter, Use};
+use super::arrays;
+use super::parts::{Exported, Package, Parameter, Use, place_of};
 use crate::ir::{Affine, Elem, Name, Tensor};
 use std::fmt::Write;
 
@@ -53,7 +54,7 @@ pub fn module(package: &Package) -> String {
     let mut text = format!(
         "\"\"\"Kernels made by teml, on NumPy arrays.\"\"\"\nimport ctypes\nimport pathlib\n\n\
          import numpy as np\n\n__all__ = [{}]\n\n\
-         _library = ctypes.CDLL(str(pathlib.Path(__file__).with_name(\"lib{name}.so\")))\n\n\n{}",
+         _PATH = str(pathlib.Path(__file__).with_name(\"lib{name}.so\"))\n{}",
         symbols.join(", "),
         include_str!("arrays.py")
     );
@@ -79,7 +80,7 @@ fn function(exported: &Exported) -> String {
         parameters.push("*".to_owned());
         parameters.extend(optional);
     }
-    let mut listed = String::new();
+    let (mut listed, mut listed_ranges) = (String::new(), String::new());
     for (param, used) in &all {
         let tensor = &param.tensor;
         let dims = tensor.shape().dims();
@@ -96,40 +97,56 @@ fn function(exported: &Exported) -> String {
         );
     }
     let sizes: Vec<&Name> = exported.sizes().collect();
-    let mut found = String::new();
+    let (mut found, mut guessed, mut untold) = (String::new(), String::new(), Vec::new());
     for size in &sizes {
-        let place = place_of(size, &all);
-        let _ = match &place {
-            Some((param, d)) => writeln!(
-                found,
-                "    {size} = _extent(\"{symbol}\", \"{0}\", {0}, {1}, {d})",
-                name(&param.tensor),
-                param.tensor.shape().rank()
-            ),
-            None => Ok(()),
-        };
-        if place.is_none() {
-            parameters.extend((!parameters.contains(&"*".to_owned())).then(|| "*".to_owned()));
-            parameters.push(size.to_string());
-        }
-        if let Some(facts) = size.size() {
+        let facts = size.size();
+        let range = facts.map_or_else(String::new, |facts| {
             let (least, most, multiple) = (facts.least, facts.most, facts.multiple);
-            let _ = writeln!(
-                found,
-                "    _in_range(\"{symbol}\", \"{size}\", {size}, {least}, {most}, {multiple})"
-            );
+            format!(
+                "    _in_range(\"{symbol}\", \"{size}\", {size}, {least}, {most}, {multiple})\n"
+            )
+        });
+        match place_of(size, &all) {
+            Some((param, d, offset)) => {
+                let (array, rank) = (name(&param.tensor), param.tensor.shape().rank());
+                let _ = writeln!(
+                    found,
+                    "    {size} = _extent(\"{symbol}\", \"{array}\", {array}, {rank}, {d}, {offset})"
+                );
+                let less = match offset {
+                    0 => String::new(),
+                    offset => format!(" - {offset}"),
+                };
+                let _ = writeln!(guessed, "        {size} = {array}.shape[{d}]{less}");
+                found.push_str(&range);
+            }
+            None => {
+                parameters.extend((!parameters.contains(&"*".to_owned())).then(|| "*".to_owned()));
+                parameters.push(size.to_string());
+                untold.push(size.to_string());
+                // Before the quick call, since C has fewer integers than Python.
+                let _ = write!(listed_ranges, "{range}");
+            }
         }
     }
     let documented = documentation(&all, &name);
     let head = format!(
-        "def {symbol}({}):\n    \"\"\"{documented}\"\"\"\n",
+        "def {symbol}({}):\n    \"\"\"{documented}\"\"\"\n{listed_ranges}",
         parameters.join(", ")
     );
+    let quick = quick_call(exported, &all, &guessed, &untold);
     let mut text = if sizes.is_empty() {
-        format!("\n\n_{symbol} = [\n{listed}]\n\n\n{head}    tensors = _{symbol}\n")
+        format!("\n\n_{symbol} = [\n{listed}]\n\n\n{head}{quick}    tensors = _{symbol}\n")
     } else {
-        format!("\n\n{head}{found}    tensors = [\n{listed}    ]\n")
+        format!("\n\n{head}{quick}{found}    tensors = [\n{listed}    ]\n")
     };
+    let types = vec!["_Integer"; untold.len()].into_iter();
+    let types = types.chain(vec!["_Object"; all.len()]);
+    text = format!(
+        "\n\n_{symbol}_of_arrays = _quick(\"{}\", [{}]){text}",
+        arrays::name(exported),
+        types.collect::<Vec<_>>().join(", ")
+    );
     for (k, (param, used)) in all.iter().enumerate() {
         let name = name(&param.tensor);
         let _ = match used {
@@ -161,37 +178,49 @@ fn function(exported: &Exported) -> String {
     text
 }
 
-/// A dimension of an array that a caller gives, which tells a size.
-fn place_of<'p>(
-    size: &Name,
-    all: &[(&'p crate::codegen::Param, Use)],
-) -> Option<(&'p crate::codegen::Param, String)> {
-    let given = all.iter().filter(|(_, used)| *used != Use::Result);
-    given.into_iter().find_map(|(param, _)| {
-        let dims = param.tensor.shape().dims().into_iter().enumerate();
-        let mut places = dims.filter_map(|(d, dim)| {
-            let [(name, factor)] = dim.terms() else {
-                return None;
-            };
-            let of = name.size().and_then(|facts| facts.of.as_ref());
-            // A multiple is its own quotient.
-            let is_multiple = of.is_some_and(|of| {
-                let is_it = of.terms.as_slice() == [(size.clone(), 1)] && of.offset == 0;
-                is_it
-                    && size
-                        .size()
-                        .is_some_and(|facts| facts.multiple % of.divisor == 0)
-                    && *factor == of.divisor
-            });
-            let offset = dim.offset();
-            match (name == size && *factor == 1 || is_multiple, offset) {
-                (true, 0) => Some(d.to_string()),
-                (true, offset) => Some(format!("{d}, {offset}")),
-                (false, _) => None,
-            }
-        });
-        Some((*param, places.next()?))
-    })
+/// The call in C, which returns where it can be made. Results that nobody gives are new arrays,
+/// which NumPy aligns to 16 bytes.
+fn quick_call(
+    exported: &Exported,
+    all: &[(&crate::codegen::Param, Use)],
+    guessed: &str,
+    untold: &[String],
+) -> String {
+    let name = |tensor: &Tensor| name(exported, tensor);
+    let results: Vec<_> = all.iter().filter(|(_, used)| *used == Use::Result).collect();
+    let is_aligned = |(param, _): &&&(&crate::codegen::Param, Use)| {
+        param.tensor.alignment().is_some_and(|bytes| bytes > 16)
+    };
+    let mut text = "    try:\n".to_owned();
+    text.push_str(guessed);
+    let mut made = Vec::new();
+    for (param, _) in &results {
+        let (tensor, given) = (&param.tensor, name(&param.tensor));
+        let dims = tensor.shape().dims();
+        let extents: Vec<String> = dims.iter().map(|dim| format!("{},", expression(dim))).collect();
+        let new = match results.iter().any(|result| is_aligned(&result)) {
+            true => "None".to_owned(),
+            false => format!("np.empty(({}), _{})", extents.join(" "), dtype(tensor.elem())),
+        };
+        let _ = writeln!(text, "        {given}_ = {new} if {given} is None else {given}");
+        made.push(given);
+    }
+    let one = |tensor: &Tensor| {
+        let given = name(tensor);
+        if made.contains(&given) { format!("{given}_") } else { given }
+    };
+    let objects = all.iter().map(|(param, _)| one(&param.tensor));
+    let arguments: Vec<String> = untold.iter().cloned().chain(objects).collect();
+    let returned = all.iter().filter(|(_, used)| *used != Use::Input);
+    let returned: Vec<String> = returned.map(|(param, _)| one(&param.tensor)).collect();
+    let _ = write!(
+        text,
+        "        if not _{}_of_arrays({}):\n            return {}\n    except _SLOW:\n        pass\n",
+        exported.kernel.symbol,
+        arguments.join(", "),
+        returned.join(", ")
+    );
+    text
 }
 
 /// An expression of sizes in Python.
