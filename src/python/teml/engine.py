@@ -55,7 +55,7 @@ class Engine:
     """A process, started for the first request. A forked child starts one of its own."""
 
     def __init__(self):
-        self._process, self._owner, self._catalog = None, None, None
+        self._process, self._owner, self._started, self._catalog = None, None, 0, None
         self._dropped, self._directory = [], None
         self._lock = threading.RLock()
 
@@ -74,11 +74,15 @@ class Engine:
             )
         except OSError as error:
             raise Error(f"cannot start `{program()}`: {error}") from error
-        self._owner = os.getpid()
+        self._started += 1
+        self._owner = (os.getpid(), self._started)
+
+    def _is_running(self):
+        return self._owner is not None and self._owner[0] == os.getpid()
 
     def ask(self, **what):
         """The answer to a request."""
-        if self._owner != os.getpid():
+        if not self._is_running():
             self._start()
         with self._lock:
             dropped, self._dropped = self._dropped, []
@@ -143,6 +147,7 @@ class Engine:
 
     @property
     def owner(self):
+        """Which process holds values now."""
         return self._owner
 
     @property
@@ -154,7 +159,7 @@ class Engine:
 
     def close(self):
         """Ends the process; the next request starts another one."""
-        if self._process is not None and self._owner == os.getpid():
+        if self._is_running():
             self._process.stdin.close()
             try:
                 self._process.wait(5)

@@ -32,12 +32,31 @@ def constant(array):
 _LEAST = (1, 16, None)
 
 
+def _key(arguments):
+    return tuple(
+        [type(a) if type(a) in (int, float) else (a.dtype, a.shape, a.strides) for a in arguments]
+    )
+
+
+def _typed(values):
+    """Numbers of Python as arrays: of the first floating type of the arrays, as in NumPy."""
+    floats = [v.dtype for v in values if isinstance(v, np.ndarray) and v.dtype.kind == "f"]
+
+    def typed(value):
+        if isinstance(value, np.ndarray):
+            return value
+        return np.asarray(value, floats[0] if floats else np.result_type(type(value)))
+
+    return [typed(value) for value in values]
+
+
 class Signature:
     """Which arrays a trace is of: their types, and their shapes up to the values of sizes. Extents
     below `least` are numbers, and equal extents are one size."""
 
     def __init__(self, names, values, least):
         self.names, self.least, self.tensors, self.sizes = names, least, [], {}
+        values = _typed(values)
         letters = (letter for letter in _LETTERS if letter not in names)
         by_extent = {}
         for name, value in zip(names, values):
@@ -47,16 +66,16 @@ class Signature:
                     by_extent[extent] = next(letters, None) or extent
                     self.sizes[by_extent[extent]] = extent
                 dims.append(by_extent.get(extent, extent))
-            self.tensors.append((value.dtype.name, tuple(dims), _is_strided(value)))
+            self.tensors.append((value.dtype.name, tuple(dims), _layout(value)))
         self.sizes = {name: extent for name, extent in self.sizes.items() if name != extent}
 
     def fits(self, values):
         """Whether a kernel of this signature takes these arrays."""
         found = {}
-        for value, (dtype, dims, strided) in zip(values, self.tensors):
+        for value, (dtype, dims, layout) in zip(_typed(values), self.tensors):
             if value.dtype.name != dtype or value.ndim != len(dims):
                 return False
-            if _is_strided(value) and not strided:
+            if _layout(value) not in (layout, _INSTEAD.get(layout)):
                 return False
             for extent, dim in zip(value.shape, dims):
                 if isinstance(dim, int):
@@ -68,8 +87,18 @@ class Signature:
         return True
 
 
-def _is_strided(array):
-    return array.ndim > 1 and not array.flags.c_contiguous
+# A kernel for arrays with gaps between their rows takes those without gaps.
+_INSTEAD = {"rows": "dense", "columns": "transposed"}
+
+
+def _layout(array):
+    """How an array is stored: `dense`, `rows` with gaps between them, or either of its transpose."""
+    if array.ndim < 2 or array.flags.c_contiguous:
+        return "dense"
+    if array.flags.f_contiguous:
+        return "transposed"
+    last, first = array.strides[-1], array.strides[0]
+    return "rows" if last == array.itemsize else "columns" if first == array.itemsize else "dense"
 
 
 class Trace:
@@ -100,12 +129,14 @@ class Trace:
         self.program = evaluate("program({})", self.outputs, variable="program")
         self.results = evaluate("variables({})", self.program)["outputs"]
 
-    def _input(self, name, dtype, dims, strided):
+    def _input(self, name, dtype, dims, layout):
         extents = [self.sizes.get(dim, dim) for dim in dims]
         if not dims:
             return evaluate("scalar({})", ELEMENTS[dtype], variable=name)
-        template = "strided(tensor({}, {}))" if strided else "tensor({}, {})"
-        return evaluate(template, extents, ELEMENTS[dtype], variable=name)
+        turned = layout in ("transposed", "columns")
+        template = "strided(tensor({}, {}))" if layout in _INSTEAD else "tensor({}, {})"
+        tensor = evaluate(template, extents[::-1] if turned else extents, ELEMENTS[dtype], variable=name)
+        return tensor.T if turned else tensor
 
     def _output(self, number, value):
         if isinstance(value, (int, float, np.number)):
@@ -131,7 +162,7 @@ class Trace:
             if known is array:
                 return tensor
         name = f"constant_{len(self.constants) + 1}"
-        tensor = self._input(name, array.dtype.name, array.shape, False)
+        tensor = self._input(name, array.dtype.name, array.shape, "dense")
         self.constants[name] = (tensor, np.ascontiguousarray(array))
         return tensor
 
@@ -191,8 +222,26 @@ class Compiled:
         returned = [t["label"] for t in tensors if t["returned"]]
         self.places = [returned.index(label) for label in outputs]
         self.constants = {label: array for label, (_, array) in trace.constants.items()}
+        # Whether the library's function is the function: the same arguments and the same result.
+        self.quick = getattr(self.module, f"_{name}_at_once")
+        count = len(trace.signature.names)
+        self.is_direct = self.order == list(range(count)) and len(returned) == 1 and trace.structure is None
+        turned = ("transposed", "columns")
+        self.is_direct = self.is_direct and not any(t[2] in turned for t in trace.signature.tensors)
+        self.turned = [k for k, (_, _, layout) in enumerate(trace.signature.tensors) if layout in turned]
+
+    def at_once(self, values, out):
+        """The call for arrays that the kernel takes as they are; None for any others."""
+        if not self.is_direct:
+            return None
+        return self.quick(*values, **dict(zip(self.results, out))) if out else self.quick(*values)
 
     def __call__(self, values, out):
+        """The call, or why it cannot be made."""
+        if self.turned:
+            values = list(values)
+            for k in self.turned:
+                values[k] = values[k].T
         arguments = [values[k] if isinstance(k, int) else self.constants[k] for k in self.order]
         made = self.function(*arguments, **dict(zip(self.results, out)))
         made = [made[place] for place in self.places] if isinstance(made, tuple) else [made]
@@ -231,12 +280,15 @@ class Kernel:
         if named or len(arguments) != len(self._names):
             arguments = self._bound(arguments, named)
         out = () if out is None else tuple(out) if isinstance(out, (tuple, list)) else (out,)
+        for compiled in self._compiled:
+            made = compiled.at_once(arguments, out)
+            if made is not None:
+                return made
         try:
-            key = tuple([(a.dtype, a.shape, a.strides) for a in arguments])
-            known = self._known[key]
+            known = self._known[_key(arguments)]
         except (AttributeError, KeyError):
-            arguments = [self._array(name, a) for name, a in zip(self._names, arguments)]
-            key = tuple([(a.dtype, a.shape, a.strides) for a in arguments])
+            arguments = self._arrays(arguments, {})
+            key = _key(arguments)
             known = self._known.get(key)
             if known is None:
                 known = self._known[key] = self._chosen(arguments)
@@ -248,9 +300,11 @@ class Kernel:
         return list(bound.arguments.values())
 
     def _array(self, name, value):
-        if isinstance(value, (bool, int, float, np.generic)):
+        if isinstance(value, (bool, np.generic)):
             value = np.asarray(value)
-        elif isinstance(value, np.ma.MaskedArray):
+        if isinstance(value, (int, float)):
+            return value
+        if isinstance(value, np.ma.MaskedArray):
             raise TypeError(
                 f"{self.__name__}: {name} is a masked array, and a kernel would read what is masked: "
                 f"`{name}.filled(0)` replaces it"
@@ -282,6 +336,7 @@ class Kernel:
             return compiled
 
     def _arrays(self, arguments, named):
+        """The arguments as arrays. Numbers of Python stay: their type follows from the arrays."""
         values = self._bound(arguments, named)
         return [self._array(name, value) for name, value in zip(self._names, values)]
 
@@ -314,6 +369,10 @@ class Kernel:
     def nests(self, *arguments, **named):
         """The nests for arrays like these, before they are scheduled."""
         return self.trace(*arguments, **named).nests
+
+    def plan(self, *arguments, **named):
+        """The nests for arrays like these, as they are compiled."""
+        return self.compile(*arguments, **named).nests
 
     def __repr__(self):
         return f"<teml kernel {self.__name__}{self._parameters}>"

@@ -250,6 +250,9 @@ class Value:
     """A value that the engine holds. Its attributes are what scripts ask of it, and functions that
     take it first are its methods."""
 
+    # What the value has, also where a function has that name.
+    _fields = ()
+
     def __init__(self, number, name, kind):
         self._number, self._name, self._kind = number, name, kind
         self._owner = ENGINE.owner
@@ -262,16 +265,20 @@ class Value:
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
-        if name in ENGINE.catalog:
+        if name in ENGINE.catalog and name not in self._fields:
             return Function(name, self)
         try:
-            return evaluate("{}." + name, self, variable=None) if name.isidentifier() else None
+            return evaluate("{}." + name, self)
         except Error as error:
             raise AttributeError(f"a {self._kind} has no attribute `{name}`: {error.message}") from None
 
+    def to_dict(self):
+        """Its fields as a map."""
+        return {name: getattr(self, name) for name in self._fields}
+
     def __dir__(self):
         takes = [n for n, e in ENGINE.catalog.items() if e["receiver"] == self._kind and "::" not in n]
-        return [*super().__dir__(), *takes]
+        return [*super().__dir__(), *self._fields, *takes]
 
     def __repr__(self):
         self._check()
@@ -344,11 +351,10 @@ class Nests(list):
 class Verdict(Value):
     """What `check` says; true if there is nothing wrong with the nests."""
 
+    _fields = ("legal", "runs", "message", "suggestions")
+
     def __bool__(self):
         return bool(self.legal)
-
-    def to_dict(self):
-        return {name: getattr(self, name) for name in ("legal", "runs", "message", "suggestions")}
 
     def _repr_html_(self):
         state = {True: "legal", False: "illegal"}.get(self.legal, "undecided")
@@ -358,12 +364,19 @@ class Verdict(Value):
 class Prediction(Value):
     """What the cost model expects."""
 
-    def to_dict(self):
-        return {name: getattr(self, name) for name in ("seconds", "bound", "why", "parts")}
+    _fields = ("seconds", "bound", "why", "parts")
+
+
+class Move(Value):
+    """A step that is legal next: `m.apply(nest)` takes it."""
+
+    _fields = ("op", "at", "text", "loops")
 
 
 class Moves(Value):
     """The steps that are legal next."""
+
+    _fields = ("list",)
 
     def __len__(self):
         return evaluate("{}.len()", self)
@@ -379,7 +392,7 @@ class Moves(Value):
 
     def records(self):
         """A map for each step, as `pandas.DataFrame` takes them."""
-        return [{name: getattr(m, name) for name in ("op", "at", "text", "loops")} for m in self]
+        return [move.to_dict() for move in self]
 
     def _repr_html_(self):
         return _table(self.records())
@@ -460,5 +473,6 @@ _KINDS = {
     "index": Index,
     "verdict": Verdict,
     "prediction": Prediction,
+    "move": Move,
     "moves": Moves,
 }

@@ -134,16 +134,27 @@ fn function(exported: &Exported) -> String {
         "def {symbol}({}):\n    \"\"\"{documented}\"\"\"\n{listed_ranges}",
         parameters.join(", ")
     );
-    let quick = quick_call(exported, &all, &guessed, &untold);
+    let quick = quick_function(exported, &all, (&guessed, &untold), &parameters);
+    let given_by_name = |parameter: &String| match parameter.strip_suffix("=None") {
+        Some(name) => format!("{name}={name}"),
+        None => parameter.clone(),
+    };
+    let handed = parameters.iter().filter(|p| *p != "*").map(given_by_name);
+    let named = untold.iter().map(|size| format!("{size}={size}"));
+    let handed = handed.filter(|p| !untold.contains(p)).chain(named);
+    let handed = handed.collect::<Vec<_>>().join(", ");
+    let made = format!(
+        "    made = _{symbol}_at_once({handed})\n    if made is not None:\n        return made\n"
+    );
     let mut text = if sizes.is_empty() {
-        format!("\n\n_{symbol} = [\n{listed}]\n\n\n{head}{quick}    tensors = _{symbol}\n")
+        format!("\n\n_{symbol} = [\n{listed}]\n\n\n{head}{made}    tensors = _{symbol}\n")
     } else {
-        format!("\n\n{head}{quick}{found}    tensors = [\n{listed}    ]\n")
+        format!("\n\n{head}{made}{found}    tensors = [\n{listed}    ]\n")
     };
     let types = vec!["_Integer"; untold.len()].into_iter();
     let types = types.chain(vec!["_Object"; all.len()]);
     text = format!(
-        "\n\n_{symbol}_of_arrays = _quick(\"{}\", [{}]){text}",
+        "\n\n_{symbol}_of_arrays = _quick(\"{}\", [{}])\n\n\n{quick}{text}",
         arrays::name(exported),
         types.collect::<Vec<_>>().join(", ")
     );
@@ -178,21 +189,22 @@ fn function(exported: &Exported) -> String {
     text
 }
 
-/// The call in C, which returns where it can be made. Results that nobody gives are new arrays,
-/// which NumPy aligns to 16 bytes.
-fn quick_call(
+/// The function that calls C with arrays as they are, and returns nothing if it cannot. Results that
+/// nobody gives are new arrays, which NumPy aligns to 16 bytes.
+fn quick_function(
     exported: &Exported,
     all: &[(&crate::codegen::Param, Use)],
-    guessed: &str,
-    untold: &[String],
+    (guessed, untold): (&str, &[String]),
+    parameters: &[String],
 ) -> String {
     let name = |tensor: &Tensor| name(exported, tensor);
     let results: Vec<_> = all.iter().filter(|(_, used)| *used == Use::Result).collect();
     let is_aligned = |(param, _): &&&(&crate::codegen::Param, Use)| {
         param.tensor.alignment().is_some_and(|bytes| bytes > 16)
     };
-    let mut text = "    try:\n".to_owned();
-    text.push_str(guessed);
+    let symbol = &exported.kernel.symbol;
+    let parameters = parameters.join(", ");
+    let mut text = format!("def _{symbol}_at_once({parameters}):\n    try:\n{guessed}");
     let mut made = Vec::new();
     for (param, _) in &results {
         let (tensor, given) = (&param.tensor, name(&param.tensor));
@@ -215,8 +227,8 @@ fn quick_call(
     let returned: Vec<String> = returned.map(|(param, _)| one(&param.tensor)).collect();
     let _ = write!(
         text,
-        "        if not _{}_of_arrays({}):\n            return {}\n    except _SLOW:\n        pass\n",
-        exported.kernel.symbol,
+        "        if not _{}_of_arrays({}):\n            return {}\n    except _SLOW:\n        pass\n    return None\n",
+        symbol,
         arguments.join(", "),
         returned.join(", ")
     );
