@@ -5,11 +5,11 @@
 //! lists and maps travel as they are. Any other value stays here: the program gets its number and
 //! says when it drops it. So every operation, check and message is that of scripts.
 
+use crate::analysis::shape::virtual_shape;
 use crate::binding::operand_names::is_virtual;
 use crate::catalog::{Entry, Type};
 use crate::diag::{Diagnostic, Severity};
 use crate::dialog::display;
-use crate::analysis::shape::virtual_shape;
 use crate::ir::{Affine, Expr, Index as At, Nest, Node, Shape, Tensor};
 use crate::messages::errors::ScriptError;
 use crate::package::{self, Exported, Package, Parameter};
@@ -135,13 +135,15 @@ impl Served {
             What::Extents(id) => {
                 let expr = self.value(id)?.clone().try_cast::<Expr>();
                 let expr = expr.ok_or_else(|| failed("this value is not a tensor"))?;
-                let dims = extents(&expr).into_iter().map(|dim| match dim.as_constant() {
-                    Some(extent) => Dynamic::from_int(extent),
-                    None => Dynamic::from(Index {
-                        affine: dim,
-                        undeclared: false,
-                    }),
-                });
+                let dims = extents(&expr)
+                    .into_iter()
+                    .map(|dim| match dim.as_constant() {
+                        Some(extent) => Dynamic::from_int(extent),
+                        None => Dynamic::from(Index {
+                            affine: dim,
+                            undeclared: false,
+                        }),
+                    });
                 let dims: Array = dims.collect();
                 Ok(self.described(&Dynamic::from_array(dims)))
             }
@@ -154,7 +156,8 @@ impl Served {
                 let numbers = self.value(numbers)?.clone().try_cast::<Numbers>();
                 let numbers = numbers.ok_or_else(|| failed("there are no numbers to save"))?;
                 let saved = numbers.save(&path);
-                saved.map_err(|error| failed(format!("cannot write {}: {error}", path.display())))?;
+                saved
+                    .map_err(|error| failed(format!("cannot write {}: {error}", path.display())))?;
                 Ok(Value::Null)
             }
             What::Library {
@@ -172,7 +175,11 @@ impl Served {
                     exported.map(|named| named.map(|()| own))
                 })?;
                 let kernels = kernels.map_err(|why| failed(format!("kernel: `{name}` {why}")))?;
-                self.library(&name, kernels, &otherwise)
+                // Tensors of these names may be others.
+                let inputs = std::mem::take(&mut self.session.bench().lock().inputs);
+                let made = self.library(&name, kernels, &otherwise);
+                self.session.bench().lock().inputs = inputs;
+                made
             }
             What::Load {
                 file,
@@ -211,12 +218,14 @@ impl Served {
         let scope = std::mem::replace(&mut self.session.scope, Scope::new());
         let value = ran?;
         Ok(match &statement.variable {
-            Some(name) => scope.get(name).map_or(Dynamic::UNIT, Dynamic::flatten_clone),
+            Some(name) => scope
+                .get(name)
+                .map_or(Dynamic::UNIT, Dynamic::flatten_clone),
             None => value,
         })
     }
 
-    /// The kernels that a script exports. What it compares is not timed.
+    /// The kernels that a script exports. Its comparisons are not timed.
     fn exports_of(
         &mut self,
         file: &Path,
@@ -269,7 +278,8 @@ impl Served {
             let library = made.library;
             let library = library.ok_or_else(|| failed("the library does not compile here"))?;
             let written = package::write_module(&package, &library, &place);
-            written.map_err(|error| failed(format!("cannot write {}: {error}", place.display())))?;
+            written
+                .map_err(|error| failed(format!("cannot write {}: {error}", place.display())))?;
         }
         Ok(json!({
             "directory": place.to_string_lossy(),
@@ -322,7 +332,10 @@ impl Served {
         if let Some(name) = name_of(&value) {
             held["name"] = name.into();
         }
-        if value.read_lock::<Expr>().is_some_and(|expr| is_virtual(&expr)) {
+        if value
+            .read_lock::<Expr>()
+            .is_some_and(|expr| is_virtual(&expr))
+        {
             held["virtual"] = true.into();
         }
         if let Some(numbers) = value.read_lock::<Numbers>() {

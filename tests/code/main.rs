@@ -20,6 +20,7 @@ mod machine;
 mod numpy;
 mod plans;
 mod polybench;
+mod python;
 mod results;
 mod runtime;
 mod rust;

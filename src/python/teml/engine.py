@@ -1,5 +1,6 @@
 """The engine: a `teml` process that runs statements of scripts and holds their values."""
 import atexit
+import contextlib
 import json
 import os
 import pathlib
@@ -119,11 +120,24 @@ class Engine:
                 self._lost()
             answer = json.loads(line)
             if "print" in answer:
-                sys.stdout.write(answer["print"])
+                self._print(answer["print"])
             elif interrupted:
                 raise KeyboardInterrupt
             else:
                 return answer
+
+    def _print(self, text):
+        sys.stdout.write(text)
+
+    @contextlib.contextmanager
+    def collected(self):
+        """The texts that scripts print meanwhile, in a list."""
+        with self._lock:
+            texts, self._print = [], lambda text: texts.append(text)
+            try:
+                yield texts
+            finally:
+                del self._print
 
     def _lost(self):
         code = self._process.wait()
@@ -147,8 +161,8 @@ class Engine:
 
     @property
     def owner(self):
-        """Which process holds values now."""
-        return self._owner
+        """Which process holds values now; None if there is none."""
+        return self._owner if self._is_running() else None
 
     @property
     def directory(self):

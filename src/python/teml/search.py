@@ -30,11 +30,13 @@ def tune(space, variant, **options):
     if not points:
         why = "; ".join(refused) or "the variant function returned None for all points"
         raise Refusal(f"tune: no point of the space has a variant: {why}")
+    labels = [", ".join(f"{name} = {value}" for name, value in point.items()) for point in points]
+    by_label = dict(zip(labels, nests))
     found = evaluate(
-        "tune(#{{variant: 0..{}}}, |p| {}[p.variant], {})", len(points), nests, options, variable="found"
+        "tune(#{{point: {}}}, |p| {}[p.point], {})", list(by_label), by_label, options, variable="found"
     )
-    chosen = [found["parameters"]["variant"], *(tie["variant"] for tie in found["ties"])]
-    parameters, *ties = [points[k] for k in chosen]
+    chosen = [found["parameters"]["point"], *(tie["point"] for tie in found["ties"])]
+    parameters, *ties = [points[labels.index(label)] for label in chosen]
     refused.update(found["refused"])
     return Record(found, parameters=parameters, ties=ties, refused=Record(refused))
 

@@ -34,7 +34,7 @@ _LEAST = (1, 16, None)
 
 def _key(arguments):
     return tuple(
-        [type(a) if type(a) in (int, float) else (a.dtype, a.shape, a.strides) for a in arguments]
+        [(a.dtype, a.shape, a.strides) if isinstance(a, np.ndarray) else type(a) for a in arguments]
     )
 
 
@@ -194,7 +194,7 @@ class Compiled:
     """A compiled trace. Calls take arrays in the order of the function's arguments."""
 
     def __init__(self, name, trace, nests):
-        self.trace, self.nests = trace, nests
+        self.trace, self.nests, self.notes = trace, nests, ""
         listed = [nests] if isinstance(nests, Value) else list(nests)
         for nest in listed:
             if not isinstance(nest, Value):
@@ -284,14 +284,13 @@ class Kernel:
             made = compiled.at_once(arguments, out)
             if made is not None:
                 return made
-        try:
-            known = self._known[_key(arguments)]
-        except (AttributeError, KeyError):
+        if not all(isinstance(a, (np.ndarray, float, int)) for a in arguments):
             arguments = self._arrays(arguments, {})
-            key = _key(arguments)
-            known = self._known.get(key)
-            if known is None:
-                known = self._known[key] = self._chosen(arguments)
+        key = _key(arguments)
+        known = self._known.get(key)
+        if known is None:
+            arguments = self._arrays(arguments, {})
+            known = self._known[key] = self._chosen(arguments)
         return known(arguments, out)
 
     def _bound(self, arguments, named):
@@ -362,9 +361,15 @@ class Kernel:
                     raise
 
     def _made(self, trace):
-        schedule = self.schedule or Function("schedules::optimize")
-        name = self.__name__ if is_name(self.__name__) else "kernel"
-        return Compiled(name, trace, schedule(trace.nests))
+        # Neither a word of C nor the name of a tensor.
+        name = f"kernel_{self.__name__}" if is_name(self.__name__) else "kernel"
+        if self.schedule is not None:
+            return Compiled(name, trace, self.schedule(trace.nests))
+        # Nobody chose the schedule, so that remarks about it are for those who ask.
+        with ENGINE.collected() as notes:
+            compiled = Compiled(name, trace, Function("schedules::optimize")(trace.nests))
+        compiled.notes = "".join(notes)
+        return compiled
 
     def nests(self, *arguments, **named):
         """The nests for arrays like these, before they are scheduled."""

@@ -1,9 +1,11 @@
 """Values of the engine as objects: tensors, nests, and the results of verbs."""
+import ast
 import dis
 import functools
 import html
 import json
 import keyword
+import linecache
 import math
 import pathlib
 import re
@@ -167,10 +169,41 @@ RESULTS = {}
 
 def _bound(code, offset):
     """The variable that the running statement binds, as `C` in `C = A @ B`."""
-    name = _stores(code).get(offset)
+    name = _stores(code).get(offset) or _unpacked(code, offset)
     if name == "return":
         return RESULTS.get(code)
     return name if name is not None and is_name(name) and not name.startswith("_") else None
+
+
+@functools.lru_cache(maxsize=None)
+def _unpacked(code, offset):
+    """The variable of an element in `A, B = f(), g()`, where Python knows the source."""
+    steps = (step for step in dis.get_instructions(code) if step.offset == offset)
+    at = getattr(next(steps, None), "positions", None)
+    if at is None:
+        return None
+    for targets, elements in _pairs(code.co_filename):
+        for target, element in zip(targets, elements):
+            place = element.lineno, element.end_lineno, element.col_offset, element.end_col_offset
+            if place == tuple(at) and isinstance(target, ast.Name):
+                return target.id
+    return None
+
+
+@functools.lru_cache(maxsize=None)
+def _pairs(file):
+    """The assignments of several values to as many variables in a file."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):
+        return []
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            target, value = node.targets[0], node.value
+            if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+                found.append((target.elts, value.elts))
+    return found
 
 
 def value_of(answer, name=None):
@@ -215,7 +248,11 @@ class Function:
         if options:
             arguments.append(options)
         holes = ", ".join(["{}"] * len(arguments))
-        return evaluate(f"{self.__name__}({holes})", *arguments)
+        made = evaluate(f"{self.__name__}({holes})", *arguments)
+        if self.__name__ in ("tensor", "scalar") and made._name is None:
+            # Tensors need names, and no variable gives one.
+            return evaluate("{}", made, variable=f"T{made._number}")
+        return made
 
     @property
     def __doc__(self):

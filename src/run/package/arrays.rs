@@ -102,7 +102,10 @@ fn function(exported: &Exported) -> String {
         }
         let constant = if *used == Use::Input { "const " } else { "" };
         let at = place(tensor).unwrap_or_default();
-        let pointer = format!("({constant}{} *)teml_all[{at}].memory", c_type(tensor.elem()));
+        let pointer = format!(
+            "({constant}{} *)teml_all[{at}].memory",
+            c_type(tensor.elem())
+        );
         match tensor.shape().rank() {
             0 => vec![pointer],
             _ => vec![pointer, format!("{name}_strides")],

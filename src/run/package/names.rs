@@ -126,11 +126,6 @@ pub fn kernel_name_error(kernel: &Exported, others: &[Exported]) -> Option<Strin
             ));
         }
     }
-    if name.starts_with("teml_") {
-        return Some(format!(
-            "cannot be `{name}`: the C of teml has names that begin so"
-        ));
-    }
     let labels = || kernel.kernel.params.iter().map(|p| p.tensor.label());
     let is_of = |label: &&str| {
         let rest = name.strip_prefix(label);

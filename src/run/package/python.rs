@@ -1,7 +1,7 @@
 //! The Python side: a package of functions on NumPy arrays, and the files that `pip install` needs.
 
-use super::names::of_tensor;
 use super::arrays;
+use super::names::of_tensor;
 use super::parts::{Exported, Package, Parameter, Use, place_of};
 use crate::ir::{Affine, Elem, Name, Tensor};
 use std::fmt::Write;
@@ -198,7 +198,10 @@ fn quick_function(
     parameters: &[String],
 ) -> String {
     let name = |tensor: &Tensor| name(exported, tensor);
-    let results: Vec<_> = all.iter().filter(|(_, used)| *used == Use::Result).collect();
+    let results: Vec<_> = all
+        .iter()
+        .filter(|(_, used)| *used == Use::Result)
+        .collect();
     let is_aligned = |(param, _): &&&(&crate::codegen::Param, Use)| {
         param.tensor.alignment().is_some_and(|bytes| bytes > 16)
     };
@@ -209,17 +212,31 @@ fn quick_function(
     for (param, _) in &results {
         let (tensor, given) = (&param.tensor, name(&param.tensor));
         let dims = tensor.shape().dims();
-        let extents: Vec<String> = dims.iter().map(|dim| format!("{},", expression(dim))).collect();
+        let extents: Vec<String> = dims
+            .iter()
+            .map(|dim| format!("{},", expression(dim)))
+            .collect();
         let new = match results.iter().any(|result| is_aligned(&result)) {
             true => "None".to_owned(),
-            false => format!("np.empty(({}), _{})", extents.join(" "), dtype(tensor.elem())),
+            false => format!(
+                "np.empty(({}), _{})",
+                extents.join(" "),
+                dtype(tensor.elem())
+            ),
         };
-        let _ = writeln!(text, "        {given}_ = {new} if {given} is None else {given}");
+        let _ = writeln!(
+            text,
+            "        {given}_ = {new} if {given} is None else {given}"
+        );
         made.push(given);
     }
     let one = |tensor: &Tensor| {
         let given = name(tensor);
-        if made.contains(&given) { format!("{given}_") } else { given }
+        if made.contains(&given) {
+            format!("{given}_")
+        } else {
+            given
+        }
     };
     let objects = all.iter().map(|(param, _)| one(&param.tensor));
     let arguments: Vec<String> = untold.iter().cloned().chain(objects).collect();

@@ -37,7 +37,14 @@ pub fn door(exported: &Exported) -> String {
         let (name, kind) = (from_label(param.tensor.label()), passed(param));
         let declared = match kind.contains("(*)") {
             true => kind.replacen("(*)", &format!("(*{name})"), 1),
-            false => format!("{}{name}", if kind.ends_with('*') { kind } else { kind + " " }),
+            false => format!(
+                "{}{name}",
+                if kind.ends_with('*') {
+                    kind
+                } else {
+                    kind + " "
+                }
+            ),
         };
         (name, declared)
     });

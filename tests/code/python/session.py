@@ -1,0 +1,171 @@
+"""A session as in a notebook: trace, schedule, check, tune, and call, on views, in threads and forked."""
+
+import concurrent.futures
+import os
+import pathlib
+import signal
+import tempfile
+
+import numpy as np
+
+import teml
+
+rng = np.random.default_rng(7)
+
+
+def refused(kind, part, call, *arguments, **named):
+    try:
+        call(*arguments, **named)
+    except kind as error:
+        assert part in str(error), error
+    else:
+        raise AssertionError(f"not refused: {part}")
+
+
+# Nests as in scripts, named after variables.
+A, B = teml.tensor([48, 32]), teml.tensor([32, 40])
+C = teml.einsum("ik,kj->ij", A, B)
+naive = teml.build(C)
+plan = naive.interchange("j", "k").parallelize("i").vectorize("j")
+assert repr(plan).splitlines()[0] == "f64 C[48][40], A[48][32], B[32][40]"
+assert naive.check() and plan.check().legal is True
+tiles = naive.stripmine("i", 8)
+assert repr(tiles.made().outer) == "i_o" and tiles.loops() == ["i_o", "i_i", "j", "k"]
+assert repr(teml.eq(A, teml.arrow(*[teml.iterators(names) for names in ("i j", "j i")]))).endswith(
+    "[j][i] = A[i][j]"
+)
+assert "stripmine(nest, " in teml.stripmine.__doc__ and "gemm" in dir(teml.schedules)
+assert {"tile", "check", "autotune"} <= set(dir(naive))
+
+# A counterexample, as a value, as text, and in a notebook.
+wrong = naive.parallelize("k")
+verdict = wrong.check()
+assert not verdict and verdict.legal is False
+assert "its iterations share C[0][0]" in verdict.to_dict()["message"]
+assert "`parallelize(\"k\")` at session.py:" in str(verdict), verdict
+assert "illegal" in verdict._repr_html_() and "<pre" in naive._repr_html_()
+refused(teml.Error, "in the variant `wrong`", wrong.compare)
+refused(teml.Mistake, "no loop is named `nope`", naive.vectorize, "nope")
+refused(AttributeError, "a nest has no attribute `nope`", getattr, naive, "nope")
+refused(AttributeError, "teml has no function `nope`", getattr, teml, "nope")
+
+# Results as data.
+rows = teml.compare([naive, plan])
+assert [row["name"] for row in rows.records()] == ["naive", "plan"] and rows[0].ok
+assert "speed-up" in rows._repr_html_()
+moves = naive.moves()
+assert len(moves) == len(moves.records()) > 3
+assert repr(moves[0].apply(naive)) == repr(naive.parallelize("i"))
+assert plan.predict().to_dict()["seconds"] > 0
+a, b = rng.random((48, 32)), rng.random((32, 40))
+teml.init(A, a)
+teml.init(B, b)
+assert np.allclose(teml.run(plan).C, a @ b)
+
+# The fastest point; refused points are counted.
+def variant(p):
+    return naive.stripmine("k", p.terms).reorder(["k_o", "i", "k_i", "j"]) if p.terms < 32 else None
+
+
+best = teml.tune({"terms": [4, 8, 32], "lanes": lambda p: [p.terms]}, variant, trials=4)
+assert best.parameters in ({"terms": 4, "lanes": 4}, {"terms": 8, "lanes": 8}) and best.nest.check()
+assert naive.autotune(trials=3).nest.check()
+
+
+# A kernel: traced, compiled once for all sizes, called on arrays of every layout.
+@teml.kernel
+def attention(Q, K, V, scale):
+    S = Q @ K.T * scale
+    e = np.exp(S - S.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True) @ V
+
+
+def expected(Q, K, V, scale):
+    S = Q @ K.T * scale
+    e = np.exp(S - S.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True) @ V
+
+
+def right(*arguments):
+    return np.allclose(attention(*arguments), expected(*arguments))
+
+
+whole = rng.random((90, 64))
+Q, K, V = rng.random((12, 8)), rng.random((15, 8)), rng.random((15, 6))
+assert right(Q, K, V, 0.5)
+compiled = attention.plan(Q, K, V, 0.5)
+assert compiled.check() and attention.nests(Q, K, V, 0.5)
+for scale in (2, np.float64(0.25), np.array(0.5)):
+    assert right(rng.random((7, 5)), rng.random((9, 5)), rng.random((9, 30)), scale)
+count = len(attention._compiled)
+assert right(Q, K, V, 1) and len(attention._compiled) == count == 1, "one kernel for all sizes"
+out = np.empty((12, 6))
+assert attention(Q, K, V, 0.5, out=out) is out and np.allclose(out, expected(Q, K, V, 0.5))
+assert attention(Q, K=K, V=V, scale=0.5).shape == (12, 6)
+
+
+@teml.kernel
+def scaled(X, y):
+    centered = X - X.mean(axis=0)
+    return {"centered": centered, "scaled": centered * y, "first": X[1:] - X[:-1]}
+
+
+for X in (whole[:12, :9], whole[::2, 3:12], whole.T[:9, :20], np.asfortranarray(whole[:12, :9])):
+    y = rng.random(X.shape[1])
+    made, c = scaled(X, y), X - X.mean(axis=0)
+    for name, value in [("centered", c), ("scaled", c * y), ("first", X[1:] - X[:-1])]:
+        assert np.allclose(made[name], value), name
+X, y = rng.random((6, 5)).astype(np.float32), rng.random(5).astype(np.float32)
+assert scaled(X, y)["scaled"].dtype == np.float32
+
+refused(TypeError, "X is a masked array", scaled, np.ma.masked_array(X), y)
+refused(TypeError, "elements of type float16", scaled, X.astype(np.float16), y)
+refused(TypeError, "must be an array or a number, not list", scaled, X.tolist(), y)
+refused(ValueError, "adjacent elements in rows", scaled, whole[:12, :18:2], rng.random(9))
+frozen = np.empty((12, 6))
+frozen.flags.writeable = False
+refused(ValueError, "read-only", attention, Q, K, V, 0.5, out=frozen)
+refused(teml.Error, "cannot be contracted", attention, Q, V, V, 0.5)
+refused(TypeError, "result 1 is NoneType", teml.kernel(lambda A: None), Q)
+refused(TypeError, "no truth value", teml.kernel(lambda A: A if A > 0 else -A), Q)
+refused(TypeError, "teml has no `numpy.fft.fft`", teml.kernel(lambda A: np.fft.fft(A)), Q)
+
+
+@teml.kernel(schedule=lambda nest: nest.parallelize("i"))
+def product(A, B):
+    return np.einsum("ik,kj->ij", A, B)
+
+
+big = [rng.random((120, 130)), rng.random((130, 110))]
+wanted = big[0] @ big[1]
+
+
+def computes(*_):
+    return np.allclose(product(*big), wanted)
+
+
+with concurrent.futures.ThreadPoolExecutor(4) as threads:
+    assert all(threads.map(computes, range(12)))
+child = os.fork()
+if not child:
+    signal.alarm(120)
+    # The engine of the parent is not the child's: its nests are not there, and kernels are.
+    refused(teml.Error, "belongs to an engine", naive.check)
+    doubled = teml.kernel(lambda A: 2 * A)(Q)
+    os._exit(not (computes() and computes() and np.allclose(doubled, 2 * Q)))
+assert os.waitpid(child, 0)[1] == 0 and computes() and naive.check()
+
+# Kernels that a script exports, with its parameters.
+with tempfile.TemporaryDirectory() as directory:
+    script = pathlib.Path(directory) / "scripted.rhai"
+    script.write_text(
+        'let n = param("n", 4); let x = tensor([n]); let y = stored(2 * x);\n'
+        'export_kernel(build(y), "twice");\n'
+    )
+    for n in (4, 9):
+        x = rng.random(n)
+        assert np.allclose(teml.load(script, n=n).twice(x), 2 * x)
+    refused(teml.Error, 'no param("m"', teml.load, script, m=3)
+    script.write_text("let x = tensor([n]);")
+    refused(teml.Error, "n", teml.load, script)
+print("all is well")
