@@ -1,5 +1,6 @@
 //! The command line and its help.
 
+use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -57,7 +58,8 @@ pub enum Command {
         /// The machine that the C is for: sse2, avx, avx2, avx512, neon, portable, native, or a
         /// JSON file with its facts, such as {"name": "laptop", "instructions": "avx2", "l2":
         /// 524288}; cuda or opencl is this machine with a device of that kind
-        #[arg(long, value_name = "NAME|FILE", default_value = "native", value_parser = target)]
+        #[arg(long, value_name = "NAME|FILE", default_value = "native", value_parser = TARGETS,
+              hide_possible_values = true)]
         target: Target,
         /// Compile and run each kernel and compare its results with the reference before the C is
         /// written; the C then says what ran, and which flags it needs
@@ -220,7 +222,7 @@ pub struct Search {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub time: Option<Duration>,
     /// How to search: model (the default), exhaustive, random, hill or evolution
-    #[arg(long, value_name = "NAME", value_parser = strategy)]
+    #[arg(long, value_name = "NAME", value_parser = SEARCHES, hide_possible_values = true)]
     pub search: Option<Strategy>,
     /// The same seed proposes the same variants
     #[arg(long, value_name = "N")]
@@ -238,7 +240,8 @@ pub struct Search {
     ///
     /// Workers need this program, a C compiler, and the working directory, which all machines must
     /// share. Tasks of a lost worker go to another one.
-    #[arg(long, value_name = "NAME", value_parser = engine, requires = "workers")]
+    #[arg(long, value_name = "NAME", value_parser = LAUNCHERS, hide_possible_values = true,
+          requires = "workers")]
     pub launcher: Option<Engine>,
     /// How many workers the launcher starts
     #[arg(long, value_name = "N", requires = "launcher", value_parser = clap::value_parser!(u16).range(1..))]
@@ -251,6 +254,62 @@ pub struct Search {
         allow_hyphen_values = true
     )]
     pub launcher_args: Option<String>,
+}
+
+/// A parser of names that shells complete, and of other texts if `parse` takes them.
+#[derive(Clone)]
+struct Named<T> {
+    names: fn() -> Vec<String>,
+    parse: fn(&str) -> Result<T, String>,
+}
+
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for Named<T> {
+    type Value = T;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<T, clap::Error> {
+        let parse = self.parse;
+        let parser = move |text: &str| parse(text);
+        TypedValueParser::parse_ref(&parser, command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let names = (self.names)().into_iter();
+        Some(Box::new(names.map(PossibleValue::new)))
+    }
+}
+
+const TARGETS: Named<Target> = Named {
+    names: || Target::names().map(str::to_owned).collect(),
+    parse: target,
+};
+
+const SEARCHES: Named<Strategy> = Named {
+    names: || names_of(&Strategy::NAMES),
+    parse: strategy,
+};
+
+const LAUNCHERS: Named<Engine> = Named {
+    names: || names_of(&Engine::NAMES),
+    parse: engine,
+};
+
+const SIZES: Named<Size> = Named {
+    names: || ["bench", "mini", "any"].map(str::to_owned).to_vec(),
+    parse: size,
+};
+
+const KERNELS: Named<Script> = Named {
+    names: || bench::scripts().into_iter().map(|s| s.name).collect(),
+    parse: kernel,
+};
+
+fn names_of<T>(all: &[(&str, T)]) -> Vec<String> {
+    all.iter().map(|(name, _)| (*name).to_owned()).collect()
 }
 
 fn engine(text: &str) -> Result<Engine, String> {
@@ -282,7 +341,8 @@ pub struct Settings {
     /// Which default unset parameters take: `bench` (second argument of `param`) or `mini` (third,
     /// tiny, for tests). With `any`, those with a third argument are sizes that kernels get when they
     /// are called
-    #[arg(long, value_name = "SIZE", default_value = "bench", value_parser = size)]
+    #[arg(long, value_name = "SIZE", default_value = "bench", value_parser = SIZES,
+          hide_possible_values = true)]
     pub size: Size,
 }
 
@@ -321,7 +381,7 @@ pub struct Bench {
     /// Scripts that compare variants of a kernel
     pub files: Vec<PathBuf>,
     /// A kernel that comes with the tool; can be repeated
-    #[arg(long = "kernel", value_name = "NAME", value_parser = kernel)]
+    #[arg(long = "kernel", value_name = "NAME", value_parser = KERNELS, hide_possible_values = true)]
     pub kernels: Vec<Script>,
     /// Compare with openblas, openblas=/PATH/libopenblas.so, cc (-ffast-math) or polly, if
     /// installed; can be repeated

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 use teml::codegen::{Kernel, unit_after};
+use teml::lang::Notation;
 use teml::runtime::{Control, Writer};
 use teml::script::{ScriptError, Session};
 use teml::target::Target;
@@ -238,6 +239,14 @@ fn in_session_and(
         Ok(session) => session,
         Err(code) => return code,
     };
+    // A misspelled name is found before anything runs, if the text alone tells.
+    let is_script = file != Path::new("-") && Notation::of_file(file).is_none();
+    let text = is_script
+        .then(|| std::fs::read_to_string(file).ok())
+        .flatten();
+    if let Some(name) = text.and_then(|text| session.unknown_parameter(&text)) {
+        return unknown_setting(&name);
+    }
     let ran = script(&mut session, file).and_then(|()| more(&mut session));
     let written = output::written(session.written());
     if let Err(error) = ran {
@@ -248,14 +257,15 @@ fn in_session_and(
     }
     match session.unused_parameter() {
         None => answer(&session),
-        // The name is misspelled.
-        Some(name) => {
-            say(&format!(
-                "error: the script has no param(\"{name}\", …), which --set names"
-            ));
-            ExitCode::from(2)
-        }
+        Some(name) => unknown_setting(&name),
     }
+}
+
+fn unknown_setting(name: &str) -> ExitCode {
+    say(&format!(
+        "error: the script has no param(\"{name}\", …), which --set names"
+    ));
+    ExitCode::from(2)
 }
 
 /// Runs the script of a file, or of standard input, and prints its warnings.

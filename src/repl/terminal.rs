@@ -15,6 +15,7 @@ use rustyline::{ColorMode, Config, Context, Editor, Helper, Validator};
 use std::borrow::Cow;
 use std::io::{BufRead, Error, ErrorKind, IsTerminal, Write};
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -139,9 +140,15 @@ fn edited(dialog: Later, has_color: bool) -> Result<bool, Broken> {
                 }
                 let line = std::mem::take(&mut pending);
                 history.keep(&mut editor, &line);
+                let rows = editor
+                    .dimensions()
+                    .map_or(usize::MAX, |(_, rows)| rows.into());
                 let handled = dialog.with(|repl| {
                     repl.look(columns.load(Ordering::Relaxed), has_color);
-                    handle(repl, &line)
+                    match (repl.handle_line(&line), is_help(&line)) {
+                        (Outcome::Text(text), true) if text.lines().count() >= rows => paged(&text),
+                        (outcome, _) => shown(repl, outcome),
+                    }
                 });
                 match (handled.transpose()?, dialog.failure()) {
                     (Some(true), _) => {}
@@ -179,6 +186,34 @@ fn outdented(line: &str, indent: &str) -> String {
         false if closes => format!("{}{typed}", &indent[indent.len().min(2)..]),
         false => line.to_owned(),
     }
+}
+
+/// Whether a line asks for help, which can be longer than a screen.
+fn is_help(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with('?') || [":h", ":se"].iter().any(|begin| line.starts_with(begin))
+}
+
+/// Shows a text that is longer than the screen: in the program that PAGER names, or in `less`, which
+/// leaves the last screen there. Without either, all of it.
+fn paged(text: &str) -> std::io::Result<bool> {
+    let pager = std::env::var("PAGER")
+        .ok()
+        .filter(|pager| !pager.is_empty());
+    let pager = pager.unwrap_or_else(|| "less -FRX".to_owned());
+    let mut words = pager.split_whitespace();
+    let started = words.next().map(|program| {
+        let mut command = Command::new(program);
+        command.args(words).stdin(Stdio::piped()).spawn()
+    });
+    let Some(Ok(mut child)) = started else {
+        return show(Outcome::Text(text.to_owned()));
+    };
+    if let Some(mut input) = child.stdin.take() {
+        // Whoever leaves the pager early wants no more.
+        let _ = writeln!(input, "{text}");
+    }
+    child.wait().map(|_| true)
 }
 
 fn piped(mut repl: Repl) -> std::io::Result<bool> {

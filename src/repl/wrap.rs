@@ -1,5 +1,7 @@
 //! Text in windows of any width.
 
+use super::paint::Paint;
+
 /// The text with lines broken between words so that they have at most `width` columns. The lines of
 /// an item of a list line up. Other lines that begin with spaces, or are part of code or of a
 /// table, stay as they are.
@@ -85,9 +87,41 @@ fn lines(text: &str, width: usize, indent: usize) -> Vec<String> {
     lines
 }
 
+/// Help with its examples as people see them in a terminal: a script in colors, and beneath it its
+/// output, both indented.
+pub fn with_examples(text: &str, paint: Paint) -> String {
+    let mut out: Vec<String> = Vec::new();
+    let mut inside = None;
+    for line in text.lines() {
+        match (line.strip_prefix("```"), inside) {
+            (Some(_), Some(_)) => inside = None,
+            (Some(kind), None) => {
+                // The output follows its script at once.
+                if kind == "text" && out.last().is_some_and(String::is_empty) {
+                    out.pop();
+                }
+                inside = Some(kind);
+            }
+            (None, None) => out.push(line.to_owned()),
+            (None, Some("rhai")) => out.push(format!("    {}", paint.script(line))),
+            (None, Some(_)) => out.push(paint.faint(&format!("    {line}"))),
+        }
+    }
+    out.join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn examples_lose_their_fences() {
+        let text =
+            "Doubles.\n\n```rhai\nprint(2 * 3);\n```\n\n```text\n6\n```\n\nIt refuses nothing.";
+        let expected = "Doubles.\n\n    print(2 * 3);\n    6\n\nIt refuses nothing.";
+        assert_eq!(with_examples(text, Paint(false)), expected);
+        assert!(with_examples(text, Paint(true)).contains("\x1b["));
+    }
 
     #[test]
     fn paragraphs_are_broken_and_code_is_not() {

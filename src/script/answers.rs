@@ -9,6 +9,7 @@ use crate::library::{documentation, script_functions};
 use crate::messages::suggest::Known;
 use crate::modules;
 use crate::package::Exported;
+use crate::reader::lex::{TokenKind, scan};
 use crate::reader::rewrite::INTERNAL;
 use crate::session::Session;
 use crate::transform;
@@ -104,6 +105,30 @@ impl Session {
     pub fn unused_parameter(&self) -> Option<String> {
         let bench = self.bench().lock();
         bench.parameters.unused().map(str::to_owned)
+    }
+
+    /// A setting of the command line that a script cannot ask for: none of its texts is that name, and
+    /// it imports nothing that might.
+    pub fn unknown_parameter(&self, script: &str) -> Option<String> {
+        let scanned = scan(script);
+        let tokens = scanned.tokens.iter().enumerate();
+        let tokens = tokens.map(|(k, token)| (token.kind, scanned.text(script, k)));
+        let tokens: Vec<(TokenKind, &str)> = tokens.collect();
+        let is_open = |(kind, text): &(TokenKind, &str)| match kind {
+            TokenKind::Word => *text == "import",
+            TokenKind::Text => text.contains("${"),
+            _ => false,
+        };
+        if tokens.iter().any(is_open) {
+            return None;
+        }
+        let has = |name: &str| {
+            let mut texts = tokens.iter().filter(|(kind, _)| *kind == TokenKind::Text);
+            texts.any(|(_, text)| text.trim_matches(['"', '`']) == name)
+        };
+        let bench = self.bench().lock();
+        let mut names = bench.parameters.names();
+        names.find(|name| !has(name)).map(str::to_owned)
     }
 
     /// How many variants [`Check`](crate::trial::Check) checked, how many are not known to be

@@ -163,6 +163,10 @@ fn exit_codes_tell_what_happened() {
     assert_eq!(code(&["run", MAIN, "--threads", "0"]), Some(2));
     assert_eq!(code(&["emit", MAIN, "--set", "n"]), Some(2));
     assert_eq!(code(&["emit", MAIN, "--set", "m=3"]), Some(2));
+    // A name that the script cannot ask for is found before anything runs.
+    let output = teml(&["run", MAIN, "--set", "m=3"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty(), "{output:?}");
     assert_eq!(code(&["emit", MAIN, "--set", "n=x"]), Some(1));
     assert_eq!(
         code(&["emit", MAIN, "-o", "/no/such/directory/k.c"]),
@@ -624,4 +628,15 @@ fn variants_are_checked_without_running_them() {
     let (code, _, errors) = check(row_sums, &[]);
     assert_eq!(code, Some(1));
     assert!(errors.contains("gives no variant"), "{errors}");
+}
+
+#[test]
+fn shells_complete_kernels_searches_and_targets() {
+    for shell in ["bash", "zsh", "fish"] {
+        let output = teml(&["completions", shell]).output().unwrap();
+        let shown = text(&output.stdout);
+        for name in ["mttkrp", "evolution", "avx512", "slurm", "mini"] {
+            assert!(shown.contains(name), "{shell} does not complete {name}");
+        }
+    }
 }

@@ -157,6 +157,7 @@ fn every_command() {
     dialog.says(":help seeing", &[":asm [LOOP]"]);
     dialog.says(":search diagonal", &["trace(t)"]);
     dialog.says("?tile", &["tile(nest"]);
+    dialog.says("?scalar", &["    let s = scalar(\"f32\");"]);
     dialog.says("?gemm", &["schedules::gemm(nest"]);
     dialog.says(":kernels", &["mttkrp", "jacobi-2d"]);
     dialog.says(TENSORS, &[]);
@@ -165,6 +166,9 @@ fn every_command() {
     dialog.says(":vars", &["plan = nest plan"]);
     dialog.says(":show", &["iterations", "640 B"]);
     dialog.says(":c", &["void plan("]);
+    dialog.says(":c naive", &["void naive("]);
+    dialog.says(":c k", &["for (int64_t k = 0"]);
+    dialog.says(":c k of naive", &["for (int64_t k = 0"]);
     dialog.says(":plan", &["for j in 0..8, in vectors of"]);
     dialog.says(":path", &[".vectorize(\"j\")"]);
     dialog.says(":diff naive, plan", &["+"]);
@@ -192,6 +196,7 @@ fn every_command() {
         &["untransformed", "plan", "main_plan", "checked"],
     );
     dialog.says(":export bundle", &["make run"]);
+    dialog.says(":export alone, naive", &["written to alone"]);
     dialog.says("let nothing = nope();", &["nope"]);
     dialog.says(":save kept.rhai", &["4 lines saved"]);
     dialog.says(":reset", &["forgotten"]);
@@ -200,7 +205,8 @@ fn every_command() {
     // The saved session leads to the same nest.
     dialog.says("plan == naive.tile(4)", &["=> true"]);
     dialog.says(":kernels mm", &["packed: legal"]);
-    dialog.says(":asm of plan", &["instructions"]);
+    dialog.says(":asm of packed", &["instructions"]);
+    dialog.says(":asm packed", &["instructions"]);
     dialog.says(NAIVE, &["predicted"]);
     dialog.says(
         ":tune naive, #{trials: 3, search: \"random\"}",

@@ -34,7 +34,8 @@ pub fn drawing(nests: &[Nest]) -> String {
     let width = texts.fold(WIDTH, usize::max);
     for nest in nests {
         let levels = levels(nest);
-        for line in declarations(nest) {
+        let lines = declarations(nest).into_iter();
+        for line in lines.flat_map(|line| broken(&line, room(GAP))) {
             body.push_str(&text(GAP, y + 16, "note", &line));
             y += ROW;
         }
@@ -60,6 +61,34 @@ fn line(tree: &Tree) -> String {
     }
 }
 
+/// The characters that fit at margin `x` where a drawing has its usual width, beside a trip count.
+fn room(x: usize) -> usize {
+    (WIDTH.saturating_sub(2 * x + STEP) / CHARACTER)
+        .saturating_sub(6)
+        .max(40)
+}
+
+/// How far line `k` of a text is from the margin.
+fn indent(k: usize) -> usize {
+    if k == 0 { 8 } else { 24 }
+}
+
+/// A text in lines of at most `most` characters, broken at spaces where there are some.
+fn broken(text: &str, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let fits = |line: &&mut String| line.chars().count() + 1 + word.chars().count() <= most;
+        match lines.last_mut().filter(fits) {
+            Some(line) => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 /// The width at which the texts of a sequence starting at `x` fit into their boxes.
 fn needed(trees: &[Tree], x: usize) -> usize {
     let widths = trees.iter().map(|tree| {
@@ -68,8 +97,9 @@ fn needed(trees: &[Tree], x: usize) -> usize {
             _ => 0,
         };
         // A trip count may follow it.
-        let text = CHARACTER * (line(tree).chars().count() + 6);
-        of_body.max(2 * x + text)
+        let lines = broken(&line(tree), room(x)).into_iter();
+        let longest = lines.map(|line| line.chars().count()).max().unwrap_or(0);
+        of_body.max(2 * x + CHARACTER * (longest + 6))
     });
     widths.max().unwrap_or(0)
 }
@@ -84,8 +114,10 @@ fn trees(
 ) -> usize {
     for tree in trees {
         let Tree::Loop(l) = tree else {
-            out.push_str(&text(x + 8, y + 16, "", &line(tree)));
-            y += ROW;
+            for (k, part) in broken(&line(tree), room(x)).iter().enumerate() {
+                out.push_str(&text(x + indent(k), y + 16, "", part));
+                y += ROW;
+            }
             continue;
         };
         let class = match l.mode {
@@ -95,13 +127,9 @@ fn trees(
             Mode::Serial => "serial",
         };
         let mut inner = String::new();
-        let end = self::trees(
-            &mut inner,
-            &l.body,
-            levels,
-            (x + STEP, whole),
-            y + ROW + GAP,
-        ) + GAP;
+        let head = broken(&l.to_string(), room(x));
+        let below = y + ROW * head.len() + GAP;
+        let end = self::trees(&mut inner, &l.body, levels, (x + STEP, whole), below) + GAP;
         let width = whole.saturating_sub(2 * x).max(STEP);
         out.push_str(&svg::element(
             "rect",
@@ -114,7 +142,9 @@ fn trees(
                 ("rx", &5),
             ],
         ));
-        out.push_str(&text(x + 8, y + 17, "", &l.to_string()));
+        for (k, part) in head.iter().enumerate() {
+            out.push_str(&text(x + indent(k), y + 17 + ROW * k, "", part));
+        }
         let trips = levels.iter().find(|level| level.of.name == l.name);
         if let Some(trips) = trips.and_then(|level| level.trips) {
             out.push_str(&svg::text(
@@ -168,6 +198,30 @@ pub fn drawing_page(name: &str, nests: &[Nest], paths: &[String], code: Option<&
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_texts_are_broken() {
+        assert_eq!(
+            broken("one two three four", 9),
+            ["one two", "three", "four"]
+        );
+        let terms: Vec<String> = (0..40).map(|k| format!("A[i + {k}]")).collect();
+        let text = format!(
+            "f64 B[8], A[48]\nfor i in 0..8\n  B[i] = {}",
+            terms.join(" + ")
+        );
+        let nest = crate::ir::parse_nest(&text).unwrap();
+        let svg = drawing(&[nest]);
+        let width = svg
+            .split("width=\"")
+            .nth(1)
+            .unwrap()
+            .split('"')
+            .next()
+            .unwrap();
+        assert!(width.parse::<usize>().unwrap() < 900, "{svg}");
+        assert!(svg.contains("A[i + 39]</text>"), "{svg}");
+    }
 
     #[test]
     fn drawings_are_well_formed() {

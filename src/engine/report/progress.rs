@@ -28,7 +28,9 @@ impl Bar {
     /// Redraws the bar.
     pub fn show(&self, progress: Progress) {
         self.0.set_length(progress.total as u64);
-        self.0.set_position(progress.done as u64);
+        // A search that goes on after its last trial, with the finals, is at its end.
+        self.0
+            .set_position(progress.done.min(progress.total) as u64);
         self.0.set_message(progress.what);
     }
 }

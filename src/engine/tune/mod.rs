@@ -35,7 +35,7 @@ pub use launch::{Engine, Launch, WorkerPool, work};
 pub use maker::{Made, Maker, first, sample};
 pub use model::{Model, Prediction};
 pub use outcome::{Ended, Trial, Tuned};
-pub use page::page;
+pub use page::{Shown, page};
 pub use plan::{Budget, Plan};
 pub use rank::correlation;
 pub use record::{Journal, Key, Kind, Record, best, definition, median, read, why_not};

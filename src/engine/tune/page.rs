@@ -4,21 +4,15 @@
 use super::outcome::{Trial, Tuned};
 use super::plan::Plan;
 use super::summary::reasons;
-use super::value::Value;
+use super::value::{Point, Value};
+use crate::ir::Nest;
 use crate::report::svg::{self, escaped, tenths};
 use crate::report::time;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-const STYLE: &str = "\
-body { font-family: sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; color: #222; }
-table { border-collapse: collapse; margin: 1em 0; }
-th, td { padding: 0.2em 0.7em; text-align: right; border-bottom: 1px solid #ddd; }
-th:last-child, td:last-child { text-align: left; }
-svg { max-width: 100%; height: auto; }
-ul { color: #444; }
-";
+const STYLE: &str = include_str!("page.css");
 
 /// Rows of the table, and values of a parameter per chart.
 const ROWS: usize = 10;
@@ -31,44 +25,74 @@ const LEFT: f64 = 90.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 40.0;
 
-/// The page, as HTML that is also well-formed XML. `limit` is the least time that the machine
-/// allows, in seconds, if it is known.
-pub fn page(tuned: &Tuned, names: &[&str], plan: &Plan, limit: Option<f64>) -> String {
-    let title = "teml tune";
+/// What a page shows of the winner beside its times.
+pub struct Shown<'a> {
+    /// The names of the parameters, in order.
+    pub names: &'a [&'a str],
+    /// The least time that the machine allows, in seconds, if it is known.
+    pub limit: Option<f64>,
+    /// The path of each nest of the winner, as a script.
+    pub scripts: Vec<String>,
+    /// The C of the winner.
+    pub code: Option<String>,
+}
+
+/// The page, as HTML that is also well-formed XML.
+pub fn page(tuned: &Tuned, plan: &Plan, shown: &Shown<'_>) -> String {
+    let title = escaped(&format!("Search: {}", subject(tuned)));
     let mut html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
     );
-    let elapsed = tuned.elapsed.as_secs_f64();
-    let _ = writeln!(
-        html,
-        "<p>{} trials in {elapsed:.1} s, proposed by the search `{}` with seed {}.</p>",
-        tuned.trials.len(),
-        plan.strategy.name(),
-        plan.seed
-    );
-    html.push_str(&table(tuned, limit));
-    html.push_str("<h2>Convergence</h2>\n");
-    html.push_str(&convergence(tuned));
-    html.push_str("<h2>Parameters</h2>\n");
-    let varied: Vec<&str> = names
+    html.push_str(&facts(tuned, plan));
+    let varied: Vec<&str> = shown
+        .names
         .iter()
         .copied()
         .filter(|name| values(tuned, name).len() > 1)
         .collect();
+    html.push_str(&table(tuned, shown.limit, &varied));
+    for script in &shown.scripts {
+        let script = escaped(script.trim_end());
+        let _ = write!(
+            html,
+            "<h2>The schedule of the winner</h2>\n<pre>{script}</pre>\n"
+        );
+    }
+    if let Some(code) = &shown.code {
+        let code = escaped(code.trim());
+        let _ = write!(
+            html,
+            "<details><summary>The C of the winner</summary>\n<pre>{code}</pre>\n</details>\n"
+        );
+    }
+    html.push_str("<h2>Convergence</h2>\n");
+    html.push_str(&convergence(tuned));
+    html.push_str(
+        "<p class=\"legend\"><span class=\"trial\">●</span> a trial \
+         <span class=\"winner\">●</span> the winner \
+         <span class=\"best\">━</span> the best so far. Times are logarithmic.</p>\n",
+    );
+    if !varied.is_empty() {
+        html.push_str(
+            "<h2>Parameters</h2>\n<p>The times of all trials, by the value of a parameter.</p>\n",
+        );
+    }
     for name in &varied {
         html.push_str(&strip(tuned, name));
     }
     if varied.len() > 1 {
         html.push_str(
-            "<h2>Pairs of parameters</h2>\n<p>The fastest point of each pair of values; \
-                       the darker, the faster.</p>\n",
+            "<details><summary>Pairs of parameters</summary>\n<p>The fastest point of each pair \
+             of values: the darker, the faster.</p>\n",
         );
-    }
-    for (k, first) in varied.iter().enumerate() {
-        for second in &varied[k + 1..] {
-            html.push_str(&heat(tuned, first, second));
+        for (k, first) in varied.iter().enumerate() {
+            for second in &varied[k + 1..] {
+                html.push_str(&heat(tuned, first, second));
+            }
         }
+        html.push_str("</details>\n");
     }
     if !tuned.refused.is_empty() {
         html.push_str("<h2>Refused points</h2>\n<ul>\n");
@@ -81,47 +105,168 @@ pub fn page(tuned: &Tuned, names: &[&str], plan: &Plan, limit: Option<f64>) -> S
     html
 }
 
-fn shown(seconds: f64) -> String {
+/// The nests that the search began with.
+fn baseline(tuned: &Tuned) -> Option<&Trial> {
+    tuned.trials.first()
+}
+
+/// The tensor that is computed.
+fn subject(tuned: &Tuned) -> String {
+    let nest = baseline(tuned).and_then(|trial| trial.nests.last());
+    let tensors = nest.map(declarations).unwrap_or_default();
+    let first = tensors.split([',', '\n']).next().unwrap_or_default();
+    let name = first.rsplit(' ').next().unwrap_or_default();
+    name.split('[').next().unwrap_or_default().to_owned()
+}
+
+/// The lines of a nest that declare its sizes and tensors.
+fn declarations(nest: &Nest) -> String {
+    let text = nest.to_string();
+    let count = text.lines().count().saturating_sub(nest.lines().len());
+    text.lines().take(count).collect::<Vec<_>>().join("\n")
+}
+
+fn facts(tuned: &Tuned, plan: &Plan) -> String {
+    let mut all: Vec<(&str, String)> = Vec::new();
+    let mut tensors: Vec<String> = Vec::new();
+    for nest in baseline(tuned).iter().flat_map(|trial| &trial.nests) {
+        let text = declarations(nest);
+        if !tensors.contains(&text) {
+            tensors.push(text);
+        }
+    }
+    all.push(("Tensors", tensors.join("; ")));
+    if let Some(record) = &tuned.recorded {
+        let key = &record.key;
+        all.push(("Processor", format!("{}, {}", key.cpu, key.vector)));
+        all.push(("Threads", key.threads.to_string()));
+        all.push(("Compiler", key.compiler.clone()));
+    }
+    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    all.push(("Date", now.replace('T', " ").replace('Z', " UTC")));
+    let elapsed = tuned.elapsed.as_secs_f64();
+    all.push((
+        "Trials",
+        format!(
+            "{} in {elapsed:.1} s, by the search {} with seed {}",
+            tuned.trials.len(),
+            plan.strategy.name(),
+            plan.seed
+        ),
+    ));
+    let fastest = tuned.fastest();
+    let first = baseline(tuned).and_then(|first| {
+        let mut all = fastest.iter();
+        all.find(|ranked| ranked.trial.digits == first.digits)
+    });
+    if let Some(first) = first {
+        all.push(("First point", time_of(first.seconds)));
+    }
+    if let Some(winner) = fastest.iter().find(|ranked| ranked.is_winner) {
+        let gain = match first {
+            Some(first) if first.is_winner => ", the first point".to_owned(),
+            Some(first) => format!(
+                ", {:.2} times as fast as the first point",
+                first.seconds / winner.seconds
+            ),
+            None => String::new(),
+        };
+        all.push(("Winner", format!("{}{gain}", time_of(winner.seconds))));
+    }
+    if let Some(text) = of_model(tuned) {
+        all.push(("Cost model", text));
+    }
+    let cells = all
+        .into_iter()
+        .map(|(name, value)| format!("<div><dt>{name}</dt><dd>{}</dd></div>\n", escaped(&value)));
+    format!("<dl class=\"facts\">\n{}</dl>\n", cells.collect::<String>())
+}
+
+/// How far the cost model is off, and how well it ranks.
+fn of_model(tuned: &Tuned) -> Option<String> {
+    let pairs = tuned.trials.iter();
+    let mut factors: Vec<f64> = pairs
+        .filter_map(|trial| Some((trial.expected? / trial.seconds()?).ln().abs().exp()))
+        .collect();
+    factors.sort_by(f64::total_cmp);
+    let median = factors.get(factors.len() / 2)?;
+    let rank = match tuned.agreement() {
+        (_, Some(rank)) => format!(", rank correlation {rank:.2}"),
+        _ => String::new(),
+    };
+    let count = factors.len();
+    Some(format!(
+        "off by a factor of {median:.1} (median of {count} trials){rank}"
+    ))
+}
+
+fn time_of(seconds: f64) -> String {
     time(Duration::from_secs_f64(seconds))
 }
 
-fn table(tuned: &Tuned, limit: Option<f64>) -> String {
-    let mut html = String::from(
-        "<table>\n<tr><th></th><th>shortest time</th><th>GFLOP/s</th><th>of limit</th><th>point</th></tr>\n",
+/// The parameters of a point in which points differ, without those that it leaves empty or 0.
+fn readable(point: &Point, varied: &[&str]) -> String {
+    let is_empty = |value: &Value| match value {
+        Value::Text(text) => text.is_empty(),
+        Value::List(list) => list.is_empty(),
+        Value::Int(number) => *number == 0,
+        _ => false,
+    };
+    let all = point
+        .iter()
+        .filter(|(name, _)| varied.contains(&name.as_str()));
+    let all = all.filter(|(_, value)| !is_empty(value));
+    let texts = all.map(|(name, value)| match value {
+        Value::Text(text) => format!("{name} {text}"),
+        value => format!("{name} {value}"),
+    });
+    texts.collect::<Vec<_>>().join(", ")
+}
+
+fn table(tuned: &Tuned, limit: Option<f64>, varied: &[&str]) -> String {
+    let of_limit = if limit.is_some() {
+        "<th>of limit</th>"
+    } else {
+        ""
+    };
+    let mut html = format!(
+        "<h2>The fastest points</h2>\n<div class=\"wide\"><table>\n<tr><th></th>\
+         <th>shortest time</th><th>GFLOP/s</th>{of_limit}<th>point</th></tr>\n"
     );
     let flops = tuned.work.as_ref().map_or(0.0, |work| work.flops);
     for (k, ranked) in tuned.fastest().into_iter().take(ROWS).enumerate() {
         let seconds = ranked.seconds;
-        let share = limit.map_or("–".to_owned(), |limit| {
-            format!("{:.1} %", 100.0 * limit / seconds)
+        let share = limit.map_or_else(String::new, |limit| {
+            format!("<td>{:.1} %</td>", 100.0 * limit / seconds)
         });
+        let class = if ranked.is_winner {
+            " class=\"best\""
+        } else {
+            ""
+        };
         let _ = writeln!(
             html,
-            "<tr><td>{}</td><td>{}</td><td>{:.2}</td><td>{share}</td><td>{}{}</td></tr>",
+            "<tr{class}><td>{}</td><td>{}</td><td>{:.2}</td>{share}<td>{}{}</td></tr>",
             k + 1,
-            shown(seconds),
+            time_of(seconds),
             flops / seconds / 1e9,
-            escaped(&ranked.trial.point.to_string()),
+            escaped(&readable(&ranked.trial.point, varied)),
             ranked.mark()
         );
     }
-    html.push_str("</table>\n");
+    html.push_str(
+        "</table></div>\n<p>A point shows the parameters in which points differ, unless they are 0 \
+         or empty.</p>\n",
+    );
     html
 }
 
 /// A chart with these marks, axes and a title.
 fn chart(title: &str, height: f64, marks: &str) -> String {
     let (w, h) = (LEFT + WIDTH + 20.0, TOP + height + BOTTOM);
-    let back = svg::element(
-        "rect",
-        &[("width", &w), ("height", &h), ("fill", &"#ffffff")],
-    );
     let title = svg::text(&[("x", &LEFT), ("y", &18), ("font-weight", &"bold")], title);
-    svg::document(
-        (w, h),
-        &[("font-family", &"sans-serif"), ("font-size", &12)],
-        &format!("{back}{title}{marks}"),
-    )
+    let chart = svg::document((w, h), &[], &format!("{title}{marks}"));
+    format!("<div class=\"wide\">{chart}</div>\n")
 }
 
 /// A logarithmic scale of times, from the least to the greatest.
@@ -163,7 +308,7 @@ impl Scale {
                         ("y", &tenths(self.y(seconds) + 4.0)),
                         ("text-anchor", &"end"),
                     ],
-                    &shown(seconds),
+                    &time_of(seconds),
                 )
             })
             .concat()
@@ -174,6 +319,12 @@ fn convergence(tuned: &Tuned) -> String {
     let scale = Scale::of(tuned);
     let count = tuned.trials.len().max(2) as f64;
     let mut marks = scale.axis();
+    let winner = tuned
+        .decided
+        .finalists
+        .first()
+        .map(|finalist| finalist.number);
+    let is_winner = |k: usize| winner == Some(k);
     let mut best = f64::INFINITY;
     let mut line = String::new();
     for (k, trial) in tuned.trials.iter().enumerate() {
@@ -186,8 +337,8 @@ fn convergence(tuned: &Tuned) -> String {
                 &[
                     ("cx", &tenths(x)),
                     ("cy", &tenths(y)),
-                    ("r", &2.5),
-                    ("fill", &"#9aa0a6"),
+                    ("r", &if is_winner(k) { 4.5 } else { 2.5 }),
+                    ("class", &if is_winner(k) { "winner" } else { "trial" }),
                 ],
             ));
         }
@@ -197,12 +348,7 @@ fn convergence(tuned: &Tuned) -> String {
     }
     marks.push_str(&svg::element(
         "polyline",
-        &[
-            ("points", &line.trim_end()),
-            ("fill", &"none"),
-            ("stroke", &"#2f6fb3"),
-            ("stroke-width", &2),
-        ],
+        &[("points", &line.trim_end()), ("class", &"best")],
     ));
     let foot = TOP + HEIGHT + 24.0;
     marks.push_str(&svg::text(&[("x", &LEFT), ("y", &foot)], "trial 1"));
@@ -241,7 +387,7 @@ fn strip(tuned: &Tuned, name: &str) -> String {
     let mut marks = scale.axis();
     for (k, value) in values.iter().enumerate() {
         let x = LEFT + step * (k as f64 + 0.5);
-        marks.push_str(&label_below(x, TOP + HEIGHT + 24.0, value));
+        marks.push_str(&label_below(x, TOP + HEIGHT + 24.0, value, step));
         for trial in &tuned.trials {
             let own = trial.point.get(name).map(Value::to_string);
             if let (Some(seconds), true) = (trial.seconds(), own.as_ref() == Some(value)) {
@@ -251,8 +397,7 @@ fn strip(tuned: &Tuned, name: &str) -> String {
                         ("cx", &tenths(x)),
                         ("cy", &tenths(scale.y(seconds))),
                         ("r", &3),
-                        ("fill", &"#2f6fb3"),
-                        ("fill-opacity", &0.5),
+                        ("class", &"value"),
                     ],
                 ));
             }
@@ -261,16 +406,25 @@ fn strip(tuned: &Tuned, name: &str) -> String {
     chart(name, HEIGHT, &marks)
 }
 
-/// A value of a parameter, centered at `x`.
-fn label_below(x: f64, y: f64, value: &str) -> String {
-    svg::text(
+/// The width of a character of a label.
+const CHARACTER: f64 = 7.0;
+
+/// A value of a parameter, centered at `x`, as far as it fits into this width.
+fn label_below(x: f64, y: f64, value: &str, width: f64) -> String {
+    let most = (width / CHARACTER) as usize;
+    let label = svg::text(
         &[("x", &tenths(x)), ("y", &y), ("text-anchor", &"middle")],
-        &shortened(value),
+        &shortened(value, most.saturating_sub(1).clamp(2, 14)),
+    );
+    label.replacen(
+        "</text>",
+        &format!("<title>{}</title></text>", escaped(value)),
+        1,
     )
 }
 
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(14) {
+fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
@@ -297,13 +451,13 @@ fn heat(tuned: &Tuned, first: &str, second: &str) -> String {
                 ("y", &(y + 15.0)),
                 ("text-anchor", &"end"),
             ],
-            &shortened(a),
+            &shortened(a, 12),
         ));
         for (c, b) in columns.iter().enumerate() {
             let x = LEFT + column * c as f64;
-            let (fill, opacity, label) = match best.get(&(a.clone(), b.clone())) {
-                Some(seconds) => ("#2f6fb3", 1.0 - 0.9 * scale.part(*seconds), shown(*seconds)),
-                None => ("#eeeeee", 1.0, "not tried".to_owned()),
+            let (class, opacity, label) = match best.get(&(a.clone(), b.clone())) {
+                Some(seconds) => ("cell", 1.0 - 0.9 * scale.part(*seconds), time_of(*seconds)),
+                None => ("untried", 1.0, "not tried".to_owned()),
             };
             marks.push_str(&svg::titled(
                 "rect",
@@ -312,7 +466,7 @@ fn heat(tuned: &Tuned, first: &str, second: &str) -> String {
                     ("y", &tenths(y)),
                     ("width", &tenths(column - 2.0)),
                     ("height", &(row - 2.0)),
-                    ("fill", &fill),
+                    ("class", &class),
                     ("fill-opacity", &format_args!("{opacity:.2}")),
                 ],
                 &label,
@@ -322,7 +476,7 @@ fn heat(tuned: &Tuned, first: &str, second: &str) -> String {
     let height = row * rows.len() as f64;
     for (c, b) in columns.iter().enumerate() {
         let x = LEFT + column * (c as f64 + 0.5);
-        marks.push_str(&label_below(x, TOP + height + 18.0, b));
+        marks.push_str(&label_below(x, TOP + height + 18.0, b, column));
     }
     chart(&format!("{first} (rows) and {second}"), height, &marks)
 }

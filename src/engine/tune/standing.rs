@@ -5,13 +5,15 @@ use std::time::Duration;
 
 /// Receives the progress of a search.
 pub trait Observer {
-    /// Called after each trial.
+    /// Called after each trial, and when the search turns to something else.
     fn tried(&mut self, progress: &Standing<'_>);
 }
 
 /// The progress of a search.
 #[derive(Clone, Debug)]
 pub struct Standing<'a> {
+    /// What the search does now.
+    pub doing: &'a str,
     /// Trials so far.
     pub done: usize,
     /// Maximum number of trials.

@@ -62,17 +62,19 @@ pub fn reasons(refused: &BTreeMap<String, usize>) -> Vec<String> {
 
 /// The progress of a search, in a line.
 pub fn line(standing: &Standing<'_>) -> String {
-    let seconds = standing.elapsed.as_secs_f64().max(1e-3);
-    let rate = standing.done as f64 / seconds;
-    let mut text = format!("tuning: {rate:.1} trials/s");
+    let mut text = standing.doing.to_owned();
     if let Some((point, best)) = standing.best {
         text.push_str(&format!(", best {} at {point}", seconds_text(best)));
     }
-    let by_trials = (standing.total - standing.done) as f64 / rate.max(1e-3);
-    let left = standing
-        .left
-        .map_or(by_trials, |left| left.as_secs_f64().min(by_trials));
-    text.push_str(&format!(", {left:.0} s left"));
+    if standing.done > 0 {
+        let seconds = standing.elapsed.as_secs_f64().max(1e-3);
+        let rate = standing.done as f64 / seconds;
+        let by_trials = standing.total.saturating_sub(standing.done) as f64 / rate;
+        let left = standing
+            .left
+            .map_or(by_trials, |left| left.as_secs_f64().min(by_trials));
+        text.push_str(&format!(", {rate:.1} trials/s, {left:.0} s left"));
+    }
     text
 }
 

@@ -64,6 +64,7 @@ pub fn tune(
         Err(_) if control.interrupted() && run.best().is_some() => {}
         searched => searched?,
     }
+    observer.tried(&run.standing("timing the finalists"));
     run.tuned.elapsed = run.begun.elapsed();
     run.tuned.interrupted |= control.interrupted();
     let end = plan.budget.ends(run.begun).map(|[_, end]| end);
@@ -114,6 +115,7 @@ impl Run<'_, '_> {
         let mut proposals = 0;
         let size = batch(plan.strategy);
         while !self.is_over(control) {
+            observer.tried(&self.standing("choosing variants"));
             let left = plan.budget.trials - self.tuned.trials.len();
             // Points that take long to make must leave time to try them.
             let until = plan.budget.ends(self.begun).map(|[end, _]| {
@@ -283,6 +285,10 @@ impl Run<'_, '_> {
         let (numbers, new): (Vec<usize>, Vec<&Variant>) =
             numbered.filter_map(|(k, v)| Some((k, v.as_ref()?))).unzip();
         evaluator.announce(&new, self.best().map(|(_, s)| Duration::from_secs_f64(s)))?;
+        observer.tried(&self.standing(&match new.len() {
+            1 => "compiling 1 variant".to_owned(),
+            count => format!("compiling {count} variants"),
+        }));
         let slots: Vec<Mutex<Option<Result<Prepared, TrialError>>>> =
             variants.iter().map(|_| Mutex::new(None)).collect();
         let slot = |k: usize| slots[k].lock().unwrap_or_else(PoisonError::into_inner);
@@ -315,7 +321,7 @@ impl Run<'_, '_> {
                     self.tuned.compiling += waiting.elapsed();
                 }
                 self.try_one(candidate, prepared, journal)?;
-                observer.tried(&self.standing());
+                observer.tried(&self.standing("measuring"));
                 if self.is_over(control) {
                     break;
                 }
@@ -324,10 +330,11 @@ impl Run<'_, '_> {
         })
     }
 
-    fn standing(&self) -> Standing<'_> {
+    fn standing<'a>(&'a self, doing: &'a str) -> Standing<'a> {
         let elapsed = self.begun.elapsed();
         let ends = self.plan.budget.ends(self.begun);
         Standing {
+            doing,
             done: self.tuned.trials.len(),
             total: self.plan.budget.trials,
             best: self.best().map(|(trial, seconds)| (&trial.point, seconds)),

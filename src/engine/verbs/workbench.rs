@@ -70,6 +70,11 @@ impl Parameters {
         found
     }
 
+    /// The names of all settings.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, ..)| name.as_str())
+    }
+
     /// The first setting that nothing asked for.
     pub fn unused(&self) -> Option<&str> {
         let unused = self.0.iter().find(|(_, _, used)| !used);

@@ -2,7 +2,7 @@
 
 use super::table::{Command, Table};
 use crate::repl::failure::{failed, failed_with};
-use crate::repl::wrap::{entry, wrapped};
+use crate::repl::wrap::{entry, with_examples, wrapped};
 use crate::repl::{Outcome, Repl, Reply};
 use crate::script::{ScriptError, TOPICS};
 use crate::transform::closest;
@@ -26,9 +26,10 @@ pub fn help(table: Table, repl: &mut Repl, rest: &str) -> Reply {
 
 /// Help on a topic, a command or a function.
 fn about(table: Table, repl: &mut Repl, name: &str) -> Result<String, Box<ScriptError>> {
-    let width = repl.width();
+    let (width, paint) = (repl.width(), repl.paint());
+    let shown = |text: &str| with_examples(&wrapped(text, width), paint);
     if let Some(text) = repl.session().help(name) {
-        let text = wrapped(&text, width);
+        let text = shown(&text);
         return Ok(match table.all().find(|command| command.name == name) {
             Some(command) => format!("{text}\n\n{}", of_command(command, width)),
             None => text,
@@ -62,7 +63,7 @@ fn about(table: Table, repl: &mut Repl, name: &str) -> Result<String, Box<Script
     let behind = format!("::{name}");
     if let Some(found) = functions.iter().find(|e| e.name.ends_with(&behind)) {
         let text = repl.session().help(&found.name).unwrap_or_default();
-        return Ok(wrapped(&text, width));
+        return Ok(shown(&text));
     }
     let command = name.strip_prefix(':');
     if let [command] = table.named(command.unwrap_or(name)).as_slice() {

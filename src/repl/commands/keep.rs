@@ -2,6 +2,7 @@
 
 use super::table::{Command, Completes};
 use crate::bench;
+use crate::repl::arguments::parts;
 use crate::repl::failure::{failed, failed_with};
 use crate::repl::{Outcome, Repl, Reply};
 use crate::trial::Variant;
@@ -25,8 +26,8 @@ pub static COMMANDS: &[Command] = &[
     },
     Command {
         name: "export",
-        arguments: "DIR",
-        help: "write the nest and the untransformed one as C with a Makefile and a driver",
+        arguments: "DIR [, NEST]",
+        help: "write a nest and the untransformed one as C with a Makefile and a driver",
         completes: Completes::File,
         call: export,
     },
@@ -89,11 +90,16 @@ fn as_statement(line: &str) -> String {
 }
 
 fn export(repl: &mut Repl, rest: &str) -> Reply {
-    let directory = rest.trim_matches('"');
+    let all = parts(rest);
+    let directory = all
+        .first()
+        .map_or("", |directory| directory.trim_matches('"'));
     if directory.is_empty() {
-        return Err(failed("`:export` takes a directory: `:export gemm`"));
+        return Err(failed(
+            "`:export` takes a directory: `:export gemm`, or `:export gemm, plan`",
+        ));
     }
-    let subject = repl.subject("")?;
+    let subject = repl.subject(all.get(1).copied().unwrap_or(""))?;
     let untransformed = subject.nests.iter().flat_map(|nest| nest.untransformed());
     let mut variants = vec![Variant {
         label: "untransformed".to_owned(),

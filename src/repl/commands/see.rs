@@ -15,6 +15,7 @@ use crate::script::ScriptError;
 use crate::transform::trace::{self, Calls};
 use crate::trial::{self, Variant};
 use crate::verbs;
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 pub static COMMANDS: &[Command] = &[
@@ -27,9 +28,9 @@ pub static COMMANDS: &[Command] = &[
     },
     Command {
         name: "c",
-        arguments: "[NEST]",
-        help: "the C of a nest, without the support code in front of it",
-        completes: Completes::Nest,
+        arguments: "[LOOP] [of NEST]",
+        help: "the C of a nest, or of one of its loops, without the support code in front of it",
+        completes: Completes::Loop,
         call: c,
     },
     Command {
@@ -178,13 +179,72 @@ fn kernel(repl: &Repl, subject: &Subject) -> Result<Kernel, Box<ScriptError>> {
     })
 }
 
+/// The loop and the nests that `LOOP of NEST` means, both of which may be missing. A word alone is
+/// a loop of the present nest, and a nest otherwise.
+fn place(repl: &mut Repl, rest: &str) -> Result<(String, Subject), Box<ScriptError>> {
+    let plain = |name: &str| name.trim().trim_matches('"').to_owned();
+    if let Some(nest) = rest.strip_prefix("of ") {
+        return Ok((String::new(), repl.subject(nest)?));
+    }
+    if let Some((name, nest)) = rest.split_once(" of ") {
+        return Ok((plain(name), repl.subject(nest)?));
+    }
+    let name = plain(rest);
+    match repl.subject("") {
+        Ok(subject) if name.is_empty() || loops(&subject).contains(&name) => Ok((name, subject)),
+        present => match (repl.subject(rest), present) {
+            (Ok(other), _) => Ok((String::new(), other)),
+            // The word is meant as a loop, and the message lists the loops that there are.
+            (Err(_), Ok(subject)) if name.chars().all(|c| c.is_alphanumeric() || c == '_') => {
+                Ok((name, subject))
+            }
+            (Err(error), _) => Err(error),
+        },
+    }
+}
+
+fn loops(subject: &Subject) -> Vec<String> {
+    let loops = subject.nests.iter().flat_map(Nest::loops);
+    loops.map(|(_, l)| l.name.to_string()).collect()
+}
+
+/// The lines of C that belong to a loop.
+fn found(
+    source: &str,
+    name: &str,
+    subject: &Subject,
+) -> Result<Vec<RangeInclusive<usize>>, Box<ScriptError>> {
+    let lines = lines_of(source, name);
+    if name.is_empty() || !lines.is_empty() {
+        return Ok(lines);
+    }
+    let names = loops(subject);
+    Err(failed(if names.iter().any(|known| known == name) {
+        format!("the C has no loop `{name}`: it was unrolled or has one iteration")
+    } else {
+        format!("no loop is named `{name}`; there are {}", names.join(", "))
+    }))
+}
+
 fn c(repl: &mut Repl, rest: &str) -> Reply {
-    let subject = repl.subject(rest)?;
+    let (name, subject) = place(repl, rest)?;
     let kernel = kernel(repl, &subject)?;
+    let function = kernel.function.trim();
+    let paint = repl.paint();
+    let lines = found(function, &name, &subject)?;
+    if !name.is_empty() {
+        let of = |range: RangeInclusive<usize>| {
+            let (first, count) = (range.start() - 1, range.count());
+            // The line after the last one closes the loop.
+            let lines = function.lines().skip(first).take(count + 1);
+            lines.map(|line| format!("{line}\n")).collect::<String>()
+        };
+        let parts: Vec<String> = lines.into_iter().map(of).collect();
+        return Ok(Outcome::Text(paint.c(parts.join("\n").trim_end())));
+    }
     let support = kernel.source().lines().count() - kernel.function.lines().count();
     let note = format!("// {support} lines of support code come before it: codegen(…) shows all");
-    let paint = repl.paint();
-    let text = paint.c(kernel.function.trim());
+    let text = paint.c(function);
     Ok(Outcome::Text(format!("{}\n{text}", paint.faint(&note))))
 }
 
@@ -195,31 +255,15 @@ fn plan(repl: &mut Repl, rest: &str) -> Reply {
 }
 
 fn asm(repl: &mut Repl, rest: &str) -> Reply {
-    let (name, nest) = match rest.strip_prefix("of ") {
-        Some(nest) => ("", nest),
-        None => rest.split_once(" of ").unwrap_or((rest, "")),
-    };
-    let name = name.trim().trim_matches('"');
-    let subject = repl.subject(nest)?;
+    let (name, subject) = place(repl, rest)?;
     let kernel = kernel(repl, &subject)?;
-    let source = kernel.source();
-    let lines = lines_of(&source, name);
-    if !name.is_empty() && lines.is_empty() {
-        let loops = subject.nests.iter().flat_map(|nest| nest.loops());
-        let names: Vec<&str> = loops.map(|(_, l)| l.name.as_str()).collect();
-        let message = if names.contains(&name) {
-            format!("the C has no loop `{name}`: it was unrolled or has one iteration")
-        } else {
-            format!("no loop is named `{name}`; there are {}", names.join(", "))
-        };
-        return Err(failed(message));
-    }
+    let lines = found(&kernel.source(), &name, &subject)?;
     let (control, options) = (repl.control(), repl.settings().options);
     let compiled = Compiler::find(&control)
         .and_then(|compiler| compiler.assembly(&kernel, &options, &control));
     let assembly = compiled.map_err(|error| failed(error.to_string()))?;
     let Some(inner) = busiest(&assembly, &lines) else {
-        let of = if name.is_empty() { "The kernel" } else { name };
+        let of = if name.is_empty() { "The kernel" } else { &name };
         return Ok(Outcome::Text(format!(
             "{of} has no loop in its assembly: the compiler unrolled it"
         )));

@@ -91,10 +91,18 @@ impl Repl {
                 let names = nests.into_iter().map(|(name, _)| name).collect();
                 of(start + from, &rest[from..], plain(names))
             }
-            Completes::Loop => match self.subject("") {
-                Ok(subject) => of(start, rest, loops(&subject.nests)),
-                Err(_) => Completion::default(),
-            },
+            Completes::Loop => {
+                let from = rest.rfind(' ').map_or(0, |k| k + 1);
+                let nests = self.session.nests().into_iter();
+                let nests = plain(nests.map(|(name, _)| name).collect());
+                let candidates = match self.subject("") {
+                    Ok(subject) if from == 0 => {
+                        loops(&subject.nests).into_iter().chain(nests).collect()
+                    }
+                    _ => nests,
+                };
+                of(start + from, &rest[from..], candidates)
+            }
         }
     }
 

@@ -562,6 +562,18 @@ fn a_search_is_checked_emitted_and_applied() {
         html.contains("Convergence") && html.contains("columns"),
         "{html}"
     );
+    for part in [
+        "<title>Search: C</title>",
+        "<dt>Processor</dt>",
+        "<dt>Date</dt>",
+        "<dt>Cost model</dt><dd>off by a factor of ",
+        "The schedule of the winner</h2>",
+        ".stripmine(",
+        "void winner(",
+        "class=\"legend\"",
+    ] {
+        assert!(html.contains(part), "{part}: {html}");
+    }
     let applied = teml(directory.path(), &["apply", "records.jsonl"], &script)
         .output()
         .unwrap();

@@ -4,9 +4,12 @@ use super::options::Options;
 use crate::actions::recorded::as_given;
 use crate::actions::space::to_map;
 use crate::binding::call::Call;
+use crate::codegen::generate_with_own;
+use crate::ir::Nest;
 use crate::runtime::Control;
 use crate::transform::trace;
-use crate::tune::{self, Ended, Point, Space, Tuned};
+use crate::trial::{self, Settings, Variant};
+use crate::tune::{self, Ended, Point, Shown, Space, Tuned};
 use crate::values;
 use crate::verbs::{Forecast, named};
 use rhai::{Array, Dynamic, Map};
@@ -28,17 +31,24 @@ pub(super) fn report(
         bench.print(&line);
     }
     let nests = named(winner.nests.clone());
+    let scripts = nests
+        .iter()
+        .map(|nest| trace::script(nest, trace::Calls::Unfolded));
+    let scripts: Vec<String> = scripts.filter_map(Result::ok).collect();
     if options.shows_script {
-        for nest in &nests {
-            if let Ok(script) = trace::script(nest, trace::Calls::Unfolded) {
-                bench.print(script.trim_end());
-            }
+        for script in &scripts {
+            bench.print(script.trim_end());
         }
     }
     if let Some(path) = &options.page {
         let names: Vec<&str> = space.names().collect();
-        let limit = limit(&bench.control, tuned);
-        let written = std::fs::write(path, tune::page(tuned, &names, &options.plan, limit));
+        let shown = Shown {
+            names: &names,
+            limit: limit(&bench.control, tuned),
+            scripts,
+            code: code(&nests, &bench.settings),
+        };
+        let written = std::fs::write(path, tune::page(tuned, &options.plan, &shown));
         if let Err(error) = written {
             bench.print(&format!(
                 "warning: cannot write {}: {error}",
@@ -62,6 +72,19 @@ pub(super) fn report(
     }
     value.set_tag(values::SHOWN);
     Ok(value)
+}
+
+/// The C of nests that run in order.
+fn code(nests: &[Nest], settings: &Settings) -> Option<String> {
+    let (reductions, target) = (settings.reductions, &settings.options.target);
+    let label = "winner".to_owned();
+    let variant = Variant {
+        label,
+        nests: nests.to_vec(),
+    };
+    let is_own = trial::is_own(&variant, &[]);
+    let kernel = generate_with_own(nests, &variant.label, reductions, target, &is_own);
+    Some(kernel.ok()?.function)
 }
 
 /// The least time that the machine allows, in seconds, if its rates are known.
