@@ -19,7 +19,9 @@ fn command(directory: &Path) -> Command {
         .current_dir(directory)
         .env("TEML_HISTORY", directory.join("deep").join("history"))
         .env("NO_COLOR", "1")
-        .env("TERM", "xterm");
+        .env("TERM", "xterm")
+        // Shows everything at once.
+        .env("PAGER", "cat");
     command
 }
 
@@ -146,6 +148,25 @@ fn a_session() {
     dialog.expect("= eq(vsum(vmul");
     dialog.0.send(ControlCode::EndOfText).unwrap();
     dialog.prompt();
+    dialog.leave();
+}
+
+#[test]
+fn help_that_is_longer_than_the_screen_is_paged() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = command(directory.path());
+    // A pager that the user leaves after the second line, and one that does not exist.
+    command.env("PAGER", "sed -u s/^/paged:/;2q");
+    let mut dialog = Dialog::of(command);
+    dialog.prompt();
+    dialog.says(":help", &["paged:"]);
+    dialog.says(":help undo", &[":undo [LINES]"]);
+    dialog.leave();
+    let mut command = self::command(directory.path());
+    command.env("PAGER", "/nowhere/pager");
+    let mut dialog = Dialog::of(command);
+    dialog.prompt();
+    dialog.says(":help", &["exploring", "Ctrl-C stops"]);
     dialog.leave();
 }
 

@@ -25,7 +25,7 @@ const LEFT: f64 = 90.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 40.0;
 
-/// What a page shows of the winner beside its times.
+/// The contents of a page that are not in the result of the search.
 pub struct Shown<'a> {
     /// The names of the parameters, in order.
     pub names: &'a [&'a str],
@@ -204,7 +204,7 @@ fn time_of(seconds: f64) -> String {
     time(Duration::from_secs_f64(seconds))
 }
 
-/// The parameters of a point in which points differ, without those that it leaves empty or 0.
+/// The parameters of a point in which points differ, unless they are empty or 0.
 fn readable(point: &Point, varied: &[&str]) -> String {
     let is_empty = |value: &Value| match value {
         Value::Text(text) => text.is_empty(),

@@ -12,7 +12,7 @@ pub trait Observer {
 /// The progress of a search.
 #[derive(Clone, Debug)]
 pub struct Standing<'a> {
-    /// What the search does now.
+    /// The present activity, such as compiling.
     pub doing: &'a str,
     /// Trials so far.
     pub done: usize,

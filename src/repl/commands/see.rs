@@ -179,8 +179,8 @@ fn kernel(repl: &Repl, subject: &Subject) -> Result<Kernel, Box<ScriptError>> {
     })
 }
 
-/// The loop and the nests that `LOOP of NEST` means, both of which may be missing. A word alone is
-/// a loop of the present nest, and a nest otherwise.
+/// The loop and the nests that `LOOP of NEST` means. Both may be missing. A word alone is a loop of
+/// the present nest, and a nest otherwise.
 fn place(repl: &mut Repl, rest: &str) -> Result<(String, Subject), Box<ScriptError>> {
     let plain = |name: &str| name.trim().trim_matches('"').to_owned();
     if let Some(nest) = rest.strip_prefix("of ") {
