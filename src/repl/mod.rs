@@ -112,6 +112,10 @@ impl Repl {
     /// Sets how wide the window is, and whether text has colors.
     pub fn look(&mut self, width: usize, color: bool) {
         self.width = width.max(20);
+        // Tables are complete unless the window is narrower than usual.
+        let is_narrow = self.width < WIDTH;
+        let columns = if is_narrow { self.width } else { usize::MAX };
+        self.session.bench().lock().columns = columns;
         self.paint = Paint(color);
     }
 

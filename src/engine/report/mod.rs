@@ -23,6 +23,8 @@ use std::time::Duration;
 /// it and all rows before it are known. Speed-ups are over the first variant.
 pub struct Growing {
     widths: [usize; 7],
+    /// Which columns are shown: those that fit.
+    shown: [bool; 7],
     flops: f64,
     labels: Vec<String>,
     /// Rows that wait for earlier ones.
@@ -44,15 +46,29 @@ const COLUMNS: [(&str, usize); 7] = [
     ("error", 7),
 ];
 
+/// The columns of a narrow table come from the front: variant, median, speed-up, GFLOP/s, error, min,
+/// spread.
+const BY_IMPORTANCE: [usize; 7] = [0, 2, 5, 4, 6, 1, 3];
+
+/// So many columns are always shown.
+const FEWEST: usize = 3;
+
 impl Growing {
-    /// An empty table for variants with these labels, whose computation takes `flops` operations.
-    pub fn new<'a>(labels: impl IntoIterator<Item = &'a str>, flops: f64) -> Growing {
+    /// An empty table for variants with these labels, whose computation takes `flops` operations. It
+    /// is at most `room` characters wide, as far as its most important columns are.
+    pub fn new<'a>(labels: impl IntoIterator<Item = &'a str>, flops: f64, room: usize) -> Growing {
         let labels: Vec<String> = labels.into_iter().map(str::to_owned).collect();
         let mut widths = COLUMNS.map(|(head, width)| width.max(head.chars().count()));
         let longest = labels.iter().map(|label| label.chars().count()).max();
         widths[0] = widths[0].max(longest.unwrap_or(0));
+        let (mut shown, mut used) = ([false; 7], 1);
+        for (rank, column) in BY_IMPORTANCE.into_iter().enumerate() {
+            used += widths[column] + 3;
+            shown[column] = rank < FEWEST || used <= room;
+        }
         Growing {
             widths,
+            shown,
             flops,
             labels,
             waiting: Vec::new(),
@@ -82,14 +98,17 @@ impl Growing {
 
     fn head(&self) -> [String; 2] {
         let heads = COLUMNS.map(|(head, _)| head.to_owned());
-        let dashes = self.widths.map(|width| "-".repeat(width + 2));
+        let widths = self.widths.iter().zip(self.shown);
+        let widths = widths.filter(|(_, shown)| *shown);
+        let dashes: Vec<String> = widths.map(|(width, _)| "-".repeat(width + 2)).collect();
         [self.line(&heads), format!("|{}|", dashes.join("|"))]
     }
 
     /// Names are aligned left, numbers right.
     fn line(&self, cells: &[String; 7]) -> String {
         let mut line = String::from("|");
-        for (k, (cell, width)) in cells.iter().zip(self.widths).enumerate() {
+        let columns = cells.iter().zip(self.widths).zip(self.shown).enumerate();
+        for (k, ((cell, width), _)) in columns.filter(|(_, (_, shown))| *shown) {
             // Writing to a String cannot fail.
             let _ = match k {
                 0 => write!(line, " {cell:<width$} |"),
@@ -243,7 +262,7 @@ mod tests {
 
     #[test]
     fn rows_appear_in_order_as_they_are_known() {
-        let mut table = Growing::new(["naive", "transposed", "plan"], 3e9);
+        let mut table = Growing::new(["naive", "transposed", "plan"], 3e9, usize::MAX);
         assert_eq!(table.add(&row("plan", 500)), [] as [&str; 0]);
         let first = [
             "| variant    |      min |   median | spread | GFLOP/s | speed-up |   error |",
@@ -256,6 +275,26 @@ mod tests {
             "| plan       | 500.0 ms | 500.0 ms |  1.0 % |    6.00 |    8.00x |       0 |",
         ];
         assert_eq!(table.add(&row("transposed", 1500)), rest);
+    }
+
+    #[test]
+    fn narrow_tables_have_the_columns_that_fit() {
+        let shown = |room| {
+            let mut table = Growing::new(["naive"], 3e9, room);
+            table.add(&row("naive", 4000))
+        };
+        let narrow = [
+            "| variant |   median | speed-up |",
+            "|---------|----------|----------|",
+            "| naive   |  4.000 s |    1.00x |",
+        ];
+        assert_eq!(shown(40), narrow);
+        assert_eq!(shown(5), narrow);
+        assert_eq!(
+            shown(60)[0],
+            "| variant |   median | GFLOP/s | speed-up |   error |"
+        );
+        assert_eq!(shown(75)[0], shown(usize::MAX)[0]);
     }
 
     #[test]

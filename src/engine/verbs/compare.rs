@@ -42,7 +42,7 @@ pub fn compare(
     let variants = sizes::at(&variants, &values);
     let labels = variants.iter().map(|v| v.label.as_str());
     let flops = variants.first().map_or(0.0, trial::flops);
-    let mut table = Growing::new(labels, flops);
+    let mut table = Growing::new(labels, flops, bench.lock().columns);
     let mut show = |row: &Measured| table.add(row);
     let ranking = examined(bench, variants.clone(), &mut show, Runner::compare)?;
     if let Some(ranking) = &ranking {

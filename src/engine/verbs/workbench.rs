@@ -164,6 +164,8 @@ pub struct Workbench {
     pub allow_write: Vec<PathBuf>,
     /// Whether long runs report their progress on standard error.
     pub shows_progress: bool,
+    /// How wide tables may be, as far as that is possible.
+    pub columns: usize,
 }
 
 impl Default for Workbench {
@@ -191,6 +193,7 @@ impl Default for Workbench {
             winners: None,
             allow_write: Vec::new(),
             shows_progress: false,
+            columns: usize::MAX,
         }
     }
 }

@@ -103,7 +103,7 @@ fn commands_and_their_arguments() {
     let mut repl = repl();
     assert_eq!(texts(&mut repl, ":comp"), ["compare"]);
     assert_eq!(texts(&mut repl, ":c na"), ["naive"]);
-    assert_eq!(texts(&mut repl, ":asm "), ["i", "j", "k"]);
+    assert_eq!(texts(&mut repl, ":asm "), ["i", "j", "k", "naive"]);
     assert_eq!(texts(&mut repl, ":kernels mt"), ["mttkrp"]);
     assert_eq!(texts(&mut repl, ":branch m"), ["main"]);
     assert_eq!(texts(&mut repl, ":load Cargo.t"), ["Cargo.toml"]);
