@@ -101,6 +101,11 @@ pub enum Command {
         /// The name of the library and of the Python package; that of the script by default
         #[arg(long)]
         name: Option<String>,
+        /// The machines that the kernels are for, such as avx512,avx2,sse2. The library chooses among
+        /// them when it is loaded. By default, this machine
+        #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = TARGETS,
+              hide_possible_values = true)]
+        target: Vec<Target>,
         #[command(flatten)]
         settings: Settings,
         #[command(flatten)]
@@ -333,7 +338,7 @@ pub struct Running {
     pub writing: Writing,
 }
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct Settings {
     /// Set what `param("NAME", default)` returns in the script; can be repeated
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]

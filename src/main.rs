@@ -14,7 +14,7 @@ use output::say;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use teml::diag;
 use teml::repl::Broken;
@@ -64,10 +64,11 @@ fn main() -> ExitCode {
             file,
             out,
             name,
+            target,
             settings,
             team,
             writing,
-        } => writing::build(&file, &out, name, settings, (&team, writing)),
+        } => writing::build(&file, &out, (name, target), settings, (&team, writing)),
         Command::Doc { out } => writing::doc(out.as_deref()),
         Command::Definitions { directory } => writing::definitions(&directory),
         Command::Completions { shell } => writing::completions(shell),
@@ -135,7 +136,12 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Shorter, because the REPL may be waiting for a line.
 const GRACE_OF_REPL: Duration = Duration::from_secs(1);
 
+/// Once for all sessions of a command, whose controls share a flag.
 fn stop_on_ctrl_c(control: &Control, grace: Duration) {
+    static IS_SET: AtomicBool = AtomicBool::new(false);
+    if IS_SET.swap(true, Ordering::Relaxed) {
+        return;
+    }
     let interrupt = control.interrupt.clone();
     let handler = ctrlc::set_handler(move || {
         interrupt.store(true, Ordering::Relaxed);

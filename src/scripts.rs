@@ -161,6 +161,7 @@ fn verified(session: &Session, control: &Control) -> Result<String, ExitCode> {
         kernels,
         inputs: &inputs,
         settings: &settings,
+        parts: Vec::new(),
     };
     let shipped = writing::reported(cargo.ship(control))?;
     Ok(unit_after(&shipped.preamble, &all))

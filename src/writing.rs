@@ -5,12 +5,14 @@ use crate::output::{self, code, print, say};
 use crate::scripts::{failure, in_session, with};
 use clap::CommandFactory;
 use clap_complete::Shell;
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use teml::package;
+use teml::package::{self, Exported, Version};
 use teml::runtime::{RuntimeError, Writer};
 use teml::script::Session;
+use teml::target::{Instructions, Target};
 use teml::trial::{Collect, Shipped, TrialError};
 use teml::verbs::{self, Workbench};
 
@@ -18,7 +20,7 @@ use teml::verbs::{self, Workbench};
 pub fn build(
     file: &Path,
     out: &Path,
-    name: Option<String>,
+    (name, targets): (Option<String>, Vec<Target>),
     settings: Settings,
     (team, writing): (&Team, Writing),
 ) -> ExitCode {
@@ -32,42 +34,105 @@ pub fn build(
     }
     let control = super::of_team(team);
     let writer = Writer::new(&control, &writing.allow_write);
-    let workbench = Workbench {
-        control,
-        runner: Arc::new(Collect),
-        allow_write: writing.allow_write,
-        ..Workbench::default()
+    // The widest instructions first, since the library takes the first that the processor has.
+    let mut targets = targets;
+    targets.sort_by_key(|target| {
+        let all = Instructions::ALL.iter();
+        std::cmp::Reverse(all.take_while(|set| **set != target.instructions).count())
+    });
+    targets.dedup_by_key(|target| target.instructions);
+    let versioned = targets.len() > 1;
+    let (mut bench, mut all) = (None, Vec::new());
+    let each = match targets.is_empty() {
+        true => vec![Target::native()],
+        false => targets.clone(),
     };
-    let stdout = Box::new(std::io::stdout());
-    in_session(file, stdout, with(settings, workbench), |session| {
-        let kernels = session.exported();
-        if kernels.is_empty() {
-            let what = "exports nothing: it does not call `export_kernel(plan, \"name\")`";
-            return failure(file, what);
-        }
-        let mut package = verbs::package(&name, kernels);
-        let made = verbs::library(session.bench(), &mut package);
-        let library = match reported(made) {
-            Ok(Shipped {
-                library: Some(library),
-                ..
-            }) => library,
-            Ok(_) => return ExitCode::FAILURE,
-            Err(code) => return code,
+    for target in each {
+        let mut trials = Workbench::default().settings;
+        trials.options.target = target;
+        let workbench = Workbench {
+            control: control.clone(),
+            runner: Arc::new(Collect),
+            allow_write: writing.allow_write.clone(),
+            settings: trials,
+            ..Workbench::default()
         };
-        match package::write(&package, library, out, &writer) {
-            Ok(files) => {
-                let lines = files
-                    .iter()
-                    .map(|file| format!("{}\n", out.join(file).display()));
-                code(print(&lines.collect::<String>()))
-            }
-            Err(error) => {
-                say(&format!("error: {error}"));
-                ExitCode::FAILURE
-            }
+        // The script prints once, also if it runs for several targets.
+        let output: Box<dyn Write + Send> = match all.is_empty() {
+            true => Box::new(std::io::stdout()),
+            false => Box::new(std::io::sink()),
+        };
+        let code = in_session(file, output, with(settings.clone(), workbench), |session| {
+            all.push(session.exported());
+            bench = Some(session.bench().clone());
+            ExitCode::SUCCESS
+        });
+        if code != ExitCode::SUCCESS {
+            return code;
         }
-    })
+    }
+    let (Some(bench), Some(first)) = (bench, all.first().cloned()) else {
+        return ExitCode::FAILURE;
+    };
+    if first.is_empty() {
+        let what = "exports nothing: it does not call `export_kernel(plan, \"name\")`";
+        return failure(file, what);
+    }
+    let mut package = verbs::package(&name, first);
+    if versioned {
+        match versions(file, targets, all) {
+            Ok(versions) => package.versions = versions,
+            Err(code) => return code,
+        }
+    }
+    let library = match reported(verbs::library(&bench, &mut package)) {
+        Ok(Shipped {
+            library: Some(library),
+            ..
+        }) => library,
+        Ok(_) => return ExitCode::FAILURE,
+        Err(code) => return code,
+    };
+    match package::write(&package, library, out, &writer) {
+        Ok(files) => {
+            let lines = files
+                .iter()
+                .map(|file| format!("{}\n", out.join(file).display()));
+            code(print(&lines.collect::<String>()))
+        }
+        Err(error) => {
+            say(&format!("error: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The kernels for each target; an exit code if no library can choose among them.
+fn versions(
+    file: &Path,
+    targets: Vec<Target>,
+    all: Vec<Vec<Exported>>,
+) -> Result<Vec<Version>, ExitCode> {
+    let names = |kernels: &[Exported]| -> Vec<String> {
+        let symbols = kernels.iter().map(|e| e.kernel.symbol.clone());
+        symbols.collect()
+    };
+    if all.windows(2).any(|two| names(&two[0]) != names(&two[1])) {
+        let what = "exports different kernels for different targets";
+        return Err(failure(file, what));
+    }
+    let mut features = targets.iter().map(|target| target.instructions.features());
+    let can_ask = features.clone().all(|features| features.is_some());
+    if !can_ask || !features.any(|features| features.is_some_and(<[_]>::is_empty)) {
+        say(
+            "error: a library for several targets chooses among instruction sets of x86-64, and one \
+             of them is sse2, which all processors have: `--target avx512,avx2,sse2`",
+        );
+        return Err(ExitCode::from(2));
+    }
+    let versions = targets.into_iter().zip(all);
+    let versions: Option<Vec<Version>> = versions.map(|(t, k)| Version::new(t, k)).collect();
+    versions.ok_or(ExitCode::from(2))
 }
 
 /// Kernels that were compiled, run and compared; an exit code if one is wrong.

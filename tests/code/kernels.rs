@@ -454,6 +454,74 @@ fn refusals() {
     assert_eq!(teml::package::name_error("matmul"), None);
 }
 
+/// A library for several instruction sets, of which it chooses one when it is loaded.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn several_targets() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path();
+    let script =
+        "let A = tensor([40, 30]); let x = tensor([30]); let y = einsum(\"ij,j->i\", A, x);
+        export_kernel(schedules::optimize(build(y)), \"gemv\"); print(\"once\");";
+    std::fs::write(place.join("kernels.rhai"), script).unwrap();
+    let built = |targets: &str| {
+        let mut teml = Command::new(env!("CARGO_BIN_EXE_teml"));
+        teml.args(["build", "kernels.rhai", "--out", "out", "--target", targets]);
+        let cache = place.join("cache");
+        teml.current_dir(place).env("TEML_CACHE_DIR", cache);
+        teml.output().unwrap()
+    };
+    let output = built("avx2,sse2,avx512");
+    let shown = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(shown.matches("once").count(), 1, "{shown}");
+    let out = place.join("out");
+    for (name, flag) in [
+        ("avx512", "-march=x86-64-v4"),
+        ("avx2", "-march=x86-64-v3"),
+        ("sse2", "-march=x86-64"),
+    ] {
+        let source = std::fs::read_to_string(out.join(format!("src/kernels_{name}.c"))).unwrap();
+        let ran = format!("// `teml_{name}_gemv` ran: all 40 elements equal");
+        // Elsewhere, the library says that this machine cannot run them.
+        let unverified = text(&output.stderr).contains(&format!("`teml_{name}_gemv` was not"));
+        assert!(source.contains(&ran) || unverified, "{source}");
+        assert!(
+            source.contains(&format!("// Compiled with {flag}\n")),
+            "{source}"
+        );
+    }
+    let source = std::fs::read_to_string(out.join("src/kernels.c")).unwrap();
+    let order = [
+        "return 0;  /* avx512 */",
+        "return 1;  /* avx2 */",
+        "return 2;  /* sse2 */",
+    ];
+    let places = order.map(|line| source.find(line).unwrap());
+    assert!(places.is_sorted(), "{source}");
+    for library in ["lib/libkernels.so", "lib/libkernels.a"] {
+        let arguments = [
+            "-Iinclude",
+            "example/main.cpp",
+            library,
+            "-fopenmp",
+            "-o",
+            "called",
+        ];
+        succeeds("g++", &arguments, &out);
+        let shown = Command::new(out.join("called"))
+            .env("LD_LIBRARY_PATH", out.join("lib"))
+            .output()
+            .unwrap();
+        assert_eq!(text(&shown.stdout), "gemv: y[0] = 30\n", "{library}");
+    }
+    for wrong in ["avx512,avx2", "neon,sse2"] {
+        let output = built(wrong);
+        assert_eq!(output.status.code(), Some(2), "{wrong}");
+        assert!(text(&output.stderr).contains("`--target avx512,avx2,sse2`"));
+    }
+}
+
 /// Compiled with other flags, the C computes the same, or is refused.
 #[test]
 fn the_c_says_what_it_needs() {

@@ -107,6 +107,20 @@ impl Instructions {
         self.has_streams()
     }
 
+    /// What a processor must have for code that was compiled with these flags, in the words of
+    /// `__builtin_cpu_supports`. `None` if programs cannot ask.
+    pub fn features(self) -> Option<&'static [&'static str]> {
+        match self {
+            Instructions::Sse2 => Some(&[]),
+            Instructions::Avx => Some(&["avx"]),
+            Instructions::Avx2 => Some(&["avx2", "fma", "bmi", "bmi2"]),
+            Instructions::Avx512 => {
+                Some(&["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"])
+            }
+            Instructions::Neon | Instructions::Portable => None,
+        }
+    }
+
     /// The compiler flags that select them.
     pub(super) fn flags(self) -> impl Iterator<Item = &'static str> {
         let flag = match self {

@@ -4,7 +4,7 @@ use super::workbench::Bench;
 use crate::codegen::Preamble;
 use crate::package::{Exported, Package};
 use crate::runtime::{self, Compiler, RuntimeError};
-use crate::trial::{Cargo, Shipped, TrialError, Variant};
+use crate::trial::{Cargo, Shipped, Source, TrialError, Variant};
 
 /// A package of kernels, which does not say yet how it is to be compiled.
 pub fn package(name: &str, kernels: Vec<Exported>) -> Package {
@@ -12,6 +12,7 @@ pub fn package(name: &str, kernels: Vec<Exported>) -> Package {
         name: name.to_owned(),
         kernels,
         preamble: Preamble::default(),
+        versions: Vec::new(),
     }
 }
 
@@ -33,15 +34,28 @@ pub fn library(bench: &Bench, package: &mut Package) -> Result<Shipped, TrialErr
         let (label, nests) = (exported.kernel.symbol.clone(), exported.nests.clone());
         (exported.kernel.clone(), Variant { label, nests })
     };
+    let versions = package.versions.iter();
+    let kernels: Vec<&Exported> = match package.versions.is_empty() {
+        true => package.kernels.iter().collect(),
+        false => versions.clone().flat_map(|v| &v.kernels).collect(),
+    };
+    let parts = versions.map(|version| {
+        let source: Source<'_> = Box::new(|preamble| version.source(preamble));
+        let name = format!("{}_{}", package.name, version.name);
+        (name, version.target.clone(), source)
+    });
     let cargo = Cargo {
         name: &package.name,
         source: &|preamble| package.source(preamble),
         header: package.header(),
-        kernels: package.kernels.iter().map(computed).collect(),
+        kernels: kernels.into_iter().map(computed).collect(),
         inputs: &inputs,
         settings: &settings,
+        parts: parts.collect(),
     };
-    let shipped = cargo.ship(&control)?;
+    let shipped = cargo.ship(&control);
+    drop(cargo);
+    let shipped = shipped?;
     package.preamble = shipped.preamble.clone();
     Ok(shipped)
 }

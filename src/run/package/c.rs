@@ -4,7 +4,7 @@ use super::parts::{Exported, Package, Use, extents};
 use super::{arrays, team};
 use crate::codegen::symbol::from_label;
 use crate::codegen::{
-    BASE, C_BEGINS, C_ENDS, Param, Preamble, c_type, definition_of_size, passed, unit_after,
+    BASE, C_BEGINS, C_ENDS, Kernel, Param, Preamble, c_type, definition_of_size, passed, unit_after,
 };
 use crate::ir::{Affine, Name, Tensor};
 use std::fmt::Write;
@@ -12,7 +12,10 @@ use std::fmt::Write;
 /// The C of all kernels, and of the functions that check their arguments.
 pub fn source(package: &Package, preamble: &Preamble) -> String {
     let kernels = package.kernels.iter().map(|e| &e.kernel);
-    let threaded = kernels.clone().any(team::has_threads);
+    let has_versions = !package.versions.is_empty();
+    let has_door = |kernel: &Kernel| has_versions || team::has_threads(kernel);
+    let threaded = kernels.clone().any(has_door);
+    let kernels = kernels.filter(|_| !has_versions);
     let kernels = kernels.map(|kernel| match team::has_threads(kernel) {
         true => team::hidden(kernel),
         false => kernel.clone(),
@@ -28,9 +31,10 @@ pub fn source(package: &Package, preamble: &Preamble) -> String {
         text.push('\n');
         text.push_str(include_str!("team.h"));
     }
-    for exported in &package.kernels {
-        if team::has_threads(&exported.kernel) {
-            text.push_str(&team::door(exported));
+    text.push_str(&team::choice(&package.versions));
+    for (k, exported) in package.kernels.iter().enumerate() {
+        if has_door(&exported.kernel) {
+            text.push_str(&team::door(exported, k, &package.versions));
         }
         text.push('\n');
         text.push_str(&checked(exported));

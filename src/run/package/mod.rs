@@ -10,7 +10,7 @@ mod team;
 mod write;
 
 pub use names::{kernel_name_error, name_error};
-pub use parts::{Exported, File, Package, Parameter};
+pub use parts::{Exported, File, Package, Parameter, Version};
 pub use write::{NoPackage, write, write_module};
 
 use crate::codegen::Preamble;
@@ -38,7 +38,7 @@ impl Package {
         let name = &self.name;
         let file = |path: String, text: String| File { path, text };
         let example = "example";
-        vec![
+        let mut files = vec![
             file(
                 format!("src/{}", self.source_name()),
                 self.source(&self.preamble),
@@ -58,6 +58,11 @@ impl Package {
             file("pyproject.toml".to_owned(), python::project(self)),
             file("python/teml_backend.py".to_owned(), python::backend(self)),
             file(format!("python/{name}/__init__.py"), python::module(self)),
-        ]
+        ];
+        files.extend(self.versions.iter().map(|version| {
+            let path = format!("src/{name}_{}.c", version.name);
+            file(path, version.source(&self.preamble))
+        }));
+        files
     }
 }

@@ -1,7 +1,8 @@
 //! Kernels that belong together, and how a caller uses their tensors.
 
-use crate::codegen::{Kernel, Param, Preamble, Role};
+use crate::codegen::{Kernel, Param, Preamble, Role, unit_after};
 use crate::ir::{Affine, Name, Nest, Tensor};
+use crate::target::Target;
 
 /// A kernel that a script exports.
 #[derive(Clone, Debug)]
@@ -21,6 +22,62 @@ pub struct Package {
     pub kernels: Vec<Exported>,
     /// The beginning of the C.
     pub preamble: Preamble,
+    /// The same kernels for several instruction sets, the widest first. The library chooses when it is
+    /// loaded. None: the kernels are for one.
+    pub versions: Vec<Version>,
+}
+
+/// The kernels of a package for one instruction set.
+#[derive(Clone, Debug)]
+pub struct Version {
+    /// The name of the instruction set.
+    pub name: &'static str,
+    /// What the C is for.
+    pub target: Target,
+    /// What a processor must have for it, as `__builtin_cpu_supports` calls it.
+    pub features: &'static [&'static str],
+    /// The kernels, in the order of the package. Their symbols are those of this version.
+    pub kernels: Vec<Exported>,
+}
+
+impl Version {
+    /// Kernels that are generated for an instruction set, under symbols of their own. `None` if
+    /// programs cannot ask processors for it.
+    pub fn new(target: Target, kernels: Vec<Exported>) -> Option<Version> {
+        let name = target.instructions.name();
+        let of = |exported: Exported| {
+            let symbol = format!("teml_{name}_{}", exported.kernel.symbol);
+            let before = format!("void {}(", exported.kernel.symbol);
+            let function = &exported.kernel.function;
+            let function = function.replacen(&before, &format!("void {symbol}("), 1);
+            let kernel = Kernel {
+                symbol,
+                function,
+                ..exported.kernel
+            };
+            Exported { kernel, ..exported }
+        };
+        Some(Version {
+            name,
+            features: target.instructions.features()?,
+            target,
+            kernels: kernels.into_iter().map(of).collect(),
+        })
+    }
+
+    /// The C of its kernels after a preamble. Only the library calls them.
+    pub fn source(&self, preamble: &Preamble) -> String {
+        let kernels: Vec<Kernel> = self.kernels.iter().map(|e| e.kernel.clone()).collect();
+        // The file has flags of its own, and says only what ran of its kernels.
+        let has_own = |note: &&String| kernels.iter().any(|k| note.contains(&k.symbol));
+        let notes = preamble.notes.iter().filter(has_own).cloned();
+        let flags = format!("Compiled with {}", self.target.flags().join(" "));
+        let preamble = Preamble {
+            notes: notes.chain([flags]).collect(),
+            ..preamble.clone()
+        };
+        unit_after(&preamble, &kernels)
+    }
 }
 
 /// A text to be written.

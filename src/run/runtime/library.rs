@@ -28,9 +28,18 @@ pub struct Library {
     pub archive: Option<Vec<u8>>,
 }
 
+/// C that is compiled with options of its own.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The name of its file, without extension.
+    pub name: String,
+    pub source: String,
+    pub options: Options,
+}
+
 impl Compiler {
     /// Compiles `NAME.c`, which includes `NAME.h`, into a library for this processor, or for the
-    /// one that CFLAGS names. The C defines `kernels`.
+    /// one that CFLAGS names. It and the `parts` define `kernels`; each part has options of its own.
     ///
     /// # Errors
     /// As [`Compiler::compile`].
@@ -39,19 +48,10 @@ impl Compiler {
         name: &str,
         (source, header): (&str, &str),
         (kernels, options): (&[Kernel], &Options),
+        parts: &[Part],
         control: &Control,
     ) -> Result<Library, RuntimeError> {
-        let chooses = kernels.iter().any(Kernel::chooses);
-        let mut flags = options.flags(self, chooses);
-        if !self.has_openmp(&flags, control)? {
-            flags = without_openmp(&flags);
-        }
-        let functions = kernels
-            .iter()
-            .any(|k| k.headers.contains(&Header::Functions));
-        if functions && !self.has_vector_functions(&flags, control)? {
-            flags.push("-DTEML_MVEC=0".to_owned());
-        }
+        let flags = self.flags_of(kernels, options, control)?;
         let directory = cache::temporary().map_err(storage)?;
         let place = directory.path();
         let file = |ending: &str| format!("{name}.{ending}");
@@ -62,16 +62,30 @@ impl Compiler {
         let soname = format!("-Wl,-soname,lib{name}.so");
         let ends = |list: &[&str]| list.iter().map(|e| (*e).to_owned()).collect::<Vec<_>>();
         let is_of_linker = |flag: &String| flag == "-shared" || flag.starts_with("-Wl,");
-        let objects: Vec<String> = line.iter().filter(|f| !is_of_linker(f)).cloned().collect();
-        run(&[objects, ends(&["-c", "-o", OBJECT, &file("c")])].concat())?;
+        let compiles = |flags: &[String]| -> Vec<String> {
+            let line = self.command_line(flags).into_iter();
+            line.filter(|flag| !is_of_linker(flag)).collect()
+        };
+        run(&[compiles(&flags), ends(&["-c", "-o", OBJECT, &file("c")])].concat())?;
+        let mut objects = vec![OBJECT.to_owned()];
+        for part in parts {
+            let (source, object) = (format!("{}.c", part.name), format!("{}.o", part.name));
+            std::fs::write(place.join(&source), &part.source).map_err(storage)?;
+            let flags = self.flags_of(kernels, &part.options, control)?;
+            let arguments = [compiles(&flags), ends(&["-c", "-o", &object, &source])].concat();
+            self.make(&part.name, &part.source, &arguments, place, control)?;
+            objects.push(object);
+        }
         // The library's own functions come before those of the C library, such as `times`.
         let own_first = ["-Wl,-Bsymbolic", "-lm"];
-        let linked = |input: &[&str]| [line.clone(), ends(input), ends(&own_first)].concat();
-        run(&linked(&[&soname, "-o", "library.so", OBJECT]))?;
+        let linked = |input: &[&str]| {
+            [line.clone(), ends(input), objects.clone(), ends(&own_first)].concat()
+        };
+        run(&linked(&[&soname, "-o", "library.so"]))?;
         std::fs::write(place.join(ENTRIES), entries_apart(kernels)).map_err(storage)?;
-        run(&linked(&["-o", "callable.so", ENTRIES, OBJECT]))?;
+        run(&linked(&["-o", "callable.so", ENTRIES]))?;
         let shared = std::fs::read(place.join("library.so")).map_err(storage)?;
-        let archive = archive(place, control);
+        let archive = archive(place, &objects, control);
         let callable = place.join("callable.so");
         if let Some(doubt) = object::doubt(&callable) {
             return Err(RuntimeError::CompileFailed {
@@ -88,6 +102,26 @@ impl Compiler {
             shared,
             archive,
         })
+    }
+
+    /// The flags for the C of kernels, without those that the compiler lacks.
+    fn flags_of(
+        &self,
+        kernels: &[Kernel],
+        options: &Options,
+        control: &Control,
+    ) -> Result<Vec<String>, RuntimeError> {
+        let chooses = kernels.iter().any(Kernel::chooses);
+        let mut flags = options.flags(self, chooses);
+        if !self.has_openmp(&flags, control)? {
+            flags = without_openmp(&flags);
+        }
+        let mut functions = kernels.iter().map(|k| &k.headers);
+        let functions = functions.any(|headers| headers.contains(&Header::Functions));
+        if functions && !self.has_vector_functions(&flags, control)? {
+            flags.push("-DTEML_MVEC=0".to_owned());
+        }
+        Ok(flags)
     }
 
     /// Runs the compiler on the C of the library.
@@ -124,10 +158,12 @@ const OBJECT: &str = "library.o";
 /// The C that calls its kernels. No library can have this name.
 const ENTRIES: &str = "its-entries.c";
 
-/// The object file in an archive.
-fn archive(place: &Path, control: &Control) -> Option<Vec<u8>> {
+/// The object files in an archive.
+fn archive(place: &Path, objects: &[String], control: &Control) -> Option<Vec<u8>> {
     let mut ar = Command::new("ar");
-    ar.current_dir(place).args(["rcs", "library.a", OBJECT]);
+    ar.current_dir(place)
+        .args(["rcs", "library.a"])
+        .args(objects);
     let made = process::run(&mut ar, control.compile_limit, control).ok()?;
     let is_made = made.status.success();
     is_made.then(|| std::fs::read(place.join("library.a")).ok())?

@@ -60,7 +60,7 @@ pub use diagnostics::{SHOWN as LIMITS_SHOWN, is_lack};
 pub use elements::{Scalar, View};
 pub use ending::{end_as_ctrl_c, ended_by, stopped_code};
 pub use error::RuntimeError;
-pub use library::Library;
+pub use library::{Library, Part};
 pub use measure::{Budget, Event, Timing, Workload, measure, measure_and_tell};
 pub use npy::Array;
 pub use options::{CURES, Options};

@@ -115,6 +115,7 @@ pub fn rehearse(
         kernels: kernels.iter().cloned().zip(variants.to_vec()).collect(),
         inputs,
         settings,
+        parts: Vec::new(),
     };
     cargo.ship(control)
 }

@@ -39,6 +39,6 @@ pub use results::{is_own, results};
 pub use runner::{Check, Collect, Emit, Kept, Run, RunContext, Runner, free_symbol};
 pub use samples::{Samples, samples};
 pub use settings::Settings;
-pub use ship::{Cargo, Shipped};
+pub use ship::{Cargo, Shipped, Source};
 pub use variant::Variant;
 pub use work::{Work, flops, work};

@@ -13,10 +13,15 @@ use super::results::compared;
 use super::variant::naive;
 use super::{Blame, Evidence, Inputs, Settings, TrialError, Variant, sizes};
 use crate::codegen::{Kernel, Preamble};
-use crate::runtime::{CURES, Compiled, Compiler, Control, Library, Outputs, RuntimeError};
+use crate::runtime::{
+    CURES, Compiled, Compiler, Control, Library, Options, Outputs, Part, RuntimeError,
+};
 use crate::target::Target;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// C after a preamble.
+pub type Source<'a> = Box<dyn Fn(&Preamble) -> String + 'a>;
 
 /// C that is to be shipped.
 pub struct Cargo<'a> {
@@ -32,6 +37,8 @@ pub struct Cargo<'a> {
     pub inputs: &'a Inputs,
     /// How it is compiled.
     pub settings: &'a Settings,
+    /// More C, each with a name and for a target of its own.
+    pub parts: Vec<(String, Target, Source<'a>)>,
 }
 
 /// C that has run, as far as this machine can run it.
@@ -111,7 +118,16 @@ impl Cargo<'_> {
         let kernels: Vec<Kernel> = self.kernels.iter().map(|(k, _)| k.clone()).collect();
         let options = self.settings.options.cured(cure);
         let texts = (source.as_str(), self.header.as_str());
-        let library = compiler.library(self.name, texts, (&kernels, &options), control)?;
+        let parts = self.parts.iter().map(|(name, target, source)| Part {
+            name: name.clone(),
+            source: source(&preamble),
+            options: Options {
+                target: target.clone(),
+                ..options.clone()
+            },
+        });
+        let parts: Vec<Part> = parts.collect();
+        let library = compiler.library(self.name, texts, (&kernels, &options), &parts, control)?;
         let variants = self.kernels.iter().map(|(_, variant)| variant);
         let each = library.kernels.iter().zip(variants);
         let found = each.map(|(compiled, variant)| self.look_at_sizes(compiled, variant, control));
