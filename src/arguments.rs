@@ -89,9 +89,9 @@ pub enum Command {
     /// Make a library of the kernels that a script exports, for C, C++ and Python.
     ///
     /// Writes the C of every `export_kernel` in the script, a header, a shared and a static
-    /// library. Adds a pkg-config file, an example for CMake, and a Python package:
-    /// `pip install DIR` installs it. The library is for this processor, unless CFLAGS names
-    /// another one with -march.
+    /// library. Adds files for pkg-config and for find_package of CMake, an example, and a Python
+    /// package: `pip install DIR` installs it. The library is for this processor, unless --target, or
+    /// -march in CFLAGS, names others.
     Build {
         /// The script; `-` is standard input
         file: PathBuf,

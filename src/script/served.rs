@@ -416,9 +416,8 @@ fn name_of(value: &Dynamic) -> Option<String> {
     if let Some(nest) = value.read_lock::<Nest>() {
         return nest.label().map(ToString::to_string);
     }
-    let expr = value.read_lock::<Expr>()?;
-    let name = expr.tensor()?.name().map(ToString::to_string);
-    name
+    let expr = value.read_lock::<Expr>()?.clone();
+    Some(expr.tensor()?.name()?.to_string())
 }
 
 /// An error as the program raises it. Its own traceback shows the place.

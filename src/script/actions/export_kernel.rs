@@ -21,8 +21,8 @@ library that `teml build` makes: `export_kernel(plan, \"gemm\")`.
 
 `teml build FILE --out DIR` writes C, a header for C and C++, a shared and a static library, and a
 Python package. Before it writes them, it runs each kernel as it was compiled, and compares the
-results with the reference. Elsewhere the call only proves the nests and generates their C. Shapes
-are fixed.
+results with the reference. Elsewhere the call only proves the nests and generates their C.
+
 Tensors that a later nest of the list reads are not results, and callers do not see them, unless the
 list `outputs` has their names. The outputs of a program are results, also in `nests(program)`.",
     call: |call| {
