@@ -454,7 +454,7 @@ fn refusals() {
     assert_eq!(teml::package::name_error("matmul"), None);
 }
 
-/// A library for several instruction sets, of which it chooses one when it is loaded.
+/// A library for several instruction sets chooses one when it is loaded.
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn several_targets() {

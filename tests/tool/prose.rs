@@ -341,7 +341,7 @@ fn pages_and_messages() {
         let text = fs::read_to_string(root().join(name)).unwrap();
         (name.to_owned(), text)
     };
-    let folders = ["", "benches/", "scripts/", "src/", "stdlib/"];
+    let folders = ["", "benches/", "scripts/", "src/", "src/python/", "stdlib/"];
     check(folders.map(|folder| page(&format!("{folder}README.md"))));
     check(files("tests/tool/gallery/messages", "snap"));
     let in_code = |(place, code): (String, String)| {

@@ -107,8 +107,8 @@ impl Instructions {
         self.has_streams()
     }
 
-    /// What a processor must have for code that was compiled with these flags, in the words of
-    /// `__builtin_cpu_supports`. `None` if programs cannot ask.
+    /// The features that code for them needs of a processor, as `__builtin_cpu_supports` calls them.
+    /// `None` if programs cannot ask.
     pub fn features(self) -> Option<&'static [&'static str]> {
         match self {
             Instructions::Sse2 => Some(&[]),

@@ -23,7 +23,7 @@ use std::time::Duration;
 /// it and all rows before it are known. Speed-ups are over the first variant.
 pub struct Growing {
     widths: [usize; 7],
-    /// Which columns are shown: those that fit.
+    /// Whether a column fits.
     shown: [bool; 7],
     flops: f64,
     labels: Vec<String>,

@@ -32,9 +32,9 @@ pub struct Package {
 pub struct Version {
     /// The name of the instruction set.
     pub name: &'static str,
-    /// What the C is for.
+    /// The machine that the C is for.
     pub target: Target,
-    /// What a processor must have for it, as `__builtin_cpu_supports` calls it.
+    /// The features that it needs, as `__builtin_cpu_supports` calls them.
     pub features: &'static [&'static str],
     /// The kernels, in the order of the package. Their symbols are those of this version.
     pub kernels: Vec<Exported>,

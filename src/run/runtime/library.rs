@@ -104,7 +104,7 @@ impl Compiler {
         })
     }
 
-    /// The flags for the C of kernels, without those that the compiler lacks.
+    /// The flags for the C of kernels, as far as the compiler has them.
     fn flags_of(
         &self,
         kernels: &[Kernel],
