@@ -1,5 +1,6 @@
 """Builds the wheel of `teml`, with Python's standard library alone (PEP 517): the modules, and the
 program `teml`. Cargo builds the program, unless TEML_PROGRAM names one."""
+
 import base64
 import hashlib
 import os

@@ -4,17 +4,45 @@
 `teml.tensor`, `teml.build`, `teml.compare`, `teml.schedules.gemm` and all others are functions of
 scripts; `help(teml.build)` shows their help. Functions that take a nest first are its methods.
 """
+
 from .engine import ENGINE, Error, Limitation, Mistake, Refusal, Warning
 from .search import tune
 from .tensors import Tensor
 from .tracing import Kernel, Trace, kernel, load
-from .values import Arrow, Function, Index, Moves, Namespace, Nest, Nests, Prediction, Record, Rows, Value, Verdict, evaluate
+from .values import (
+    Arrow,
+    Function,
+    Index,
+    Moves,
+    Namespace,
+    Nest,
+    Nests,
+    Prediction,
+    Record,
+    Rows,
+    Value,
+    Verdict,
+    evaluate,
+    evaluate_text,
+)
 
 __all__ = [
     "Error",
+    "Index",
+    "Kernel",
     "Limitation",
     "Mistake",
+    "Moves",
+    "Nest",
+    "Nests",
+    "Prediction",
+    "Record",
     "Refusal",
+    "Rows",
+    "Tensor",
+    "Trace",
+    "Value",
+    "Verdict",
     "Warning",
     "arrow",
     "iterators",
@@ -32,31 +60,15 @@ def arrow(source, target):
 
 def iterators(names):
     """Iterators: `i, j, k = teml.iterators("i j k")`."""
-    made = [evaluate("iter({})", name, variable=f"{name}_") for name in names.replace(",", " ").split()]
+    made = [
+        evaluate("iter({})", name, variable=f"{name}_") for name in names.replace(",", " ").split()
+    ]
     return made[0] if len(made) == 1 else made
 
 
 def rhai(text, **values):
     """The value of a statement of a script, in which the keywords are variables."""
-    from .values import Statement, value_of
-    from .engine import caller
-
-    statement, frame = Statement(), caller()
-    names = {}
-    for name, value in values.items():
-        value = value if isinstance(value, Value) else evaluate("{}", value)
-        value._check()
-        names[name] = value._number
-    answer = ENGINE.ask(
-        run={
-            "text": text,
-            "variable": None,
-            "file": frame.f_code.co_filename,
-            "line": frame.f_lineno or 1,
-            "names": names,
-        }
-    )
-    return value_of(answer)
+    return evaluate_text(text, values)
 
 
 def __getattr__(name):

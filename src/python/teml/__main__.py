@@ -1,4 +1,5 @@
 """`python -m teml`: the program itself."""
+
 import os
 import sys
 

@@ -1,4 +1,5 @@
 """The engine: a `teml` process that runs statements of scripts and holds their values."""
+
 import atexit
 import contextlib
 import json
@@ -47,7 +48,7 @@ def program():
     found = given or (str(beside) if beside.is_file() else shutil.which("teml"))
     if not found:
         raise Error(
-            "there is no program `teml`: `pip install` builds it, and TEML_PROGRAM names another one"
+            "there is no program `teml`: `pip install` builds it, and TEML_PROGRAM names another"
         )
     return found
 

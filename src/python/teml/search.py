@@ -1,5 +1,5 @@
 """`tune`: the fastest of the variants that a Python function makes."""
-import itertools
+
 import random
 
 from .engine import Refusal
@@ -12,10 +12,10 @@ def tune(space, variant, **options):
     """Searches a space of parameters for the fastest variant:
     `teml.tune({"rows": [2, 4, 8]}, lambda p: naive.tile(["i"], [p.rows]))`.
 
-    A space is a map of lists, or of functions of the parameters before. `variant` makes a nest or a
-    list of nests of a point; None and refusals leave it out. The search is that of scripts, with its
-    options: `trials`, `seconds`, `search`, `seed`. Of a space with more than 2000 points, some are
-    drawn.
+    A space is a map of lists, or of functions of the parameters before. `variant` makes a nest or
+    a list of nests of a point; None and refusals leave it out. The search is that of scripts, with
+    its options: `trials`, `seconds`, `search`, `seed`. Of a space with more than 2000 points, some
+    are drawn.
     """
     points, nests, refused = [], [], {}
     for point in _points(space, options.get("seed", 1)):
@@ -33,7 +33,11 @@ def tune(space, variant, **options):
     labels = [", ".join(f"{name} = {value}" for name, value in point.items()) for point in points]
     by_label = dict(zip(labels, nests))
     found = evaluate(
-        "tune(#{{point: {}}}, |p| {}[p.point], {})", list(by_label), by_label, options, variable="found"
+        "tune(#{{point: {}}}, |p| {}[p.point], {})",
+        list(by_label),
+        by_label,
+        options,
+        variable="found",
     )
     chosen = [found["parameters"]["point"], *(tie["point"] for tie in found["ties"])]
     parameters, *ties = [points[labels.index(label)] for label in chosen]

@@ -1,4 +1,5 @@
 """Tensors with NumPy's operators, functions and methods."""
+
 import math
 
 import numpy as np
@@ -230,7 +231,11 @@ class Tensor(Value):
         return _clipped(self, low, high)
 
     def round(self, decimals=0):
-        return apply("rint", self) if not decimals else apply("rint", self * 10.0**decimals) / 10.0**decimals
+        return (
+            apply("rint", self)
+            if not decimals
+            else apply("rint", self * 10.0**decimals) / 10.0**decimals
+        )
 
     def dot(self, other):
         return self @ other
@@ -279,7 +284,7 @@ def _part(tensor, key):
     rest = [slice(None)] * (tensor.ndim - taken)
     if Ellipsis in [k for k in keys if not isinstance(k, Value)]:
         at = keys.index(Ellipsis)
-        keys[at:at + 1] = rest
+        keys[at : at + 1] = rest
     else:
         keys += rest
     if all(isinstance(k, slice) and k == slice(None) for k in keys):
@@ -303,8 +308,8 @@ def _part(tensor, key):
             ranges[name] = Text("0..{}", count)
         else:
             raise TypeError(
-                f"a tensor cannot be indexed with {type(k).__name__}: an index is a number, a slice, "
-                "`...` or None; `np.where` selects by a condition"
+                f"a tensor cannot be indexed with {type(k).__name__}: an index is a number, "
+                "a slice, `...` or None; `np.where` selects by a condition"
             )
     template, values = Text.all(source)
     into, others = Text.all(target)
@@ -337,7 +342,13 @@ def _slice(key, extent):
         if not indices:
             raise IndexError(f"the slice {key.start}:{key.stop} of {extent} elements is empty")
         return indices.start, len(indices), step
-    bound = lambda b, other: other if b is None else extent + int(b) if not isinstance(b, Index) and b < 0 else b
+
+    def bound(given, otherwise):
+        if given is None:
+            return otherwise
+        is_behind = not isinstance(given, Index) and given < 0
+        return extent + int(given) if is_behind else given
+
     if step == -1 and key.start is None and key.stop is None:
         return extent - 1, extent, step
     if step != 1:
@@ -374,14 +385,16 @@ def _reshaped(tensor, shape):
                 b += 1
         if len(left) > 1 and len(right) > 1:
             raise TypeError(
-                f"`reshape` from {tuple(old)} to {tuple(new)} cuts dimensions apart and joins others"
+                f"`reshape` from {tuple(old)} to {tuple(new)} cuts and joins dimensions"
             )
         many = left if len(left) > 1 else right
         names = [f"i{len(ranges) + k + 1}" for k in range(len(many))]
         ranges.update(zip(names, many))
-        flat = [f"{math.prod(many[k + 1:])} * {name}" for k, name in enumerate(names)]
+        flat = [f"{math.prod(many[k + 1 :])} * {name}" for k, name in enumerate(names)]
         source += names if len(left) == len(names) and len(left) > 1 else [" + ".join(flat) or "0"]
-        target += names if len(right) == len(names) and not len(left) > 1 else [" + ".join(flat) or "0"]
+        target += (
+            names if len(right) == len(names) and not len(left) > 1 else [" + ".join(flat) or "0"]
+        )
         if len(left) == 0:
             source.pop()
         if len(right) == 0:
@@ -396,7 +409,7 @@ def _running_sum(tensor, axis):
         raise TypeError("`cumsum` needs an axis")
     at = _dimension(tensor, axis or 0) - 1
     names = _iterators(tensor.ndim)
-    inside = [*names[:at], "k", *names[at + 1:]]
+    inside = [*names[:at], "k", *names[at + 1 :]]
     text = (
         f"eq(vsum(vat({{}}, [{', '.join(inside)}]), [k], #{{{{k: 0..{names[at]} + 1}}}}), "
         f"[{', '.join(names)}], {{}})"
@@ -507,9 +520,11 @@ def _(arrays, axis=0):
 def _(a, repeats, axis):
     at = _dimension(a, axis) - 1
     names = _iterators(a.ndim)
-    target = [*names[:at], f"{repeats} * {names[at]} + k", *names[at + 1:]]
-    shape = [*a.shape[:at], a.shape[at] * repeats, *a.shape[at + 1:]]
-    text = f"eq({{}}, [{', '.join(names)}] -> [{', '.join(target)}], {{}}, #{{{{k: 0..{repeats}}}}})"
+    target = [*names[:at], f"{repeats} * {names[at]} + k", *names[at + 1 :]]
+    shape = [*a.shape[:at], a.shape[at] * repeats, *a.shape[at + 1 :]]
+    text = (
+        f"eq({{}}, [{', '.join(names)}] -> [{', '.join(target)}], {{}}, #{{{{k: 0..{repeats}}}}})"
+    )
     return evaluate(text, a, shape)
 
 

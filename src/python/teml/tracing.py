@@ -1,4 +1,5 @@
 """Kernels: functions of NumPy-like expressions, traced, compiled and called."""
+
 import functools
 import importlib.util
 import inspect
@@ -8,9 +9,9 @@ import threading
 
 import numpy as np
 
-from .engine import ENGINE, Error, Refusal, program
+from .engine import ENGINE, Error
 from .tensors import Tensor
-from .values import ELEMENTS, Function, Nest, Nests, Value, RESULTS, evaluate, is_name
+from .values import ELEMENTS, RESULTS, Function, Value, evaluate, is_name
 
 _LETTERS = "MNKLPQRSTUVWXYZ"
 _TRACES = threading.local()
@@ -92,7 +93,7 @@ _INSTEAD = {"rows": "dense", "columns": "transposed"}
 
 
 def _layout(array):
-    """How an array is stored: `dense`, `rows` with gaps between them, or either of its transpose."""
+    """How an array is stored: `dense`, in `rows` with gaps, or its transpose in either way."""
     if array.ndim < 2 or array.flags.c_contiguous:
         return "dense"
     if array.flags.f_contiguous:
@@ -107,7 +108,9 @@ class Trace:
     def __init__(self, function, signature):
         self.signature, self.constants = signature, {}
         self.sizes = {
-            name: evaluate("size({}, {})", name, {"least": signature.least, "likely": extent}, variable=name)
+            name: evaluate(
+                "size({}, {})", name, {"least": signature.least, "likely": extent}, variable=name
+            )
             for name, extent in signature.sizes.items()
         }
         self.inputs = [
@@ -135,7 +138,9 @@ class Trace:
             return evaluate("scalar({})", ELEMENTS[dtype], variable=name)
         turned = layout in ("transposed", "columns")
         template = "strided(tensor({}, {}))" if layout in _INSTEAD else "tensor({}, {})"
-        tensor = evaluate(template, extents[::-1] if turned else extents, ELEMENTS[dtype], variable=name)
+        tensor = evaluate(
+            template, extents[::-1] if turned else extents, ELEMENTS[dtype], variable=name
+        )
         return tensor.T if turned else tensor
 
     def _output(self, number, value):
@@ -148,7 +153,9 @@ class Trace:
                 f"result {number + 1} is {type(value).__name__}, not a tensor: a kernel returns a "
                 "tensor, or a tuple, a list or a map of tensors"
             )
-        taken = [t._name for t in [*self.inputs, *(t for t, _ in self.constants.values()), *self.outputs]]
+        taken = [
+            t._name for t in [*self.inputs, *(t for t, _ in self.constants.values()), *self.outputs]
+        ]
         name = value._name if value._name and value._name not in taken else f"result_{number + 1}"
         if value._virtual or name != value._name:
             return evaluate("stored({})", value, variable=name)
@@ -216,7 +223,9 @@ class Compiled:
         self.order = [names.index(label) if label in names else label for label in given]
         unknown = [label for label in given if label not in names and label not in trace.constants]
         if unknown:
-            raise Error(f"nothing proves that `{name}` sets all of `{unknown[0]}` before it reads it")
+            raise Error(
+                f"nothing proves that `{name}` sets all of `{unknown[0]}` before it reads it"
+            )
         by_label = {t["label"]: t["name"] for t in tensors}
         self.results = [by_label[label] for label in outputs]
         returned = [t["label"] for t in tensors if t["returned"]]
@@ -225,10 +234,14 @@ class Compiled:
         # Whether the library's function is the function: the same arguments and the same result.
         self.quick = getattr(self.module, f"_{name}_at_once")
         count = len(trace.signature.names)
-        self.is_direct = self.order == list(range(count)) and len(returned) == 1 and trace.structure is None
+        self.is_direct = (
+            self.order == list(range(count)) and len(returned) == 1 and trace.structure is None
+        )
         turned = ("transposed", "columns")
         self.is_direct = self.is_direct and not any(t[2] in turned for t in trace.signature.tensors)
-        self.turned = [k for k, (_, _, layout) in enumerate(trace.signature.tensors) if layout in turned]
+        self.turned = [
+            k for k, (_, _, layout) in enumerate(trace.signature.tensors) if layout in turned
+        ]
 
     def at_once(self, values, out):
         """The call for arrays that the kernel takes as they are; None for any others."""
@@ -305,7 +318,7 @@ class Kernel:
             return value
         if isinstance(value, np.ma.MaskedArray):
             raise TypeError(
-                f"{self.__name__}: {name} is a masked array, and a kernel would read what is masked: "
+                f"{self.__name__}: {name} is a masked array, and a kernel would read all of it: "
                 f"`{name}.filled(0)` replaces it"
             )
         elif not isinstance(value, np.ndarray):
@@ -315,12 +328,14 @@ class Kernel:
                 value = np.asarray(value)
             else:
                 raise TypeError(
-                    f"{self.__name__}: {name} must be an array or a number, not {type(value).__name__}"
+                    f"{self.__name__}: {name} must be an array or a number, "
+                    f"not {type(value).__name__}"
                 )
         if value.dtype.name not in ELEMENTS:
             known = ", ".join(ELEMENTS)
             raise TypeError(
-                f"{self.__name__}: {name} has elements of type {value.dtype}, and kernels have {known}"
+                f"{self.__name__}: {name} has elements of type {value.dtype}, "
+                f"and kernels have {known}"
             )
         return value
 
@@ -348,7 +363,7 @@ class Kernel:
         return self._tried(self._arrays(arguments, named), self._made)
 
     def _tried(self, values, finish):
-        """The most general trace that can be finished. Some functions need extents that are numbers."""
+        """The most general trace that can be finished: some functions need numbers as extents."""
         for least in _LEAST if self.sizes else _LEAST[-1:]:
             signature = Signature(self._names, values, least)
             if least is not None and not signature.sizes:
@@ -392,7 +407,7 @@ def kernel(function=None, *, schedule=None, sizes=True):
 
 
 def load(file, name=None, **settings):
-    """The module of the kernels that a script exports: `teml.load("gemm.rhai", n=512).gemm(A, B)`."""
+    """The kernels that a script exports: `teml.load("gemm.rhai", n=512).gemm(A, B)`."""
     path = pathlib.Path(file)
     answer = ENGINE.ask(
         load={

@@ -1,4 +1,5 @@
 """Values of the engine as objects: tensors, nests, and the results of verbs."""
+
 import ast
 import dis
 import functools
@@ -19,10 +20,10 @@ ELEMENTS = {"float64": "f64", "float32": "f32", "int32": "i32", "int64": "i64"}
 
 # Words of Rhai that are names in Python.
 _WORDS = frozenset(
-    "let const if else switch do while until loop for in fn private is_def_var this throw try catch"
-    " return import export as global true false void null nil spawn thread go sync async await yield"
-    " static shared with goto exit match case default public protected new use module package var"
-    " call curry eval Fn print debug type_of".split()
+    "let const if else switch do while until loop for in fn private is_def_var this throw try"
+    " catch return import export as global true false void null nil spawn thread go sync async"
+    " await yield static shared with goto exit match case default public protected new use"
+    " module package var call curry eval Fn print debug type_of".split()
 )
 
 # Iterators that this package writes into statements.
@@ -31,7 +32,12 @@ _ITERATOR = re.compile(r"[ik]\d*")
 
 def is_name(word):
     """Whether scripts can have a variable of this name."""
-    return word.isidentifier() and word.isascii() and word not in _WORDS and not keyword.iskeyword(word)
+    return (
+        word.isidentifier()
+        and word.isascii()
+        and word not in _WORDS
+        and not keyword.iskeyword(word)
+    )
 
 
 class Statement:
@@ -106,7 +112,9 @@ def _element(value):
         return "f64"
     if value is int:
         return "i64"
-    is_type = isinstance(value, np.dtype) or isinstance(value, type) and issubclass(value, np.generic)
+    is_type = (
+        isinstance(value, np.dtype) or isinstance(value, type) and issubclass(value, np.generic)
+    )
     return ELEMENTS.get(np.dtype(value).name) if is_type else None
 
 
@@ -129,13 +137,27 @@ def evaluate(template, *values, variable=None):
     text = template.format(*texts)
     if bound is not None:
         text = f"let {bound} = {text}"
+    return _ran(text, statement.names, frame, bound)
+
+
+def evaluate_text(text, values):
+    """The value of a statement in which these names are variables."""
+    names = {}
+    for name, value in values.items():
+        value = value if isinstance(value, Value) else evaluate("{}", value)
+        value._check()
+        names[name] = value._number
+    return _ran(text, names, caller(), None)
+
+
+def _ran(text, names, frame, bound):
     answer = ENGINE.ask(
         run={
             "text": text,
             "variable": bound,
-            "file": _file(code.co_filename),
+            "file": _file(frame.f_code.co_filename),
             "line": frame.f_lineno or 1,
-            "names": statement.names,
+            "names": names,
         }
     )
     return value_of(answer, bound)
@@ -222,7 +244,9 @@ def value_of(answer, name=None):
         return float(answer["number"])
     if answer["type"] == "numbers":
         return _array(answer)
-    made = _KINDS.get(answer["type"], Value)(answer["held"], answer.get("name") or name, answer["type"])
+    made = _KINDS.get(answer["type"], Value)(
+        answer["held"], answer.get("name") or name, answer["type"]
+    )
     made._virtual = "virtual" in answer
     return made
 
@@ -238,7 +262,7 @@ def _array(answer):
 
 
 class Function:
-    """A function of scripts. Keywords become its options: `f(x, trials=20)` is `f(x, #{trials: 20})`."""
+    """A function of scripts. Keywords are its options: `f(x, n=20)` is `f(x, #{n: 20})`."""
 
     def __init__(self, name, receiver=None):
         self.__name__, self._receiver = name, receiver
@@ -277,7 +301,7 @@ class Namespace:
 
     def __dir__(self):
         begin = f"{self._name}::"
-        return [name[len(begin):] for name in ENGINE.catalog if name.startswith(begin)]
+        return [name[len(begin) :] for name in ENGINE.catalog if name.startswith(begin)]
 
     def __repr__(self):
         return f"<teml functions {self._name}: {', '.join(dir(self))}>"
@@ -297,7 +321,9 @@ class Value:
 
     def _check(self):
         if self._owner != ENGINE.owner:
-            raise Error(f"this {self._kind} belongs to an engine that has ended, or to another process")
+            raise Error(
+                f"this {self._kind} belongs to an engine that has ended, or to another process"
+            )
 
     def __getattr__(self, name):
         if name.startswith("_"):
@@ -307,14 +333,18 @@ class Value:
         try:
             return evaluate("{}." + name, self)
         except Error as error:
-            raise AttributeError(f"a {self._kind} has no attribute `{name}`: {error.message}") from None
+            raise AttributeError(
+                f"a {self._kind} has no attribute `{name}`: {error.message}"
+            ) from None
 
     def to_dict(self):
         """Its fields as a map."""
         return {name: getattr(self, name) for name in self._fields}
 
     def __dir__(self):
-        takes = [n for n, e in ENGINE.catalog.items() if e["receiver"] == self._kind and "::" not in n]
+        takes = [
+            n for n, e in ENGINE.catalog.items() if e["receiver"] == self._kind and "::" not in n
+        ]
         return [*super().__dir__(), *self._fields, *takes]
 
     def __repr__(self):
@@ -493,7 +523,8 @@ def _table(rows):
     names = list(dict.fromkeys(name for row in rows for name in row))
     head = "".join(f"<th>{html.escape(str(name))}</th>" for name in names)
     lines = (
-        "".join(f"<td>{html.escape(_cell(row.get(name, '')))}</td>" for name in names) for row in rows
+        "".join(f"<td>{html.escape(_cell(row.get(name, '')))}</td>" for name in names)
+        for row in rows
     )
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

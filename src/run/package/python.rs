@@ -226,14 +226,15 @@ fn quick_function(
         };
         let _ = writeln!(
             text,
-            "        {given}_ = {new} if {given} is None else {given}"
+            "        teml_{given} = {new} if {given} is None else {given}"
         );
         made.push(given);
     }
     let one = |tensor: &Tensor| {
         let given = name(tensor);
         if made.contains(&given) {
-            format!("{given}_")
+            // No tensor has such a name.
+            format!("teml_{given}")
         } else {
             given
         }

@@ -14,7 +14,7 @@ import programs
 
 SIZES = {"softmax", "mse_loss", "first_differences", "laplacian", "outer_sum", "residual_norm"}
 
-# They need the elements of a tensor to go on: a vectorized function of Python, and arrays of tensors.
+# They need the elements of a tensor: a vectorized function of Python, and arrays of tensors.
 BEYOND = {"gelu", "histogram", "cluster_sums"}
 
 known = 0

@@ -1,4 +1,4 @@
-"""A session as in a notebook: trace, schedule, check, tune, and call, on views, in threads and forked."""
+"""A session as in a notebook: trace, schedule, check, tune and call, in threads and forked."""
 
 import concurrent.futures
 import os
@@ -42,7 +42,7 @@ wrong = naive.parallelize("k")
 verdict = wrong.check()
 assert not verdict and verdict.legal is False
 assert "its iterations share C[0][0]" in verdict.to_dict()["message"]
-assert "`parallelize(\"k\")` at session.py:" in str(verdict), verdict
+assert '`parallelize("k")` at session.py:' in str(verdict), verdict
 assert "illegal" in verdict._repr_html_() and "<pre" in naive._repr_html_()
 refused(teml.Error, "in the variant `wrong`", wrong.compare)
 refused(teml.Mistake, "no loop is named `nope`", naive.vectorize, "nope")
@@ -61,6 +61,7 @@ a, b = rng.random((48, 32)), rng.random((32, 40))
 teml.init(A, a)
 teml.init(B, b)
 assert np.allclose(teml.run(plan).C, a @ b)
+
 
 # The fastest point; refused points are counted.
 def variant(p):
@@ -118,6 +119,21 @@ for X in (whole[:12, :9], whole[::2, 3:12], whole.T[:9, :20], np.asfortranarray(
 X, y = rng.random((6, 5)).astype(np.float32), rng.random(5).astype(np.float32)
 assert scaled(X, y)["scaled"].dtype == np.float32
 
+
+class Capsule:
+    """An array of a library that hands out capsules, as PyTorch does."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+assert np.allclose(scaled(Capsule(X), Capsule(y))["scaled"], scaled(X, y)["scaled"])
 refused(TypeError, "X is a masked array", scaled, np.ma.masked_array(X), y)
 refused(TypeError, "elements of type float16", scaled, X.astype(np.float16), y)
 refused(TypeError, "must be an array or a number, not list", scaled, X.tolist(), y)
