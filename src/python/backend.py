@@ -41,7 +41,7 @@ def _wheel(directory, files):
     info = f"teml-{version}.dist-info"
     texts = {
         "METADATA": f"Metadata-Version: 2.1\nName: teml\nVersion: {version}\n"
-        "Requires-Python: >=3.9\nRequires-Dist: numpy\n",
+        "Requires-Python: >=3.9\nRequires-Dist: numpy>=1.25\n",
         "WHEEL": f"Wheel-Version: 1.0\nGenerator: teml\nRoot-Is-Purelib: false\nTag: {tag}\n",
         "entry_points.txt": "[console_scripts]\nteml = teml.__main__:main\n",
     }
