@@ -563,7 +563,7 @@ fn a_search_is_checked_emitted_and_applied() {
         "{html}"
     );
     for part in [
-        "<title>Search: C</title>",
+        "<title>Search: B</title>",
         "<dt>Processor</dt>",
         "<dt>Date</dt>",
         "<dt>Cost model</dt><dd>off by a factor of ",
