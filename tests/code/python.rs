@@ -24,7 +24,8 @@ fn runs(program: &str) {
     let file = tests.join(program).display().to_string();
     let place = tempfile::tempdir().unwrap();
     let shown = shown(&python, &[&file], place.path());
-    assert!(shown.ends_with("all is well\n"), "{shown}");
+    // Warnings of Python come after it.
+    assert!(shown.contains("all is well\n"), "{shown}");
 }
 
 #[test]
