@@ -5,6 +5,7 @@
 //! refused.
 
 use super::c::printer::{Printed, asked, comment, print};
+use super::derived::definition_of_size;
 use super::device::{self, NoDevice};
 use super::kernel::{Header, Kernel, Param, Role, Vectors, parameter, passed};
 use super::plan::tree::Context;
@@ -13,7 +14,7 @@ use super::symbol::{self, Spelling, SymbolError};
 use crate::analysis::mixed_radix;
 use crate::analysis::shape;
 use crate::analysis::verify::{self, Invalid};
-use crate::ir::{Affine, Expr, Index, Infix, Loop, Name, Nest, Node, Quotient, Tensor, Tree};
+use crate::ir::{Affine, Expr, Index, Infix, Loop, Name, Nest, Node, Tensor, Tree};
 use crate::legality::independence::Race;
 use crate::legality::{self, Proof, Reductions, Refused, Undecided, Violation};
 use crate::target::Target;
@@ -519,32 +520,6 @@ fn definition_lines(part: &Nest) -> Vec<String> {
             .iter()
             .map(|e| Infix(e).to_string())
             .collect()
-    }
-}
-
-/// The declaration of a derived size in C. Empty for any other size.
-pub fn definition_of_size(size: &Name) -> String {
-    let quotient = size.size().and_then(|size| size.of.as_ref());
-    quotient.map_or_else(String::new, |quotient| {
-        format!("const int64_t {size} = {};", divided(quotient))
-    })
-}
-
-/// A quotient in C, rounded down.
-fn divided(quotient: &Quotient) -> String {
-    let sum = quotient.terms.iter();
-    let sum = sum.fold(Affine::constant(quotient.offset), |sum, (name, c)| {
-        sum.plus(&Affine::iterator(name.clone()).times(*c))
-    });
-    let by = quotient.divisor;
-    match (
-        sum.ends().is_some_and(|(least, _)| least >= 0),
-        sum.as_iterator(),
-    ) {
-        (true, Some(name)) => format!("{name}/{by}"),
-        (true, None) => format!("({sum})/{by}"),
-        // C rounds towards zero.
-        (false, _) => format!("({sum})/{by} - (({sum})%{by} < 0)"),
     }
 }
 

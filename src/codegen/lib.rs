@@ -6,6 +6,7 @@
 use teml_core::{analysis, ir, legality, target};
 
 mod c;
+mod derived;
 mod device;
 mod elem;
 mod function;
@@ -17,9 +18,10 @@ pub mod symbol;
 mod taken;
 mod unit;
 
+pub use derived::definition_of_size;
 pub use device::{NoDevice, Phases, is_on_device, phases};
 pub use elem::c_type;
-pub use function::{NoCode, at_fault, check, definition_of_size, outer_vectors, stages, unproved};
+pub use function::{NoCode, at_fault, check, outer_vectors, stages, unproved};
 pub use generate::{generate, generate_for, generate_with_own};
 pub use kernel::{ALIGNMENT, Header, Kernel, Param, Role, Vectors, passed};
 pub use plan::tree as planned;

@@ -13,7 +13,7 @@ mod plan;
 mod print;
 mod spaces;
 
-use super::function::definition_of_size;
+use super::derived::definition_of_size;
 use super::kernel::{Header, Kernel, Param, Role, Vectors};
 use super::support::support_of_device;
 use crate::analysis::launches::{self, Launch, Misplaced};
