@@ -14,7 +14,7 @@ use super::symbol::{self, Spelling, SymbolError};
 use crate::analysis::mixed_radix;
 use crate::analysis::shape;
 use crate::analysis::verify::{self, Invalid};
-use crate::ir::{Affine, Expr, Index, Infix, Loop, Name, Nest, Node, Tensor, Tree};
+use crate::ir::{Expr, Index, Infix, Loop, Name, Nest, Node, Tensor, Tree};
 use crate::legality::independence::Race;
 use crate::legality::{self, Proof, Reductions, Refused, Undecided, Violation};
 use crate::target::Target;
