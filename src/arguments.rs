@@ -1,13 +1,20 @@
 //! The command line and its help.
 
 use clap::builder::{PossibleValue, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 use teml::bench::{self, Choice, Script, Sizes};
 use teml::target::Target;
 use teml::tune::{Engine, Strategy};
 use teml::verbs::Size;
+
+/// An interface that others have defined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Abi {
+    /// Fortran's names and those of CBLAS
+    Blas,
+}
 
 /// Builds, transforms, checks and times tensor kernels by script.
 #[derive(Parser)]
@@ -93,19 +100,22 @@ pub enum Command {
     /// package: `pip install DIR` installs it. The library is for this processor, unless --target, or
     /// -march in CFLAGS, names others.
     Build {
-        /// The script; `-` is standard input
+        /// The script; `-` is standard input. With `--abi`, also a directory of scripts
         file: PathBuf,
         /// Where to write it
         #[arg(short, long, value_name = "DIR")]
         out: PathBuf,
         /// The name of the library and of the Python package; that of the script by default
-        #[arg(long)]
+        #[arg(long, conflicts_with = "abi")]
         name: Option<String>,
         /// The machines that the kernels are for, such as avx512,avx2,sse2. The library chooses among
         /// them when it is loaded. By default, this machine
         #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = TARGETS,
-              hide_possible_values = true)]
+              hide_possible_values = true, conflicts_with = "abi")]
         target: Vec<Target>,
+        /// Make a library with this interface instead: `blas` makes `libblas.so.3`
+        #[arg(long)]
+        abi: Option<Abi>,
         #[command(flatten)]
         settings: Settings,
         #[command(flatten)]

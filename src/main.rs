@@ -1,6 +1,7 @@
 //! The `teml` command.
 
 mod arguments;
+mod building;
 mod measuring;
 mod output;
 mod scripts;
@@ -8,7 +9,8 @@ mod searching;
 mod serving;
 mod writing;
 
-use arguments::{Cli, Command, Limits, Team, Writing};
+use arguments::{Abi, Cli, Command, Limits, Team, Writing};
+use building::Building;
 use clap::Parser;
 use output::say;
 use std::io::{IsTerminal, Write};
@@ -65,10 +67,22 @@ fn main() -> ExitCode {
             out,
             name,
             target,
+            abi,
             settings,
             team,
             writing,
-        } => writing::build(&file, &out, (name, target), settings, (&team, writing)),
+        } => match abi {
+            None => writing::build(&file, &out, (name, target), settings, (&team, writing)),
+            Some(Abi::Blas) => {
+                let building = Building {
+                    out,
+                    settings,
+                    team,
+                    writing,
+                };
+                building::build_blas(&file, &building)
+            }
+        },
         Command::Doc { out } => writing::doc(out.as_deref()),
         Command::Definitions { directory } => writing::definitions(&directory),
         Command::Completions { shell } => writing::completions(shell),

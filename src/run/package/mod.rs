@@ -2,6 +2,7 @@
 //! Python need. `write` compiles the library and puts all of it into a directory.
 
 mod arrays;
+mod blas;
 mod c;
 mod names;
 mod parts;
@@ -9,9 +10,10 @@ mod python;
 mod team;
 mod write;
 
+pub use blas::{BLAS_EXPORTS, blas_source};
 pub use names::{kernel_name_error, name_error};
 pub use parts::{Exported, File, Package, Parameter, Version};
-pub use write::{NoPackage, write, write_module};
+pub use write::{NoPackage, write, write_files, write_module};
 
 use crate::codegen::Preamble;
 

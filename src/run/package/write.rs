@@ -37,12 +37,25 @@ pub fn write(
             .archive
             .map(|bytes| (format!("lib/lib{name}.a"), bytes)),
     );
-    for (path, _) in &files {
+    write_files(&files, directory, writer)?;
+    Ok(files.into_iter().map(|(path, _)| path).collect())
+}
+
+/// Writes files, given by paths relative to a directory, through `writer`.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_files(
+    files: &[(String, Vec<u8>)],
+    directory: &Path,
+    writer: &Writer,
+) -> Result<(), NoPackage> {
+    for (path, _) in files {
         let path = directory.join(path);
         let checked = writer.check(&path);
         checked.map_err(|error| NoPackage { path, error })?;
     }
-    for (path, contents) in &files {
+    for (path, contents) in files {
         let path = directory.join(path);
         let made = match path.parent() {
             Some(parent) => std::fs::create_dir_all(parent),
@@ -51,7 +64,7 @@ pub fn write(
         let written = made.and_then(|()| writer.write(&path, contents));
         written.map_err(|error| NoPackage { path, error })?;
     }
-    Ok(files.into_iter().map(|(path, _)| path).collect())
+    Ok(())
 }
 
 /// Writes the Python module of a package with its library, and nothing else, as a new directory.

@@ -124,6 +124,48 @@ impl Compiler {
         Ok(flags)
     }
 
+    /// Links archives and the C of their interface into `lib{name}`, which exports the names of a
+    /// version script.
+    ///
+    /// # Errors
+    /// As [`Compiler::compile`].
+    pub fn join(
+        &self,
+        (soname, exports): (&str, &str),
+        source: &str,
+        archives: &[Vec<u8>],
+        options: &Options,
+        control: &Control,
+    ) -> Result<Vec<u8>, RuntimeError> {
+        let mut flags = options.flags(self, false);
+        if !self.has_openmp(&flags, control)? {
+            flags = without_openmp(&flags);
+        }
+        let directory = cache::temporary().map_err(storage)?;
+        let place = directory.path();
+        let mut line = self.command_line(&flags);
+        std::fs::write(place.join(INTERFACE), source).map_err(storage)?;
+        std::fs::write(place.join("exports.map"), exports).map_err(storage)?;
+        let of_linker = format!("-Wl,-soname,{soname},--version-script,exports.map");
+        let first = [
+            &of_linker,
+            "-fvisibility=default",
+            "-o",
+            "library.so",
+            INTERFACE,
+        ];
+        line.extend(first.map(str::to_owned));
+        line.push("-Wl,--whole-archive".to_owned());
+        for (k, archive) in archives.iter().enumerate() {
+            let name = format!("{k}.a");
+            std::fs::write(place.join(&name), archive).map_err(storage)?;
+            line.push(name);
+        }
+        line.extend(["-Wl,--no-whole-archive", "-lm"].map(str::to_owned));
+        self.make("interface", source, &line, place, control)?;
+        std::fs::read(place.join("library.so")).map_err(storage)
+    }
+
     /// Runs the compiler on the C of the library.
     fn make(
         &self,
@@ -154,6 +196,9 @@ impl Compiler {
 
 /// The object file of the library's C.
 const OBJECT: &str = "library.o";
+
+/// The C that calls the kernels of several libraries.
+const INTERFACE: &str = "interface.c";
 
 /// The C that calls its kernels. No library can have this name.
 const ENTRIES: &str = "its-entries.c";

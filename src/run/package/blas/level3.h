@@ -1,0 +1,375 @@
+//: gemm_{n,t}{n,t}
+void P_gemm_(const char *transa, const char *transb, const int *m, const int *n, const int *k,
+             const REAL *alpha, const REAL *a, const int *lda, const REAL *b, const int *ldb,
+             const REAL *beta, REAL *c, const int *ldc)
+{
+    const int ta = teml_transposed(transa), tb = teml_transposed(transb);
+    const int wrong =
+        ta < 0 ? 1 :
+        tb < 0 ? 2 :
+        *m < 0 ? 3 :
+        *n < 0 ? 4 :
+        *k < 0 ? 5 :
+        *lda < teml_at_least_1(ta ? *k : *m) ? 8 :
+        *ldb < teml_at_least_1(tb ? *n : *k) ? 10 :
+        *ldc < teml_at_least_1(*m) ? 13 : 0;
+    if (teml_is_wrong("PGEMM ", wrong))
+        return;
+    if (*m == 0 || *n == 0 || ((*alpha == 0 || *k == 0) && *beta == 1))
+        return;
+    const struct P_arguments p = {.M = *m, .N = *n, .K = *alpha == 0 ? 0 : *k, .alpha = *alpha,
+                                  .beta = *beta, .A = (REAL *)a, .ldA = *lda, .B = (REAL *)b,
+                                  .ldB = *ldb, .C = c, .ldC = *ldc};
+    P_gemm_table[2 * ta + tb](&p);
+}
+
+void cblas_Pgemm(int order, int transa, int transb, int m, int n, int k, REAL alpha, const REAL *a,
+                 int lda, const REAL *b, int ldb, REAL beta, REAL *c, int ldc)
+{
+    static const char name[] = "cblas_Pgemm";
+    if (!teml_begin(order, name))
+        return;
+    const char transa_ = teml_enumerated(transa, NoTrans, "NTC", 0, 2, name, "Trans");
+    if (!transa_)
+        return;
+    const char transb_ = teml_enumerated(transb, NoTrans, "NTC", 0, 3, name, "Trans");
+    if (!transb_)
+        return;
+    if (RowMajorStrg)
+        P_gemm_(&transb_, &transa_, &n, &m, &k, &alpha, b, &ldb, a, &lda, &beta, c, &ldc);
+    else
+        P_gemm_(&transa_, &transb_, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
+    teml_end();
+}
+
+//: symm_{l,r}{l,u} gemm_{n,t}{n,t}
+void P_symm_(const char *side, const char *uplo, const int *m, const int *n, const REAL *alpha,
+             const REAL *a, const int *lda, const REAL *b, const int *ldb, const REAL *beta,
+             REAL *c, const int *ldc)
+{
+    const int s = teml_letter("LR", side);
+    const int u = teml_letter("LU", uplo);
+    const int wrong =
+        s < 0 ? 1 :
+        u < 0 ? 2 :
+        *m < 0 ? 3 :
+        *n < 0 ? 4 :
+        *lda < teml_at_least_1(s ? *n : *m) ? 7 :
+        *ldb < teml_at_least_1(*m) ? 9 :
+        *ldc < teml_at_least_1(*m) ? 12 : 0;
+    if (teml_is_wrong("PSYMM ", wrong))
+        return;
+    if (*m == 0 || *n == 0 || (*alpha == 0 && *beta == 1))
+        return;
+    const int64_t k = s ? *n : *m;
+    struct P_arguments p = {.M = *m, .N = *n, .alpha = *alpha, .beta = *beta, .A = (REAL *)a,
+                            .ldA = *lda, .B = (REAL *)b, .ldB = *ldb, .C = c, .ldC = *ldc,
+                            .ldS = k};
+    if (*alpha == 0) {
+        P_gemm_table[0](&p);
+        return;
+    }
+    p.S = teml_memory(k * k, sizeof(REAL));
+    P_symm_table[2 * s + u](&p);
+    free(p.S);
+}
+
+void cblas_Psymm(int order, int side, int uplo, int m, int n, REAL alpha, const REAL *a, int lda,
+                 const REAL *b, int ldb, REAL beta, REAL *c, int ldc)
+{
+    static const char name[] = "cblas_Psymm";
+    if (!teml_begin(order, name))
+        return;
+    const char side_ = TEML_SIDE(side, 2);
+    if (!side_)
+        return;
+    const char uplo_ = TEML_UPLO(uplo, 3);
+    if (!uplo_)
+        return;
+    if (RowMajorStrg)
+        P_symm_(&side_, &uplo_, &n, &m, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
+    else
+        P_symm_(&side_, &uplo_, &m, &n, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
+    teml_end();
+}
+
+//: syrk_{l,u}{n,t} gemm_{n,t}{n,t}
+/* The triangle of C in halves: two triangles, and a square beside them. */
+static void P_syrk_halves(int u, int t, const struct P_arguments *p)
+{
+    if (p->N <= TEML_SMALL || p->K == 0) {
+        P_syrk_table[2 * u + t](p);
+        return;
+    }
+    struct P_arguments first = *p, second = *p, square = *p;
+    const int64_t half = (p->N / 2 + 7) / 8 * 8, skip = t ? half * p->ldA : half;
+    first.N = half;
+    second.N -= half;
+    second.A += skip;
+    second.C += half * (p->ldC + 1);
+    P_syrk_halves(u, t, &first);
+    P_syrk_halves(u, t, &second);
+    square.M = u ? half : p->N - half;
+    square.N = u ? p->N - half : half;
+    square.C += u ? half * p->ldC : half;
+    square.A = u ? p->A : second.A;
+    square.B = u ? second.A : p->A;
+    square.ldB = p->ldA;
+    P_gemm_table[t ? 2 : 1](&square);
+}
+
+void P_syrk_(const char *uplo, const char *trans, const int *n, const int *k, const REAL *alpha,
+             const REAL *a, const int *lda, const REAL *beta, REAL *c, const int *ldc)
+{
+    const int u = teml_letter("LU", uplo);
+    const int t = teml_transposed(trans);
+    const int wrong =
+        u < 0 ? 1 :
+        t < 0 ? 2 :
+        *n < 0 ? 3 :
+        *k < 0 ? 4 :
+        *lda < teml_at_least_1(t ? *k : *n) ? 7 :
+        *ldc < teml_at_least_1(*n) ? 10 : 0;
+    if (teml_is_wrong("PSYRK ", wrong))
+        return;
+    if (*n == 0 || ((*alpha == 0 || *k == 0) && *beta == 1))
+        return;
+    const struct P_arguments p = {.N = *n, .K = *alpha == 0 ? 0 : *k, .alpha = *alpha,
+                                  .beta = *beta, .A = (REAL *)a, .ldA = *lda, .C = c,
+                                  .ldC = *ldc};
+    P_syrk_halves(u, t, &p);
+}
+
+void cblas_Psyrk(int order, int uplo, int trans, int n, int k, REAL alpha, const REAL *a, int lda,
+                 REAL beta, REAL *c, int ldc)
+{
+    static const char name[] = "cblas_Psyrk";
+    if (!teml_begin(order, name))
+        return;
+    const char uplo_ = TEML_UPLO(uplo, 2);
+    if (!uplo_)
+        return;
+    const char trans_ = TEML_TRANS(trans, 3);
+    if (!trans_)
+        return;
+    P_syrk_(&uplo_, &trans_, &n, &k, &alpha, a, &lda, &beta, c, &ldc);
+    teml_end();
+}
+
+//: syr2k_{l,u}{n,t} gemm_{n,t}{n,t}
+/* The triangle of C in halves: two triangles, and a square beside them. */
+static void P_syr2k_halves(int u, int t, const struct P_arguments *p)
+{
+    if (p->N <= TEML_SMALL || p->K == 0) {
+        P_syr2k_table[2 * u + t](p);
+        return;
+    }
+    struct P_arguments first = *p, second = *p, square = *p;
+    const int64_t half = (p->N / 2 + 7) / 8 * 8, skip = t ? half * p->ldA : half;
+    first.N = half;
+    second.N -= half;
+    second.A += skip;
+    const int64_t skip_b = t ? half * p->ldB : half;
+    second.B += skip_b;
+    second.C += half * (p->ldC + 1);
+    P_syr2k_halves(u, t, &first);
+    P_syr2k_halves(u, t, &second);
+    square.M = u ? half : p->N - half;
+    square.N = u ? p->N - half : half;
+    square.C += u ? half * p->ldC : half;
+    REAL *a = p->A, *b = p->B;
+    square.A = u ? a : a + skip;
+    square.B = u ? b + skip_b : b;
+    P_gemm_table[t ? 2 : 1](&square);
+    square.A = u ? b : b + skip_b;
+    square.B = u ? a + skip : a;
+    square.ldA = p->ldB;
+    square.ldB = p->ldA;
+    square.beta = 1;
+    P_gemm_table[t ? 2 : 1](&square);
+}
+
+void P_syr2k_(const char *uplo, const char *trans, const int *n, const int *k, const REAL *alpha,
+              const REAL *a, const int *lda, const REAL *b, const int *ldb, const REAL *beta,
+              REAL *c, const int *ldc)
+{
+    const int u = teml_letter("LU", uplo);
+    const int t = teml_transposed(trans);
+    const int wrong =
+        u < 0 ? 1 :
+        t < 0 ? 2 :
+        *n < 0 ? 3 :
+        *k < 0 ? 4 :
+        *lda < teml_at_least_1(t ? *k : *n) ? 7 :
+        *ldb < teml_at_least_1(t ? *k : *n) ? 9 :
+        *ldc < teml_at_least_1(*n) ? 12 : 0;
+    if (teml_is_wrong("PSYR2K", wrong))
+        return;
+    if (*n == 0 || ((*alpha == 0 || *k == 0) && *beta == 1))
+        return;
+    const struct P_arguments p = {.N = *n, .K = *alpha == 0 ? 0 : *k, .alpha = *alpha,
+                                  .beta = *beta, .A = (REAL *)a, .ldA = *lda, .C = c,
+                                  .ldC = *ldc, .B = (REAL *)b, .ldB = *ldb};
+    P_syr2k_halves(u, t, &p);
+}
+
+void cblas_Psyr2k(int order, int uplo, int trans, int n, int k, REAL alpha, const REAL *a, int lda,
+                  const REAL *b, int ldb, REAL beta, REAL *c, int ldc)
+{
+    static const char name[] = "cblas_Psyr2k";
+    if (!teml_begin(order, name))
+        return;
+    const char uplo_ = TEML_UPLO(uplo, 2);
+    if (!uplo_)
+        return;
+    const char trans_ = TEML_TRANS(trans, 3);
+    if (!trans_)
+        return;
+    P_syr2k_(&uplo_, &trans_, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
+    teml_end();
+}
+
+//: trmm_{l,r}{l,u}{n,t}{n,u} trsm_{l,r}{l,u}{n,t}{n,u} gemm_{n,t}{n,t}
+/* B times a triangle, or the solution for it: in halves, and with a product with the square between
+ * them. */
+static void P_in_halves(P_kernel *const *table, int solves, int s, int u, int t, int d,
+                        const struct P_arguments *p)
+{
+    const int64_t size = s ? p->N : p->M;
+    if (size <= TEML_SMALL) {
+        table[8 * s + 4 * u + 2 * t + d](p);
+        return;
+    }
+    const int64_t half = (size / 2 + 7) / 8 * 8;
+    struct P_arguments first = *p, second = *p;
+    *(s ? &first.N : &first.M) = half;
+    *(s ? &second.N : &second.M) -= half;
+    second.A += half * (p->ldA + 1);
+    second.B += s ? half * p->ldB : half;
+    REAL *square = p->A + (u ? half * p->ldA : half);
+    /* Whether the square takes the first half of B to the second one. */
+    const int is_forward = ((u == 0) == (t == 0)) == (s == 0);
+    struct P_arguments *from = is_forward ? &first : &second, *to = is_forward ? &second : &first;
+    const struct P_arguments product = {
+        .M = to->M, .N = to->N, .K = s ? from->N : from->M,
+        .alpha = solves ? -1 : p->alpha, .beta = solves ? p->alpha : 1,
+        .A = s ? from->B : square, .ldA = s ? p->ldB : p->ldA,
+        .B = s ? square : from->B, .ldB = s ? p->ldA : p->ldB, .C = to->B, .ldC = p->ldB};
+    P_in_halves(table, solves, s, u, t, d, solves ? from : to);
+    P_gemm_table[s ? t : 2 * t](&product);
+    if (solves)
+        to->alpha = 1;
+    P_in_halves(table, solves, s, u, t, d, solves ? to : from);
+}
+
+void P_trmm_(const char *side, const char *uplo, const char *transa, const char *diag, const int *m,
+             const int *n, const REAL *alpha, const REAL *a, const int *lda, REAL *b,
+             const int *ldb)
+{
+    const int s = teml_letter("LR", side);
+    const int u = teml_letter("LU", uplo);
+    const int t = teml_transposed(transa);
+    const int d = teml_letter("NU", diag);
+    const int wrong =
+        s < 0 ? 1 :
+        u < 0 ? 2 :
+        t < 0 ? 3 :
+        d < 0 ? 4 :
+        *m < 0 ? 5 :
+        *n < 0 ? 6 :
+        *lda < teml_at_least_1(s ? *n : *m) ? 9 :
+        *ldb < teml_at_least_1(*m) ? 11 : 0;
+    if (teml_is_wrong("PTRMM ", wrong))
+        return;
+    if (*m == 0 || *n == 0)
+        return;
+    const struct P_arguments p = {.M = *m, .N = *n, .alpha = *alpha, .A = (REAL *)a, .ldA = *lda,
+                                  .B = b, .ldB = *ldb};
+    if (*alpha == 0) {
+        const struct P_arguments zero = {.M = *m, .N = *n, .C = b, .ldC = *ldb};
+        P_gemm_table[0](&zero);
+        return;
+    }
+    P_in_halves(P_trmm_table, 0, s, u, t, d, &p);
+}
+
+void cblas_Ptrmm(int order, int side, int uplo, int transa, int diag, int m, int n, REAL alpha,
+                 const REAL *a, int lda, REAL *b, int ldb)
+{
+    static const char name[] = "cblas_Ptrmm";
+    if (!teml_begin(order, name))
+        return;
+    const char side_ = TEML_SIDE(side, 2);
+    if (!side_)
+        return;
+    const char uplo_ = TEML_UPLO(uplo, 3);
+    if (!uplo_)
+        return;
+    const char transa_ = teml_enumerated(transa, NoTrans, "NTC", 0, 4, name, "Trans");
+    if (!transa_)
+        return;
+    const char diag_ = TEML_DIAG(diag, 5);
+    if (!diag_)
+        return;
+    if (RowMajorStrg)
+        P_trmm_(&side_, &uplo_, &transa_, &diag_, &n, &m, &alpha, a, &lda, b, &ldb);
+    else
+        P_trmm_(&side_, &uplo_, &transa_, &diag_, &m, &n, &alpha, a, &lda, b, &ldb);
+    teml_end();
+}
+
+void P_trsm_(const char *side, const char *uplo, const char *transa, const char *diag, const int *m,
+             const int *n, const REAL *alpha, const REAL *a, const int *lda, REAL *b,
+             const int *ldb)
+{
+    const int s = teml_letter("LR", side);
+    const int u = teml_letter("LU", uplo);
+    const int t = teml_transposed(transa);
+    const int d = teml_letter("NU", diag);
+    const int wrong =
+        s < 0 ? 1 :
+        u < 0 ? 2 :
+        t < 0 ? 3 :
+        d < 0 ? 4 :
+        *m < 0 ? 5 :
+        *n < 0 ? 6 :
+        *lda < teml_at_least_1(s ? *n : *m) ? 9 :
+        *ldb < teml_at_least_1(*m) ? 11 : 0;
+    if (teml_is_wrong("PTRSM ", wrong))
+        return;
+    if (*m == 0 || *n == 0)
+        return;
+    const struct P_arguments p = {.M = *m, .N = *n, .alpha = *alpha, .A = (REAL *)a, .ldA = *lda,
+                                  .B = b, .ldB = *ldb};
+    if (*alpha == 0) {
+        const struct P_arguments zero = {.M = *m, .N = *n, .C = b, .ldC = *ldb};
+        P_gemm_table[0](&zero);
+        return;
+    }
+    P_in_halves(P_trsm_table, 1, s, u, t, d, &p);
+}
+
+void cblas_Ptrsm(int order, int side, int uplo, int transa, int diag, int m, int n, REAL alpha,
+                 const REAL *a, int lda, REAL *b, int ldb)
+{
+    static const char name[] = "cblas_Ptrsm";
+    if (!teml_begin(order, name))
+        return;
+    const char side_ = TEML_SIDE(side, 2);
+    if (!side_)
+        return;
+    const char uplo_ = TEML_UPLO(uplo, 3);
+    if (!uplo_)
+        return;
+    const char transa_ = teml_enumerated(transa, NoTrans, "NTC", 0, 4, name, "Trans");
+    if (!transa_)
+        return;
+    const char diag_ = TEML_DIAG(diag, 5);
+    if (!diag_)
+        return;
+    if (RowMajorStrg)
+        P_trsm_(&side_, &uplo_, &transa_, &diag_, &n, &m, &alpha, a, &lda, b, &ldb);
+    else
+        P_trsm_(&side_, &uplo_, &transa_, &diag_, &m, &n, &alpha, a, &lda, b, &ldb);
+    teml_end();
+}
