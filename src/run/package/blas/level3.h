@@ -1,4 +1,29 @@
-//: gemm_{n,t}{n,t}
+//: gemm_{n,t}{n,t} multiple
+/* C = alpha op(A) op(B) + beta C; a copy of the smaller operand takes the factor. */
+static void P_product(int ta, int tb, const struct P_arguments *p)
+{
+    P_kernel *const product = P_gemm_table[2 * ta + tb];
+    struct P_arguments q = *p;
+    if (p->alpha == 0)
+        q.K = 0;
+    if (q.K == 0 || p->alpha == 1) {
+        product(&q);
+        return;
+    }
+    const int of_a = p->M <= p->N;
+    const int64_t rows = of_a ? (ta ? p->K : p->M) : (tb ? p->N : p->K);
+    const int64_t columns = of_a ? (ta ? p->M : p->K) : (tb ? p->K : p->N);
+    REAL few[1024], *copy = rows * columns > 1024 ? teml_memory(rows * columns, sizeof(REAL)) : few;
+    const struct P_arguments multiple = {.M = rows, .N = columns, .alpha = p->alpha, .S = copy,
+                                         .A = of_a ? p->A : p->B, .ldA = of_a ? p->ldA : p->ldB};
+    P_multiple_table[0](&multiple);
+    *(of_a ? &q.A : &q.B) = copy;
+    *(of_a ? &q.ldA : &q.ldB) = rows;
+    product(&q);
+    if (copy != few)
+        free(copy);
+}
+
 void P_gemm_(const char *transa, const char *transb, const int *m, const int *n, const int *k,
              const REAL *alpha, const REAL *a, const int *lda, const REAL *b, const int *ldb,
              const REAL *beta, REAL *c, const int *ldc)
@@ -42,7 +67,7 @@ void cblas_Pgemm(int order, int transa, int transb, int m, int n, int k, REAL al
     teml_end();
 }
 
-//: symm_{l,r}{l,u} gemm_{n,t}{n,t}
+//: symm_{l,r}{l,u} gemm_{n,t}{n,t} multiple
 void P_symm_(const char *side, const char *uplo, const int *m, const int *n, const REAL *alpha,
              const REAL *a, const int *lda, const REAL *b, const int *ldb, const REAL *beta,
              REAL *c, const int *ldc)
@@ -93,7 +118,7 @@ void cblas_Psymm(int order, int side, int uplo, int m, int n, REAL alpha, const 
     teml_end();
 }
 
-//: syrk_{l,u}{n,t} gemm_{n,t}{n,t}
+//: syrk_{l,u}{n,t} gemm_{n,t}{n,t} multiple
 /* The triangle of C in halves: two triangles, and a square beside them. */
 static void P_syrk_halves(int u, int t, const struct P_arguments *p)
 {
@@ -115,7 +140,7 @@ static void P_syrk_halves(int u, int t, const struct P_arguments *p)
     square.A = u ? p->A : second.A;
     square.B = u ? second.A : p->A;
     square.ldB = p->ldA;
-    P_gemm_table[t ? 2 : 1](&square);
+    P_product(t, !t, &square);
 }
 
 void P_syrk_(const char *uplo, const char *trans, const int *n, const int *k, const REAL *alpha,
@@ -156,7 +181,7 @@ void cblas_Psyrk(int order, int uplo, int trans, int n, int k, REAL alpha, const
     teml_end();
 }
 
-//: syr2k_{l,u}{n,t} gemm_{n,t}{n,t}
+//: syr2k_{l,u}{n,t} gemm_{n,t}{n,t} multiple
 /* The triangle of C in halves: two triangles, and a square beside them. */
 static void P_syr2k_halves(int u, int t, const struct P_arguments *p)
 {
@@ -180,13 +205,13 @@ static void P_syr2k_halves(int u, int t, const struct P_arguments *p)
     REAL *a = p->A, *b = p->B;
     square.A = u ? a : a + skip;
     square.B = u ? b + skip_b : b;
-    P_gemm_table[t ? 2 : 1](&square);
+    P_product(t, !t, &square);
     square.A = u ? b : b + skip_b;
     square.B = u ? a + skip : a;
     square.ldA = p->ldB;
     square.ldB = p->ldA;
     square.beta = 1;
-    P_gemm_table[t ? 2 : 1](&square);
+    P_product(t, !t, &square);
 }
 
 void P_syr2k_(const char *uplo, const char *trans, const int *n, const int *k, const REAL *alpha,
@@ -229,7 +254,7 @@ void cblas_Psyr2k(int order, int uplo, int trans, int n, int k, REAL alpha, cons
     teml_end();
 }
 
-//: trmm_{l,r}{l,u}{n,t}{n,u} trsm_{l,r}{l,u}{n,t}{n,u} gemm_{n,t}{n,t}
+//: trmm_{l,r}{l,u}{n,t}{n,u} trsm_{l,r}{l,u}{n,t}{n,u} gemm_{n,t}{n,t} multiple
 /* B times a triangle, or the solution for it: in halves, and with a product with the square between
  * them. */
 static void P_in_halves(P_kernel *const *table, int solves, int s, int u, int t, int d,
@@ -256,7 +281,7 @@ static void P_in_halves(P_kernel *const *table, int solves, int s, int u, int t,
         .A = s ? from->B : square, .ldA = s ? p->ldB : p->ldA,
         .B = s ? square : from->B, .ldB = s ? p->ldA : p->ldB, .C = to->B, .ldC = p->ldB};
     P_in_halves(table, solves, s, u, t, d, solves ? from : to);
-    P_gemm_table[s ? t : 2 * t](&product);
+    P_product(s ? 0 : t, s ? t : 0, &product);
     if (solves)
         to->alpha = 1;
     P_in_halves(table, solves, s, u, t, d, solves ? to : from);
