@@ -91,7 +91,7 @@ int main(int argc, char **argv)
     A = malloc(most * 8), B = malloc(most * 8), C = malloc(most * 8);
     static struct call calls[400];
     int count = 0;
-    const int squares[] = {4, 8, 16, 32, 64, 100, 256, 500, 1000, 2000};
+    const int squares[] = {4, 8, 16, 32, 64, 100, 256, 500, 1000};
     const char *third[] = {"dgemm_nn", "dgemm_nt", "dgemm_tn", "dgemm_tt", "dsymm", "dsyrk", "dsyr2k",
                            "dtrmm_lln", "dtrmm_rut", "dtrsm_lln", "dtrsm_lut", "dtrsm_rln", "dtrsm_rut"};
     for (size_t r = 0; r < sizeof third / sizeof *third; r++)

@@ -42,10 +42,10 @@ void P_gemm_(const char *transa, const char *transb, const int *m, const int *n,
         return;
     if (*m == 0 || *n == 0 || ((*alpha == 0 || *k == 0) && *beta == 1))
         return;
-    const struct P_arguments p = {.M = *m, .N = *n, .K = *alpha == 0 ? 0 : *k, .alpha = *alpha,
-                                  .beta = *beta, .A = (REAL *)a, .ldA = *lda, .B = (REAL *)b,
-                                  .ldB = *ldb, .C = c, .ldC = *ldc};
-    P_gemm_table[2 * ta + tb](&p);
+    const struct P_arguments p = {.M = *m, .N = *n, .K = *k, .alpha = *alpha, .beta = *beta,
+                                  .A = (REAL *)a, .ldA = *lda, .B = (REAL *)b, .ldB = *ldb,
+                                  .C = c, .ldC = *ldc};
+    P_product(ta, tb, &p);
 }
 
 void cblas_Pgemm(int order, int transa, int transb, int m, int n, int k, REAL alpha, const REAL *a,
