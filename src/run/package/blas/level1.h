@@ -201,8 +201,8 @@ int iP_amax_(const int *n, const REAL *x, const int *incx)
     if (*n <= 0 || *incx <= 0)
         return 0;
     REAL r = 0;
-    int64_t place = 0;
-    struct P_arguments a = {.N = *n, .x = (REAL *)x, .ldx = *incx, .r = &r, .place = &place};
+    double place = 0;
+    struct P_arguments a = {.N = *n, .x = (REAL *)x, .ldx = *incx, .r = &r, .wide = &place};
     P_greatest_table[*incx != 1](&a);
     a.alpha = r;
     P_place_table[*incx != 1](&a);

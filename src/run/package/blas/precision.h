@@ -2,7 +2,7 @@
 
 /* The arguments of kernels by name. */
 struct P_arguments {
-    int64_t M, N, K, KL, KU, ldA, ldB, ldC, ldS, ldx, ldy, *place;
+    int64_t M, N, K, KL, KU, ldA, ldB, ldC, ldS, ldx, ldy;
     REAL alpha, beta, h11, h12, h21, h22;
     REAL *A, *B, *C, *S, *x, *y, *r;
     double *wide;

@@ -75,7 +75,7 @@ static void *teml_memory(int64_t count, size_t bytes)
 }
 
 /* Matrices whose columns are longer than this are solved and multiplied in halves. */
-enum { TEML_SMALL = 64 };
+enum { TEML_SMALL = 16 };
 
 /* The enumerations of CBLAS. */
 enum { RowMajor = 101, ColMajor, NoTrans = 111, Trans, ConjTrans, Upper = 121, Lower, NonUnit = 131,
