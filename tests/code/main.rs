@@ -8,6 +8,7 @@ mod dialog;
 #[path = "../worker/mod.rs"]
 mod worker;
 
+mod blas;
 mod compilers;
 mod data;
 mod device;

@@ -13,10 +13,11 @@ use std::fmt::Write;
 /// What the linker exports; the kernels are not part of the interface.
 pub const BLAS_EXPORTS: &str = "\
     { global: cblas_*; xerbla_; CBLAS_CallFromC; RowMajorStrg; dsdot_; sdsdot_;\n\
-    s*_; d*_; isamax_; idamax_; local: *; };\n";
+    s*_; d*_; c*_; z*_; i?amax_; local: *; };\n";
 
 const SHARED: &str = include_str!("blas/shared.h");
 const PRECISION: &str = include_str!("blas/precision.h");
+const COMPLEX: &str = include_str!("blas/complex.h");
 const LEVELS: [&str; 3] = [
     include_str!("blas/level1.h"),
     include_str!("blas/level2.h"),
@@ -67,7 +68,7 @@ pub fn blas_source(kernels: &[&Exported]) -> Result<String, String> {
     }
     let unknown = |exported: &&&Exported| !called.contains(&exported.kernel.symbol);
     match kernels.iter().find(unknown) {
-        None => Ok(text),
+        None => Ok(text + COMPLEX),
         Some(exported) => Err(format!(
             "no routine of BLAS calls a kernel `{}`",
             exported.kernel.symbol
