@@ -93,7 +93,7 @@ fn needed<'k>(
         if let Some(missing) = names.iter().find(|name| found(name).is_none()) {
             let known = &list[0].kernel.symbol;
             return Err(format!(
-                "there is a kernel `{known}`, but no kernel `{missing}`"
+                "routines of BLAS that call the kernel `{known}` also call `{missing}`"
             ));
         }
         lists.push(list);
@@ -126,7 +126,7 @@ fn table(pattern: &str, kernels: &[&Exported]) -> Result<String, String> {
         let tensors = kernel.params.iter().map(|p| from_label(p.tensor.label()));
         let mut arguments = Vec::new();
         for name in sizes.chain(tensors) {
-            let mut words = PRECISION.split(|c: char| !c.is_alphanumeric());
+            let mut words = PRECISION.split(|c: char| !c.is_alphanumeric() && c != '_');
             if !words.any(|word| word == name) {
                 let symbol = &kernel.symbol;
                 return Err(format!(

@@ -254,7 +254,26 @@ void cblas_Psyr2k(int order, int uplo, int trans, int n, int k, REAL alpha, cons
     teml_end();
 }
 
-//: trmm_{l,r}{l,u}{n,t}{n,u} trsm_{l,r}{l,u}{n,t}{n,u} gemm_{n,t}{n,t} multiple
+//: trmm_{l,r}{l,u}{n,t}{n,u} trsm_{l,r}{l,u}{n,t}{n,u} gemm_{n,t}{n,t} multiple transposed
+/* B between a triangle on the left and one on the right: its transpose, whose columns are long. */
+static void P_turned(P_kernel *from_right, const struct P_arguments *p)
+{
+    REAL *copy = teml_memory(p->M * p->N, sizeof(REAL));
+    struct P_arguments there = {.M = p->M, .N = p->N, .A = p->B, .ldA = p->ldB, .B = copy,
+                                .ldB = p->N};
+    struct P_arguments back = {.M = p->N, .N = p->M, .A = copy, .ldA = p->N, .B = p->B,
+                               .ldB = p->ldB};
+    struct P_arguments turned = *p;
+    turned.M = p->N;
+    turned.N = p->M;
+    turned.B = copy;
+    turned.ldB = p->N;
+    P_transposed_table[0](&there);
+    from_right(&turned);
+    P_transposed_table[0](&back);
+    free(copy);
+}
+
 /* B times a triangle, or the solution for it: in halves, and with a product with the square between
  * them. */
 static void P_in_halves(P_kernel *const *table, int solves, int s, int u, int t, int d,
@@ -262,7 +281,10 @@ static void P_in_halves(P_kernel *const *table, int solves, int s, int u, int t,
 {
     const int64_t size = s ? p->N : p->M;
     if (size <= TEML_SMALL) {
-        table[8 * s + 4 * u + 2 * t + d](p);
+        if (s == 0 && p->N >= 8)
+            P_turned(table[8 + 4 * u + 2 * !t + d], p);
+        else
+            table[8 * s + 4 * u + 2 * t + d](p);
         return;
     }
     const int64_t half = (size / 2 + 7) / 8 * 8;
