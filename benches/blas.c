@@ -25,7 +25,7 @@ struct call {
     double operations;
 };
 
-static const double alpha = 1.25, beta = 0.5, one = 1;
+static const double alpha = 1.25, beta = 0.5, one = 1, minus = -1;
 static const int inc = 1;
 
 /* One call of a routine; square matrices have m rows. */
@@ -66,7 +66,7 @@ static void call(void *f, const struct call *c)
     else if (!strcmp(r, "idamax"))
         ((int (*)())f)(&n, B, &inc);
     else if (!strcmp(r, "dscal"))
-        g(&n, &one, B, &inc);
+        g(&n, &minus, B, &inc);
     else if (!strcmp(r, "dcopy") || !strcmp(r, "dswap"))
         g(&n, B, &inc, C, &inc);
     else if (!strcmp(r, "drot"))

@@ -73,7 +73,10 @@ fn the_tests_of_the_reference_pass() {
         let passed = shown.matches("PASS").count();
         assert_eq!(passed, count, "{program}: {shown}");
         let wrong = ["FAIL", "FATAL", "SUSPECT"];
-        assert!(!wrong.iter().any(|w| shown.contains(w)), "{program}: {shown}");
+        assert!(
+            !wrong.iter().any(|w| shown.contains(w)),
+            "{program}: {shown}"
+        );
     }
 }
 
