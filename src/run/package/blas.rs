@@ -2,15 +2,15 @@
 //! of CBLAS, which check their arguments and take a kernel from a table.
 //!
 //! The templates in `blas` have parts that begin with `//:` and the names of the kernels that they
-//! call. `gemv_{n,t}` stands for `dgemv_n` and `dgemv_t`, in the order of their table. A part whose
-//! kernels are not there is left out, so that some scripts make some routines. `P_` is the letter of
-//! a precision, `PZ_` stands for `sc` or `dz`, and `REAL` is the type.
+//! call. `gemv_{n,t}` means `dgemv_n` and `dgemv_t`, in the order of their table. A part without
+//! kernels is left out, so that some scripts make some routines. `P_` is the letter of a precision,
+//! `PZ_` is `sc` or `dz`, and `REAL` is the type.
 
 use super::Exported;
 use crate::codegen::symbol::from_label;
 use std::fmt::Write;
 
-/// What the linker exports; the kernels are not part of the interface.
+/// The names that the linker exports, without those of kernels.
 pub const BLAS_EXPORTS: &str = "\
     { global: cblas_*; xerbla_; CBLAS_CallFromC; RowMajorStrg; dsdot_; sdsdot_;\n\
     s*_; d*_; c*_; z*_; i?amax_; local: *; };\n";
@@ -27,7 +27,7 @@ const LEVELS: [&str; 3] = [
 /// The C of the routines for which there are kernels.
 ///
 /// # Errors
-/// A sentence: no routine has a kernel of that name, a routine lacks some of its kernels, or a
+/// A sentence: no routine has a kernel of that name, or a routine lacks some of its kernels. Or a
 /// kernel has an argument that routines do not have.
 pub fn blas_source(kernels: &[&Exported]) -> Result<String, String> {
     let mut text = format!(
