@@ -44,7 +44,7 @@ pub fn write(
 /// Writes files, given by paths relative to a directory, through `writer`.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_files(
     files: &[(String, Vec<u8>)],
     directory: &Path,
