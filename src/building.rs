@@ -118,11 +118,7 @@ impl Building {
 }
 
 /// The library of what a script has exported.
-fn of_session(
-    session: &Session,
-    file: &Path,
-    name: String,
-) -> Result<Made, ExitCode> {
+fn of_session(session: &Session, file: &Path, name: String) -> Result<Made, ExitCode> {
     let kernels = session.exported();
     if kernels.is_empty() {
         let what = "exports nothing: it does not call `export_kernel(plan, \"name\")`";

@@ -174,7 +174,9 @@ fn a_file_describes_a_target() {
     let unknown = emit(Path::new("avx3"));
     let error = String::from_utf8_lossy(&unknown.stderr).into_owned();
     assert!(
-        error.contains("expected one of sse2, avx, avx2, avx512, neon, portable, cuda, opencl, native"),
+        error.contains(
+            "expected one of sse2, avx, avx2, avx512, neon, portable, cuda, opencl, native"
+        ),
         "{error}"
     );
 }
