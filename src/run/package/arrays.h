@@ -26,7 +26,8 @@ void PyEval_RestoreThread(void *) TEML_WEAK;
 /* NumPy's arrays, and Python's numbers. */
 static void *teml_types[3];
 
-TEML_API void teml_python(void *array, void *real, void *integer)
+/* A program may link several such libraries. */
+TEML_API __attribute__((weak)) void teml_python(void *array, void *real, void *integer)
 {
     teml_types[0] = array;
     teml_types[1] = real;
