@@ -221,6 +221,7 @@ proptest! {
             let mut fewer = all.clone();
             fewer.remove(k);
             let is_needed = case.race(&fewer).is_some();
+            prop_assert!(!is_needed || !is_ordered(&exchanges, &fewer), "{}", text);
             prop_assert!(repeats == 1 || is_needed, "{} does not need {:?}", text, all[k]);
         }
     }
