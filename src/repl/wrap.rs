@@ -96,8 +96,8 @@ pub fn with_examples(text: &str, paint: Paint) -> String {
         match (line.strip_prefix("```"), inside) {
             (Some(_), Some(_)) => inside = None,
             (Some(kind), None) => {
-                // The output follows its script at once.
-                if kind == "text" && out.last().is_some_and(String::is_empty) {
+                // In colors, the output follows its script at once.
+                if kind == "text" && paint.0 && out.last().is_some_and(String::is_empty) {
                     out.pop();
                 }
                 inside = Some(kind);
@@ -118,9 +118,10 @@ mod tests {
     fn examples_lose_their_fences() {
         let text =
             "Doubles.\n\n```rhai\nprint(2 * 3);\n```\n\n```text\n6\n```\n\nIt refuses nothing.";
-        let expected = "Doubles.\n\n    print(2 * 3);\n    6\n\nIt refuses nothing.";
+        let expected = "Doubles.\n\n    print(2 * 3);\n\n    6\n\nIt refuses nothing.";
         assert_eq!(with_examples(text, Paint(false)), expected);
-        assert!(with_examples(text, Paint(true)).contains("\x1b["));
+        let colored = with_examples(text, Paint(true));
+        assert!(colored.contains("\x1b[") && !colored.contains(";\n\n"));
     }
 
     #[test]
