@@ -3,7 +3,8 @@
 //!
 //! The templates in `blas` have parts that begin with `//:` and the names of the kernels that they
 //! call. `gemv_{n,t}` means `dgemv_n` and `dgemv_t`, in the order of their table. A part without
-//! kernels is left out, so that some scripts make some routines. `P_` is the letter of a precision,
+//! kernels is left out, so that some scripts make some routines. A part that begins with `@mv,sv` is
+//! there twice: `tr@` means `trmv` and `trsv`, and `TR@@` the same in capitals. `P_` is the letter of a precision,
 //! `PZ_` is `sc` or `dz`, and `REAL` is the type.
 
 use super::Exported;
@@ -43,17 +44,17 @@ pub fn blas_source(kernels: &[&Exported]) -> Result<String, String> {
     let mut called: Vec<String> = Vec::new();
     for (letter, real) in [("s", "float"), ("d", "double")] {
         let mut own = PRECISION.to_owned();
-        let mut tables: Vec<&str> = Vec::new();
-        for part in LEVELS.iter().flat_map(|level| level.split("//: ").skip(1)) {
-            let (head, body) = part.split_once('\n').unwrap_or((part, ""));
+        let mut tables: Vec<String> = Vec::new();
+        for part in parts() {
+            let (head, body) = part.split_once('\n').unwrap_or((&part, ""));
             let Some(needed) = needed(head, letter, kernels)? else {
                 continue;
             };
             for (pattern, list) in head.split(' ').zip(needed) {
-                if tables.contains(&pattern) {
+                if tables.iter().any(|known| known == pattern) {
                     continue;
                 }
-                tables.push(pattern);
+                tables.push(pattern.to_owned());
                 own.push_str(&table(pattern, &list)?);
                 called.extend(list.iter().map(|exported| exported.kernel.symbol.clone()));
             }
@@ -74,6 +75,22 @@ pub fn blas_source(kernels: &[&Exported]) -> Result<String, String> {
             exported.kernel.symbol
         )),
     }
+}
+
+/// The parts of all templates, each once for every word after its `@`.
+fn parts() -> Vec<String> {
+    let parts = LEVELS.iter().flat_map(|level| level.split("//: ").skip(1));
+    let of_part = |part: &str| -> Vec<String> {
+        match part.strip_prefix('@').and_then(|part| part.split_once(' ')) {
+            Some((words, part)) => {
+                let each = words.split(',');
+                let with = |word: &str| part.replace("@@", &word.to_uppercase()).replace('@', word);
+                each.map(with).collect()
+            }
+            None => vec![part.to_owned()],
+        }
+    };
+    parts.flat_map(of_part).collect()
 }
 
 /// The kernels of each pattern of a part. `None` if none of them is there.

@@ -33,9 +33,7 @@ void cblas_Pgemv(int order, int trans, int m, int n, REAL alpha, const REAL *a, 
     static const char name[] = "cblas_Pgemv";
     if (!teml_begin(order, name))
         return;
-    const char trans_ = TEML_TRANS(trans, 2);
-    if (!trans_)
-        return;
+    TEML_TAKE(trans, TEML_TRANS(trans, 2));
     if (RowMajorStrg)
         P_gemv_(&trans_, &n, &m, &alpha, a, &lda, x, &incx, &beta, y, &incy);
     else
@@ -80,9 +78,7 @@ void cblas_Pgbmv(int order, int trans, int m, int n, int kl, int ku, REAL alpha,
     static const char name[] = "cblas_Pgbmv";
     if (!teml_begin(order, name))
         return;
-    const char trans_ = TEML_TRANS(trans, 2);
-    if (!trans_)
-        return;
+    TEML_TAKE(trans, TEML_TRANS(trans, 2));
     if (RowMajorStrg)
         P_gbmv_(&trans_, &n, &m, &ku, &kl, &alpha, a, &lda, x, &incx, &beta, y, &incy);
     else
@@ -123,9 +119,7 @@ void cblas_Psymv(int order, int uplo, int n, REAL alpha, const REAL *a, int lda,
     static const char name[] = "cblas_Psymv";
     if (!teml_begin(order, name))
         return;
-    const char uplo_ = TEML_UPLO(uplo, 2);
-    if (!uplo_)
-        return;
+    TEML_TAKE(uplo, TEML_UPLO(uplo, 2));
     P_symv_(&uplo_, &n, &alpha, a, &lda, x, &incx, &beta, y, &incy);
     teml_end();
 }
@@ -165,9 +159,7 @@ void cblas_Psbmv(int order, int uplo, int n, int k, REAL alpha, const REAL *a, i
     static const char name[] = "cblas_Psbmv";
     if (!teml_begin(order, name))
         return;
-    const char uplo_ = TEML_UPLO(uplo, 2);
-    if (!uplo_)
-        return;
+    TEML_TAKE(uplo, TEML_UPLO(uplo, 2));
     P_sbmv_(&uplo_, &n, &k, &alpha, a, &lda, x, &incx, &beta, y, &incy);
     teml_end();
 }
@@ -221,9 +213,7 @@ void cblas_Pspmv(int order, int uplo, int n, REAL alpha, const REAL *ap, const R
     static const char name[] = "cblas_Pspmv";
     if (!teml_begin(order, name))
         return;
-    const char uplo_ = TEML_UPLO(uplo, 2);
-    if (!uplo_)
-        return;
+    TEML_TAKE(uplo, TEML_UPLO(uplo, 2));
     P_spmv_(&uplo_, &n, &alpha, ap, x, &incx, &beta, y, &incy);
     teml_end();
 }
@@ -288,9 +278,7 @@ void cblas_Psyr(int order, int uplo, int n, REAL alpha, const REAL *x, int incx,
     static const char name[] = "cblas_Psyr";
     if (!teml_begin(order, name))
         return;
-    const char uplo_ = TEML_UPLO(uplo, 2);
-    if (!uplo_)
-        return;
+    TEML_TAKE(uplo, TEML_UPLO(uplo, 2));
     P_syr_(&uplo_, &n, &alpha, x, &incx, a, &lda);
     teml_end();
 }
@@ -317,9 +305,7 @@ void cblas_Pspr(int order, int uplo, int n, REAL alpha, const REAL *x, int incx,
     static const char name[] = "cblas_Pspr";
     if (!teml_begin(order, name))
         return;
-    const char uplo_ = TEML_UPLO(uplo, 2);
-    if (!uplo_)
-        return;
+    TEML_TAKE(uplo, TEML_UPLO(uplo, 2));
     P_spr_(&uplo_, &n, &alpha, x, &incx, ap);
     teml_end();
 }
@@ -353,9 +339,7 @@ void cblas_Psyr2(int order, int uplo, int n, REAL alpha, const REAL *x, int incx
     static const char name[] = "cblas_Psyr2";
     if (!teml_begin(order, name))
         return;
-    const char uplo_ = TEML_UPLO(uplo, 2);
-    if (!uplo_)
-        return;
+    TEML_TAKE(uplo, TEML_UPLO(uplo, 2));
     P_syr2_(&uplo_, &n, &alpha, x, &incx, y, &incy, a, &lda);
     teml_end();
 }
@@ -384,15 +368,13 @@ void cblas_Pspr2(int order, int uplo, int n, REAL alpha, const REAL *x, int incx
     static const char name[] = "cblas_Pspr2";
     if (!teml_begin(order, name))
         return;
-    const char uplo_ = TEML_UPLO(uplo, 2);
-    if (!uplo_)
-        return;
+    TEML_TAKE(uplo, TEML_UPLO(uplo, 2));
     P_spr2_(&uplo_, &n, &alpha, x, &incx, y, &incy, ap);
     teml_end();
 }
 
-//: trmv_{l,u}{n,t}{n,u} copy{,_inc}
-void P_trmv_(const char *uplo, const char *trans, const char *diag, const int *n, const REAL *a,
+//: @mv,sv tr@_{l,u}{n,t}{n,u} copy{,_inc}
+void P_tr@_(const char *uplo, const char *trans, const char *diag, const int *n, const REAL *a,
              const int *lda, REAL *x, const int *incx)
 {
     const int u = teml_letter("LU", uplo);
@@ -405,36 +387,30 @@ void P_trmv_(const char *uplo, const char *trans, const char *diag, const int *n
         *n < 0 ? 4 :
         *lda < teml_at_least_1(*n) ? 6 :
         *incx == 0 ? 8 : 0;
-    if (teml_is_wrong("PTRMV ", wrong))
+    if (teml_is_wrong("PTR@@ ", wrong))
         return;
     if (*n == 0)
         return;
     REAL *xs = P_adjacent(x, *n, *incx);
     const struct P_arguments p = {.N = *n, .A = (REAL *)a, .ldA = *lda, .x = xs};
-    P_trmv_table[4 * u + 2 * t + d](&p);
+    P_tr@_table[4 * u + 2 * t + d](&p);
     P_changed(xs, x, *n, *incx);
 }
 
-void cblas_Ptrmv(int order, int uplo, int trans, int diag, int n, const REAL *a, int lda, REAL *x,
+void cblas_Ptr@(int order, int uplo, int trans, int diag, int n, const REAL *a, int lda, REAL *x,
                  int incx)
 {
-    static const char name[] = "cblas_Ptrmv";
+    static const char name[] = "cblas_Ptr@";
     if (!teml_begin(order, name))
         return;
-    const char uplo_ = TEML_UPLO(uplo, 2);
-    if (!uplo_)
-        return;
-    const char trans_ = TEML_TRANS(trans, 3);
-    if (!trans_)
-        return;
-    const char diag_ = TEML_DIAG(diag, 4);
-    if (!diag_)
-        return;
-    P_trmv_(&uplo_, &trans_, &diag_, &n, a, &lda, x, &incx);
+    TEML_TAKE(uplo, TEML_UPLO(uplo, 2));
+    TEML_TAKE(trans, TEML_TRANS(trans, 3));
+    TEML_TAKE(diag, TEML_DIAG(diag, 4));
+    P_tr@_(&uplo_, &trans_, &diag_, &n, a, &lda, x, &incx);
     teml_end();
 }
 
-void P_tpmv_(const char *uplo, const char *trans, const char *diag, const int *n, const REAL *ap,
+void P_tp@_(const char *uplo, const char *trans, const char *diag, const int *n, const REAL *ap,
              REAL *x, const int *incx)
 {
     const int u = teml_letter("LU", uplo);
@@ -446,35 +422,29 @@ void P_tpmv_(const char *uplo, const char *trans, const char *diag, const int *n
         d < 0 ? 3 :
         *n < 0 ? 4 :
         *incx == 0 ? 7 : 0;
-    if (teml_is_wrong("PTPMV ", wrong))
+    if (teml_is_wrong("PTP@@ ", wrong))
         return;
     if (*n == 0)
         return;
     REAL *a = P_unpacked(u, *n, ap);
-    P_trmv_(uplo, trans, diag, n, a, n, x, incx);
+    P_tr@_(uplo, trans, diag, n, a, n, x, incx);
     free(a);
 }
 
-void cblas_Ptpmv(int order, int uplo, int trans, int diag, int n, const REAL *ap, REAL *x, int incx)
+void cblas_Ptp@(int order, int uplo, int trans, int diag, int n, const REAL *ap, REAL *x, int incx)
 {
-    static const char name[] = "cblas_Ptpmv";
+    static const char name[] = "cblas_Ptp@";
     if (!teml_begin(order, name))
         return;
-    const char uplo_ = TEML_UPLO(uplo, 2);
-    if (!uplo_)
-        return;
-    const char trans_ = TEML_TRANS(trans, 3);
-    if (!trans_)
-        return;
-    const char diag_ = TEML_DIAG(diag, 4);
-    if (!diag_)
-        return;
-    P_tpmv_(&uplo_, &trans_, &diag_, &n, ap, x, &incx);
+    TEML_TAKE(uplo, TEML_UPLO(uplo, 2));
+    TEML_TAKE(trans, TEML_TRANS(trans, 3));
+    TEML_TAKE(diag, TEML_DIAG(diag, 4));
+    P_tp@_(&uplo_, &trans_, &diag_, &n, ap, x, &incx);
     teml_end();
 }
 
-//: tbmv_{l,u}{n,t}{n,u} copy{,_inc}
-void P_tbmv_(const char *uplo, const char *trans, const char *diag, const int *n, const int *k,
+//: @mv,sv tb@_{l,u}{n,t}{n,u} copy{,_inc}
+void P_tb@_(const char *uplo, const char *trans, const char *diag, const int *n, const int *k,
              const REAL *a, const int *lda, REAL *x, const int *incx)
 {
     const int u = teml_letter("LU", uplo);
@@ -488,157 +458,25 @@ void P_tbmv_(const char *uplo, const char *trans, const char *diag, const int *n
         *k < 0 ? 5 :
         *lda < *k + 1 ? 7 :
         *incx == 0 ? 9 : 0;
-    if (teml_is_wrong("PTBMV ", wrong))
+    if (teml_is_wrong("PTB@@ ", wrong))
         return;
     if (*n == 0)
         return;
     REAL *xs = P_adjacent(x, *n, *incx);
     const struct P_arguments p = {.N = *n, .K = *k, .A = (REAL *)a, .ldA = *lda, .x = xs};
-    P_tbmv_table[4 * u + 2 * t + d](&p);
+    P_tb@_table[4 * u + 2 * t + d](&p);
     P_changed(xs, x, *n, *incx);
 }
 
-void cblas_Ptbmv(int order, int uplo, int trans, int diag, int n, int k, const REAL *a, int lda,
+void cblas_Ptb@(int order, int uplo, int trans, int diag, int n, int k, const REAL *a, int lda,
                  REAL *x, int incx)
 {
-    static const char name[] = "cblas_Ptbmv";
+    static const char name[] = "cblas_Ptb@";
     if (!teml_begin(order, name))
         return;
-    const char uplo_ = TEML_UPLO(uplo, 2);
-    if (!uplo_)
-        return;
-    const char trans_ = TEML_TRANS(trans, 3);
-    if (!trans_)
-        return;
-    const char diag_ = TEML_DIAG(diag, 4);
-    if (!diag_)
-        return;
-    P_tbmv_(&uplo_, &trans_, &diag_, &n, &k, a, &lda, x, &incx);
-    teml_end();
-}
-
-//: trsv_{l,u}{n,t}{n,u} copy{,_inc}
-void P_trsv_(const char *uplo, const char *trans, const char *diag, const int *n, const REAL *a,
-             const int *lda, REAL *x, const int *incx)
-{
-    const int u = teml_letter("LU", uplo);
-    const int t = teml_transposed(trans);
-    const int d = teml_letter("NU", diag);
-    const int wrong =
-        u < 0 ? 1 :
-        t < 0 ? 2 :
-        d < 0 ? 3 :
-        *n < 0 ? 4 :
-        *lda < teml_at_least_1(*n) ? 6 :
-        *incx == 0 ? 8 : 0;
-    if (teml_is_wrong("PTRSV ", wrong))
-        return;
-    if (*n == 0)
-        return;
-    REAL *xs = P_adjacent(x, *n, *incx);
-    const struct P_arguments p = {.N = *n, .A = (REAL *)a, .ldA = *lda, .x = xs};
-    P_trsv_table[4 * u + 2 * t + d](&p);
-    P_changed(xs, x, *n, *incx);
-}
-
-void cblas_Ptrsv(int order, int uplo, int trans, int diag, int n, const REAL *a, int lda, REAL *x,
-                 int incx)
-{
-    static const char name[] = "cblas_Ptrsv";
-    if (!teml_begin(order, name))
-        return;
-    const char uplo_ = TEML_UPLO(uplo, 2);
-    if (!uplo_)
-        return;
-    const char trans_ = TEML_TRANS(trans, 3);
-    if (!trans_)
-        return;
-    const char diag_ = TEML_DIAG(diag, 4);
-    if (!diag_)
-        return;
-    P_trsv_(&uplo_, &trans_, &diag_, &n, a, &lda, x, &incx);
-    teml_end();
-}
-
-void P_tpsv_(const char *uplo, const char *trans, const char *diag, const int *n, const REAL *ap,
-             REAL *x, const int *incx)
-{
-    const int u = teml_letter("LU", uplo);
-    const int t = teml_transposed(trans);
-    const int d = teml_letter("NU", diag);
-    const int wrong =
-        u < 0 ? 1 :
-        t < 0 ? 2 :
-        d < 0 ? 3 :
-        *n < 0 ? 4 :
-        *incx == 0 ? 7 : 0;
-    if (teml_is_wrong("PTPSV ", wrong))
-        return;
-    if (*n == 0)
-        return;
-    REAL *a = P_unpacked(u, *n, ap);
-    P_trsv_(uplo, trans, diag, n, a, n, x, incx);
-    free(a);
-}
-
-void cblas_Ptpsv(int order, int uplo, int trans, int diag, int n, const REAL *ap, REAL *x, int incx)
-{
-    static const char name[] = "cblas_Ptpsv";
-    if (!teml_begin(order, name))
-        return;
-    const char uplo_ = TEML_UPLO(uplo, 2);
-    if (!uplo_)
-        return;
-    const char trans_ = TEML_TRANS(trans, 3);
-    if (!trans_)
-        return;
-    const char diag_ = TEML_DIAG(diag, 4);
-    if (!diag_)
-        return;
-    P_tpsv_(&uplo_, &trans_, &diag_, &n, ap, x, &incx);
-    teml_end();
-}
-
-//: tbsv_{l,u}{n,t}{n,u} copy{,_inc}
-void P_tbsv_(const char *uplo, const char *trans, const char *diag, const int *n, const int *k,
-             const REAL *a, const int *lda, REAL *x, const int *incx)
-{
-    const int u = teml_letter("LU", uplo);
-    const int t = teml_transposed(trans);
-    const int d = teml_letter("NU", diag);
-    const int wrong =
-        u < 0 ? 1 :
-        t < 0 ? 2 :
-        d < 0 ? 3 :
-        *n < 0 ? 4 :
-        *k < 0 ? 5 :
-        *lda < *k + 1 ? 7 :
-        *incx == 0 ? 9 : 0;
-    if (teml_is_wrong("PTBSV ", wrong))
-        return;
-    if (*n == 0)
-        return;
-    REAL *xs = P_adjacent(x, *n, *incx);
-    const struct P_arguments p = {.N = *n, .K = *k, .A = (REAL *)a, .ldA = *lda, .x = xs};
-    P_tbsv_table[4 * u + 2 * t + d](&p);
-    P_changed(xs, x, *n, *incx);
-}
-
-void cblas_Ptbsv(int order, int uplo, int trans, int diag, int n, int k, const REAL *a, int lda,
-                 REAL *x, int incx)
-{
-    static const char name[] = "cblas_Ptbsv";
-    if (!teml_begin(order, name))
-        return;
-    const char uplo_ = TEML_UPLO(uplo, 2);
-    if (!uplo_)
-        return;
-    const char trans_ = TEML_TRANS(trans, 3);
-    if (!trans_)
-        return;
-    const char diag_ = TEML_DIAG(diag, 4);
-    if (!diag_)
-        return;
-    P_tbsv_(&uplo_, &trans_, &diag_, &n, &k, a, &lda, x, &incx);
+    TEML_TAKE(uplo, TEML_UPLO(uplo, 2));
+    TEML_TAKE(trans, TEML_TRANS(trans, 3));
+    TEML_TAKE(diag, TEML_DIAG(diag, 4));
+    P_tb@_(&uplo_, &trans_, &diag_, &n, &k, a, &lda, x, &incx);
     teml_end();
 }

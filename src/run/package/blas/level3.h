@@ -54,12 +54,8 @@ void cblas_Pgemm(int order, int transa, int transb, int m, int n, int k, REAL al
     static const char name[] = "cblas_Pgemm";
     if (!teml_begin(order, name))
         return;
-    const char transa_ = teml_enumerated(transa, NoTrans, "NTC", 0, 2, name, "Trans");
-    if (!transa_)
-        return;
-    const char transb_ = teml_enumerated(transb, NoTrans, "NTC", 0, 3, name, "Trans");
-    if (!transb_)
-        return;
+    TEML_TAKE(transa, teml_enumerated(transa, NoTrans, "NTC", 0, 2, name, "Trans"));
+    TEML_TAKE(transb, teml_enumerated(transb, NoTrans, "NTC", 0, 3, name, "Trans"));
     if (RowMajorStrg)
         P_gemm_(&transb_, &transa_, &n, &m, &k, &alpha, b, &ldb, a, &lda, &beta, c, &ldc);
     else
@@ -105,12 +101,8 @@ void cblas_Psymm(int order, int side, int uplo, int m, int n, REAL alpha, const 
     static const char name[] = "cblas_Psymm";
     if (!teml_begin(order, name))
         return;
-    const char side_ = TEML_SIDE(side, 2);
-    if (!side_)
-        return;
-    const char uplo_ = TEML_UPLO(uplo, 3);
-    if (!uplo_)
-        return;
+    TEML_TAKE(side, TEML_SIDE(side, 2));
+    TEML_TAKE(uplo, TEML_UPLO(uplo, 3));
     if (RowMajorStrg)
         P_symm_(&side_, &uplo_, &n, &m, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
     else
@@ -171,12 +163,8 @@ void cblas_Psyrk(int order, int uplo, int trans, int n, int k, REAL alpha, const
     static const char name[] = "cblas_Psyrk";
     if (!teml_begin(order, name))
         return;
-    const char uplo_ = TEML_UPLO(uplo, 2);
-    if (!uplo_)
-        return;
-    const char trans_ = TEML_TRANS(trans, 3);
-    if (!trans_)
-        return;
+    TEML_TAKE(uplo, TEML_UPLO(uplo, 2));
+    TEML_TAKE(trans, TEML_TRANS(trans, 3));
     P_syrk_(&uplo_, &trans_, &n, &k, &alpha, a, &lda, &beta, c, &ldc);
     teml_end();
 }
@@ -244,12 +232,8 @@ void cblas_Psyr2k(int order, int uplo, int trans, int n, int k, REAL alpha, cons
     static const char name[] = "cblas_Psyr2k";
     if (!teml_begin(order, name))
         return;
-    const char uplo_ = TEML_UPLO(uplo, 2);
-    if (!uplo_)
-        return;
-    const char trans_ = TEML_TRANS(trans, 3);
-    if (!trans_)
-        return;
+    TEML_TAKE(uplo, TEML_UPLO(uplo, 2));
+    TEML_TAKE(trans, TEML_TRANS(trans, 3));
     P_syr2k_(&uplo_, &trans_, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
     teml_end();
 }
@@ -309,7 +293,8 @@ static void P_in_halves(P_kernel *const *table, int solves, int s, int u, int t,
     P_in_halves(table, solves, s, u, t, d, solves ? to : from);
 }
 
-void P_trmm_(const char *side, const char *uplo, const char *transa, const char *diag, const int *m,
+//: @mm,sm trmm_{l,r}{l,u}{n,t}{n,u} trsm_{l,r}{l,u}{n,t}{n,u} gemm_{n,t}{n,t} multiple transposed
+void P_tr@_(const char *side, const char *uplo, const char *transa, const char *diag, const int *m,
              const int *n, const REAL *alpha, const REAL *a, const int *lda, REAL *b,
              const int *ldb)
 {
@@ -326,7 +311,7 @@ void P_trmm_(const char *side, const char *uplo, const char *transa, const char 
         *n < 0 ? 6 :
         *lda < teml_at_least_1(s ? *n : *m) ? 9 :
         *ldb < teml_at_least_1(*m) ? 11 : 0;
-    if (teml_is_wrong("PTRMM ", wrong))
+    if (teml_is_wrong("PTR@@ ", wrong))
         return;
     if (*m == 0 || *n == 0)
         return;
@@ -337,86 +322,22 @@ void P_trmm_(const char *side, const char *uplo, const char *transa, const char 
         P_gemm_table[0](&zero);
         return;
     }
-    P_in_halves(P_trmm_table, 0, s, u, t, d, &p);
+    P_in_halves(P_tr@_table, P_tr@_table == P_trsm_table, s, u, t, d, &p);
 }
 
-void cblas_Ptrmm(int order, int side, int uplo, int transa, int diag, int m, int n, REAL alpha,
+void cblas_Ptr@(int order, int side, int uplo, int transa, int diag, int m, int n, REAL alpha,
                  const REAL *a, int lda, REAL *b, int ldb)
 {
-    static const char name[] = "cblas_Ptrmm";
+    static const char name[] = "cblas_Ptr@";
     if (!teml_begin(order, name))
         return;
-    const char side_ = TEML_SIDE(side, 2);
-    if (!side_)
-        return;
-    const char uplo_ = TEML_UPLO(uplo, 3);
-    if (!uplo_)
-        return;
-    const char transa_ = teml_enumerated(transa, NoTrans, "NTC", 0, 4, name, "Trans");
-    if (!transa_)
-        return;
-    const char diag_ = TEML_DIAG(diag, 5);
-    if (!diag_)
-        return;
+    TEML_TAKE(side, TEML_SIDE(side, 2));
+    TEML_TAKE(uplo, TEML_UPLO(uplo, 3));
+    TEML_TAKE(transa, teml_enumerated(transa, NoTrans, "NTC", 0, 4, name, "Trans"));
+    TEML_TAKE(diag, TEML_DIAG(diag, 5));
     if (RowMajorStrg)
-        P_trmm_(&side_, &uplo_, &transa_, &diag_, &n, &m, &alpha, a, &lda, b, &ldb);
+        P_tr@_(&side_, &uplo_, &transa_, &diag_, &n, &m, &alpha, a, &lda, b, &ldb);
     else
-        P_trmm_(&side_, &uplo_, &transa_, &diag_, &m, &n, &alpha, a, &lda, b, &ldb);
-    teml_end();
-}
-
-void P_trsm_(const char *side, const char *uplo, const char *transa, const char *diag, const int *m,
-             const int *n, const REAL *alpha, const REAL *a, const int *lda, REAL *b,
-             const int *ldb)
-{
-    const int s = teml_letter("LR", side);
-    const int u = teml_letter("LU", uplo);
-    const int t = teml_transposed(transa);
-    const int d = teml_letter("NU", diag);
-    const int wrong =
-        s < 0 ? 1 :
-        u < 0 ? 2 :
-        t < 0 ? 3 :
-        d < 0 ? 4 :
-        *m < 0 ? 5 :
-        *n < 0 ? 6 :
-        *lda < teml_at_least_1(s ? *n : *m) ? 9 :
-        *ldb < teml_at_least_1(*m) ? 11 : 0;
-    if (teml_is_wrong("PTRSM ", wrong))
-        return;
-    if (*m == 0 || *n == 0)
-        return;
-    const struct P_arguments p = {.M = *m, .N = *n, .alpha = *alpha, .A = (REAL *)a, .ldA = *lda,
-                                  .B = b, .ldB = *ldb};
-    if (*alpha == 0) {
-        const struct P_arguments zero = {.M = *m, .N = *n, .C = b, .ldC = *ldb};
-        P_gemm_table[0](&zero);
-        return;
-    }
-    P_in_halves(P_trsm_table, 1, s, u, t, d, &p);
-}
-
-void cblas_Ptrsm(int order, int side, int uplo, int transa, int diag, int m, int n, REAL alpha,
-                 const REAL *a, int lda, REAL *b, int ldb)
-{
-    static const char name[] = "cblas_Ptrsm";
-    if (!teml_begin(order, name))
-        return;
-    const char side_ = TEML_SIDE(side, 2);
-    if (!side_)
-        return;
-    const char uplo_ = TEML_UPLO(uplo, 3);
-    if (!uplo_)
-        return;
-    const char transa_ = teml_enumerated(transa, NoTrans, "NTC", 0, 4, name, "Trans");
-    if (!transa_)
-        return;
-    const char diag_ = TEML_DIAG(diag, 5);
-    if (!diag_)
-        return;
-    if (RowMajorStrg)
-        P_trsm_(&side_, &uplo_, &transa_, &diag_, &n, &m, &alpha, a, &lda, b, &ldb);
-    else
-        P_trsm_(&side_, &uplo_, &transa_, &diag_, &m, &n, &alpha, a, &lda, b, &ldb);
+        P_tr@_(&side_, &uplo_, &transa_, &diag_, &m, &n, &alpha, a, &lda, b, &ldb);
     teml_end();
 }

@@ -121,3 +121,9 @@ static char teml_enumerated(int given, int first, const char *letters, int is_tu
 #define TEML_DIAG(given, position) teml_enumerated(given, NonUnit, "NU", 0, position, name, "Diag")
 #define TEML_SIDE(given, position) \
     teml_enumerated(given, Left, "LR", RowMajorStrg, position, name, "Side")
+
+/* The letter of an argument, with `_` behind its name. A wrong one ends the routine. */
+#define TEML_TAKE(given, letter) \
+    const char given##_ = letter; \
+    if (!given##_) \
+        return
