@@ -150,8 +150,16 @@ pub(super) fn emit(
         };
         let text = device::emit(&of, (linkage, symbol), target);
         let text = text.map_err(|(nest, why)| NoCode::Device { nest, why })?;
-        let sizes = with_likely(&sizes.of_caller);
-        let kernel = text.kernel(symbol, sizes, params, (proof, target));
+        let kernel = Kernel {
+            symbol: symbol.to_owned(),
+            headers: text.headers,
+            function: text.function,
+            sizes: with_likely(&sizes.of_caller),
+            params,
+            proof,
+            vectors: Vectors::of(target),
+            plan: text.plan,
+        };
         return Ok(kernel.with_gaps(0));
     }
     let plan = {

@@ -97,8 +97,16 @@ impl Header {
     /// Its whole text, which every kernel of a device needs.
     pub(super) fn of_device(self) -> Option<&'static str> {
         match self {
-            Header::Cuda => Some(include_str!("device/cuda.h")),
-            Header::OpenCl => Some(include_str!("device/opencl.h")),
+            Header::Cuda => Some(concat!(
+                include_str!("device/device.h"),
+                "\n",
+                include_str!("device/cuda.h")
+            )),
+            Header::OpenCl => Some(concat!(
+                include_str!("device/device.h"),
+                "\n",
+                include_str!("device/opencl.h")
+            )),
             _ => None,
         }
     }

@@ -44,6 +44,11 @@ pub(super) fn support_of_device(code: &str) -> String {
     texts.fold(String::new(), |text, paragraph| text + paragraph + "\n")
 }
 
+/// Whether an identifier occurs in C, outside of comments.
+pub(super) fn mentions(code: &str, name: &str) -> bool {
+    words(code).any(|word| word == name)
+}
+
 /// The numbers of the paragraphs that code needs.
 fn needed<'t>(code: impl Iterator<Item = &'t str>) -> BTreeSet<usize> {
     let all = paragraphs();

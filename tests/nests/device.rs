@@ -9,6 +9,7 @@ use teml::codegen::{Phases, phases};
 use teml::interp::threads::{Race, Run, race};
 use teml::ir::{Loop, Name, Nest, Tensor};
 use teml::legality::{Exchange, exchanges};
+use teml::target::Device;
 
 /// Computations with schedules for devices, at sizes that blocks do not divide.
 const SCHEDULED: &[(&str, &str)] = &[
@@ -108,7 +109,7 @@ struct Case {
 
 fn case(script: &str) -> Case {
     let nest = nest(script, "p");
-    let phases = phases(&nest).unwrap_or_else(|why| panic!("{nest}\n{why}"));
+    let phases = phases(&nest, &Device::default()).unwrap_or_else(|why| panic!("{nest}\n{why}"));
     Case { nest, phases }
 }
 

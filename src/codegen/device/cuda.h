@@ -1,21 +1,7 @@
-// The device by CUDA: its driver and its compiler are loaded when a kernel first runs. A failure is
-// printed, and ends the program: there is no result. One thread at a time may call such kernels.
-#include <dlfcn.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-// The seconds that the device computed, in all calls together.
-__attribute__((weak, visibility("default"))) double teml_device_seconds = 0;
+// The device by CUDA: its driver and its compiler are loaded when a kernel first runs.
 
 // Memory of the device: its address there.
 typedef uint64_t teml_device_buffer;
-
-typedef struct teml_device_program {
-    const char *source;
-    void *module;
-} teml_device_program;
 
 static struct {
     int is_ready, device;
@@ -50,13 +36,6 @@ static struct {
     int (*nvrtcDestroyProgram)(void **);
 } teml_cuda;
 
-static inline void teml_device_fail(const char *what, const char *why)
-{
-    fprintf(stderr, "teml: the device cannot run the kernel: %s: %s\n", what, why);
-    fflush(stderr);
-    abort();
-}
-
 static inline void teml_cuda_ask(int error, const char *what)
 {
     const char *why = "unknown error";
@@ -76,14 +55,6 @@ static inline void *teml_device_library(const char *const *names, const char *br
     }
     teml_device_fail(names[1], brings);
     return NULL;
-}
-
-static inline void teml_device_symbol(void *library, const char *name, void *to)
-{
-    void *found = dlsym(library, name);
-    if (!found)
-        teml_device_fail(name, "the library does not have this function");
-    memcpy(to, &found, sizeof found);
 }
 
 // Finds CUDA, and the context of the caller if there is one.

@@ -8,9 +8,6 @@
 use crate::ir::{Affine, Axis, Fill, Level, Loop, Mode, Name, Range, Tree};
 use std::sync::Arc;
 
-/// The threads of a block that only fills.
-const THREADS: i64 = 256;
-
 /// The name of the loop number `part` of a fill. Scripts cannot use it.
 fn name(number: &mut usize, part: &str) -> Name {
     *number += 1;
@@ -59,8 +56,8 @@ fn parts(fill: &Fill, threads: i64, number: &mut usize) -> Option<(Name, Range, 
     Some((outer, Range::between(Affine::constant(0), count), inner))
 }
 
-/// A fill of the processor as a grid; `None` if it has no dimension.
-pub(super) fn grid(fill: &Fill, number: &mut usize) -> Option<Tree> {
+/// A fill of the processor as a grid of blocks with so many threads; `None` if it has no dimension.
+pub(super) fn grid(fill: &Fill, threads: i64, number: &mut usize) -> Option<Tree> {
     let mut whole = fill.clone();
     let mut around = Vec::new();
     for dimension in (0..fill.region.len().saturating_sub(1)).rev().take(2) {
@@ -69,7 +66,7 @@ pub(super) fn grid(fill: &Fill, number: &mut usize) -> Option<Tree> {
         whole = element(&whole, dimension, &Affine::iterator(l.clone()));
         around.push((l, Range::between(Affine::constant(0), extent)));
     }
-    let (outer, range, inner) = parts(&whole, THREADS, number)?;
+    let (outer, range, inner) = parts(&whole, threads, number)?;
     let mut tree = bound(outer, range, Level::Grid, 0, vec![inner]);
     for (k, (l, range)) in around.into_iter().enumerate() {
         tree = bound(l, range, Level::Grid, k + 1, vec![tree]);

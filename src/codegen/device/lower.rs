@@ -1,7 +1,8 @@
 //! From trees to the plan of a launch.
 
 use super::plan::{Kernel, Node};
-use crate::analysis::launches::most_threads;
+use crate::analysis::bounds::Bounds;
+use crate::analysis::levels::trips;
 use crate::ir::{Affine, Axis, Index, Loop, Name, Tensor, Tree};
 use std::collections::HashSet;
 
@@ -134,13 +135,7 @@ impl Lowering<'_> {
         let (Some(axis), [lower]) = (l.axis(), l.range.lower.as_slice()) else {
             return Vec::new();
         };
-        let threads = self.kernel.threads[axis.dimension];
-        let is_far = |upper: &&Affine| {
-            let count = upper.minus(lower).as_constant();
-            count.is_some_and(|count| count >= threads)
-        };
-        let upper = l.range.upper.iter();
-        upper.filter(|upper| !is_far(upper)).cloned().collect()
+        ends_within(l, lower, self.kernel.threads[axis.dimension])
     }
 
     /// How often a loop is unrolled, and the bounds that each copy checks. Loops that index
@@ -149,7 +144,8 @@ impl Lowering<'_> {
         let [lower] = l.range.lower.as_slice() else {
             return None;
         };
-        let copies = most_threads(l, chain).filter(|count| *count <= MOST_COPIES)?;
+        let around = Bounds::of_chain(chain.iter().copied());
+        let copies = trips(l, &around).filter(|count| *count <= MOST_COPIES)?;
         if l.axis().is_some() {
             return None;
         }
@@ -162,12 +158,7 @@ impl Lowering<'_> {
                 && statements(l) <= MOST_STATEMENTS;
             return is_short.then(|| (copies, Vec::new()));
         }
-        let is_far = |upper: &&Affine| {
-            let count = upper.minus(lower).as_constant();
-            count.is_some_and(|count| count >= copies)
-        };
-        let upper = l.range.upper.iter();
-        Some((copies, upper.filter(|u| !is_far(u)).cloned().collect()))
+        Some((copies, ends_within(l, lower, copies)))
     }
 
     /// The conditions under which the loops in a phase are whole tiles: then each has a constant
@@ -221,6 +212,16 @@ impl Lowering<'_> {
             }
         })
     }
+}
+
+/// The upper bounds of a loop that may come before `count` iterations from its lower bound on.
+fn ends_within(l: &Loop, lower: &Affine, count: i64) -> Vec<Affine> {
+    let is_far = |upper: &&Affine| {
+        let distance = upper.minus(lower).as_constant();
+        distance.is_some_and(|distance| distance >= count)
+    };
+    let upper = l.range.upper.iter();
+    upper.filter(|upper| !is_far(upper)).cloned().collect()
 }
 
 /// Whether a loop, or one in it, is a phase.

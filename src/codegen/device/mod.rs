@@ -14,8 +14,8 @@ mod print;
 mod spaces;
 
 use super::derived::definition_of_size;
-use super::kernel::{Header, Kernel, Param, Role, Vectors};
-use super::support::support_of_device;
+use super::kernel::{Header, Param, Role};
+use super::support::{mentions, support_of_device};
 use crate::analysis::launches::{self, Launch, Misplaced};
 use crate::ir::{Affine, Expr, Loop, Name, Nest, Node, Tensor, Tree};
 use crate::legality::exchanges;
@@ -148,13 +148,13 @@ pub(super) fn emit(
             role: Role::InOut,
         });
         let all: Vec<Param> = of.params.iter().cloned().chain(local).collect();
-        // The names that occur in the text are its arguments.
-        let text = print::print(kernel, &name, &[], &[], index);
-        let params = all.iter().filter(|p| occurs(&text, p.tensor.label()));
+        // The names that occur in the body are its arguments.
+        let body = print::body(kernel, index);
+        let params = all.iter().filter(|p| mentions(&body, p.tensor.label()));
         let params: Vec<Param> = params.cloned().collect();
-        let numbers = numbers.filter(|name| occurs(&text, name.as_str()));
+        let numbers = numbers.filter(|name| mentions(&body, name.as_str()));
         let numbers: Vec<Name> = numbers.cloned().collect();
-        let text = print::print(kernel, &name, &numbers, &params, index);
+        let text = print::function(kernel, &name, (&numbers, &params), &body);
         let _ = write!(code, "\n{text}");
         started.push(host::Started {
             name,
@@ -194,28 +194,6 @@ pub(super) fn emit(
     })
 }
 
-impl Text {
-    /// The kernel of the function.
-    pub(super) fn kernel(
-        self,
-        symbol: &str,
-        sizes: Vec<(Name, i64)>,
-        params: Vec<Param>,
-        (proof, target): (crate::legality::Proof, &Target),
-    ) -> Kernel {
-        Kernel {
-            symbol: symbol.to_owned(),
-            headers: self.headers,
-            function: self.function,
-            sizes,
-            params,
-            proof,
-            vectors: Vectors::of(target),
-            plan: self.plan,
-        }
-    }
-}
-
 /// The derived sizes of nests and of their plan: parts of a fill are counted by sizes of their own.
 fn derived(of: &Nests, plan: &Plan) -> Vec<Name> {
     let mut found = of.derived.to_vec();
@@ -228,12 +206,6 @@ fn derived(of: &Nests, plan: &Plan) -> Vec<Name> {
         }
     });
     found
-}
-
-/// Whether an identifier occurs in C.
-fn occurs(text: &str, name: &str) -> bool {
-    let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    words.any(|word| word == name)
 }
 
 /// Visits the kernels of steps, with the local tensors of the device that are in scope.
@@ -302,8 +274,8 @@ pub struct Phases {
 ///
 /// # Errors
 /// [`NoDevice`].
-pub fn phases(nest: &Nest) -> Result<Phases, NoDevice> {
-    let trees = prepared(nest)?;
+pub fn phases(nest: &Nest, device: &Device) -> Result<Phases, NoDevice> {
+    let trees = prepared(nest, device)?;
     let context: Vec<&Loop> = nest.context().iter().collect();
     let (mut barriers, mut distributed) = (Vec::new(), Vec::new());
     for launch in &launches::launches(&trees, &context)? {
@@ -321,10 +293,10 @@ pub fn phases(nest: &Nest) -> Result<Phases, NoDevice> {
 
 /// The trees of a nest in which each launch has a grid loop, blocks declare their tensors first, and
 /// fills are spread over threads.
-fn prepared(nest: &Nest) -> Result<Vec<Tree>, NoDevice> {
+fn prepared(nest: &Nest, device: &Device) -> Result<Vec<Tree>, NoDevice> {
     check(nest)?;
     let mut number = 0;
-    let trees = spaces::hoisted(nest, &mut number);
+    let trees = spaces::hoisted(nest, device, &mut number);
     let context: Vec<&Loop> = nest.context().iter().collect();
     let launches = launches::launches(&trees, &context)?;
     Ok(spaces::with_spread_fills(&trees, &launches, number))
@@ -332,7 +304,7 @@ fn prepared(nest: &Nest) -> Result<Vec<Tree>, NoDevice> {
 
 /// The steps of the processor for a nest.
 fn plan(nest: &Nest, device: &Device) -> Result<Vec<Step>, NoDevice> {
-    let trees = prepared(nest)?;
+    let trees = prepared(nest, device)?;
     let context: Vec<&Loop> = nest.context().iter().collect();
     let launches = launches::launches(&trees, &context)?;
     let mut kernels = Vec::new();

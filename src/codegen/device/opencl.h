@@ -1,22 +1,9 @@
-// The device by OpenCL, whose loader is found when a kernel first runs. A failure is printed, and ends
-// the program: there is no result. One thread at a time may call such kernels.
-#include <dlfcn.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+// The device by OpenCL, whose loader is found when a kernel first runs.
 
-// The seconds that the device computed, in all calls together.
-__attribute__((weak, visibility("default"))) double teml_device_seconds = 0;
+#include <time.h>
 
 // Memory of the device.
 typedef void *teml_device_buffer;
-
-typedef struct teml_device_program {
-    const char *source;
-    void *module;
-} teml_device_program;
 
 static struct {
     int is_ready;
@@ -41,13 +28,6 @@ static struct {
     int (*clFinish)(void *);
 } teml_opencl;
 
-static inline void teml_device_fail(const char *what, const char *why)
-{
-    fprintf(stderr, "teml: the device cannot run the kernel: %s: %s\n", what, why);
-    fflush(stderr);
-    abort();
-}
-
 static inline void teml_opencl_ask(int error, const char *what)
 {
     char why[32];
@@ -55,14 +35,6 @@ static inline void teml_opencl_ask(int error, const char *what)
         return;
     snprintf(why, sizeof why, "OpenCL's error %d", error);
     teml_device_fail(what, why);
-}
-
-static inline void teml_device_symbol(void *library, const char *name, void *to)
-{
-    void *found = dlsym(library, name);
-    if (!found)
-        teml_device_fail(name, "the library does not have this function");
-    memcpy(to, &found, sizeof found);
 }
 
 // Finds OpenCL and its first device, a GPU if there is one.

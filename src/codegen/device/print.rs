@@ -23,28 +23,30 @@ pub(super) struct Printer {
 pub(super) const NARROW: &str = "int";
 pub(super) const WIDE: &str = "int64_t";
 
-/// Prints a kernel with these arguments: numbers and tensors.
-pub(super) fn print(
-    kernel: &Kernel,
-    name: &str,
-    numbers: &[Name],
-    params: &[Param],
-    index: &'static str,
-) -> String {
+/// The body of a kernel.
+pub(super) fn body(kernel: &Kernel, index: &'static str) -> String {
     let mut printer = Printer {
         text: String::new(),
         depth: 1,
         values: Values::default(),
         index,
     };
+    printer.kernel(kernel);
+    printer.text
+}
+
+/// A kernel with these arguments: numbers and tensors.
+pub(super) fn function(
+    kernel: &Kernel,
+    name: &str,
+    (numbers, params): (&[Name], &[Param]),
+    body: &str,
+) -> String {
     let [x, y, z] = kernel.threads;
     let numbers = numbers.iter().map(|name| format!("int64_t {name}"));
     let arguments = numbers.chain(params.iter().map(argument));
     let arguments = arguments.collect::<Vec<String>>().join(",\n    ");
-    printer.text = format!("TEML_KERNEL({x}, {y}, {z}) void {name}(\n    {arguments})\n{{\n");
-    printer.kernel(kernel);
-    printer.text.push_str("}\n");
-    printer.text
+    format!("TEML_KERNEL({x}, {y}, {z}) void {name}(\n    {arguments})\n{{\n{body}}}\n")
 }
 
 fn argument(param: &Param) -> String {

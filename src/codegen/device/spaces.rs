@@ -17,28 +17,31 @@
 //! own. `legality` is asked once more whether two threads use one element.
 
 use super::fills;
-use crate::analysis::launches::{Launch, has_grid, most_threads, thread};
+use crate::analysis::bounds::Bounds;
+use crate::analysis::launches::{Launch, has_grid, thread};
+use crate::analysis::levels::trips;
 use crate::ir::{Affine, Axis, Expr, Fill, Index, Loop, Mode, Name, Nest, Range, Shape, Stmt};
 use crate::ir::{Level, Tensor, Tree};
 use crate::legality::exchanges;
+use crate::target::Device;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The trees of a nest in which each launch has a grid loop. Local tensors of a block are declared at
 /// its start.
-pub(super) fn hoisted(nest: &Nest, number: &mut usize) -> Vec<Tree> {
-    steps(nest.trees(), number)
+pub(super) fn hoisted(nest: &Nest, device: &Device, number: &mut usize) -> Vec<Tree> {
+    steps(nest.trees(), device.block(), number)
 }
 
-fn steps(trees: &[Tree], number: &mut usize) -> Vec<Tree> {
+fn steps(trees: &[Tree], threads: i64, number: &mut usize) -> Vec<Tree> {
     let step = |tree: &Tree| match tree {
         Tree::Local(_) => tree.clone(),
         Tree::Fill(fill) => {
-            fills::grid(fill, number).unwrap_or_else(|| in_grid(&one_block(tree, number)))
+            fills::grid(fill, threads, number).unwrap_or_else(|| in_grid(&one_block(tree, number)))
         }
         Tree::Loop(l) if l.is_grid() => in_grid(l),
         Tree::Loop(l) if has_grid(&l.body) => Tree::of_loop(Loop {
-            body: steps(&l.body, number),
+            body: steps(&l.body, threads, number),
             ..(**l).clone()
         }),
         tree => in_grid(&one_block(tree, number)),
@@ -264,7 +267,7 @@ impl Offsets {
             let c = left.coefficient(&l.name);
             let is_outside = k < fixed;
             // A loop with one iteration says nothing.
-            if c == 0 || is_outside && most_threads(l, &chain[..k]) != Some(1) {
+            if c == 0 || is_outside && at_most(l, &chain[..k]) != Some(1) {
                 continue;
             }
             let [lower] = l.range.lower.as_slice() else {
@@ -276,7 +279,7 @@ impl Offsets {
             match l.axis() {
                 _ if is_outside => {}
                 Some(axis) => threads.push((axis.dimension, c)),
-                None => rest.push((thread(l), c, most_threads(l, &chain[..k])? - 1)),
+                None => rest.push((thread(l), c, at_most(l, &chain[..k])? - 1)),
             }
         }
         let constant = left.as_constant()?;
@@ -334,6 +337,11 @@ impl Offsets {
         let constant = Affine::constant(self.constant / by);
         terms.fold(constant, |sum, (r, c, _)| sum.plus(&r.times(c / by)))
     }
+}
+
+/// The most iterations of a loop inside `chain`.
+fn at_most(l: &Loop, chain: &[&Loop]) -> Option<i64> {
+    trips(l, &Bounds::of_chain(chain.iter().copied()))
 }
 
 /// The indices of all uses of a tensor, and the axes that are bound around them. `None` if one has

@@ -5,7 +5,8 @@
 //! In a launch, a chain of block loops is a phase, in which each iteration has a thread of its own.
 //! Everything outside of all phases runs on the first thread.
 
-use super::facts;
+use super::bounds::Bounds;
+use super::levels::trips;
 use crate::ir::{Affine, Axis, Level, Loop, Mode, Name, Tree};
 
 /// One start of a device.
@@ -219,7 +220,8 @@ impl<'t> Walk<'_, 't> {
                     return Err(Misplaced::ImperfectPhase { outer, inner });
                 }
                 // A size without a known end has one that no device reaches.
-                let count = most_threads(l, chain).filter(|count| *count < i64::from(i32::MAX));
+                let around = Bounds::of_chain(chain.iter().copied());
+                let count = trips(l, &around).filter(|count| *count < i64::from(i32::MAX));
                 let count = count.ok_or(Misplaced::UnknownThreads {
                     name: l.name.clone(),
                     axis,
@@ -233,16 +235,6 @@ impl<'t> Walk<'_, 't> {
         }
         Ok(())
     }
-}
-
-/// How many iterations a loop inside `chain` has at most.
-pub fn most_threads(l: &Loop, chain: &[&Loop]) -> Option<i64> {
-    let [lower] = l.range.lower.as_slice() else {
-        return None;
-    };
-    let counts = l.range.upper.iter();
-    let counts = counts.filter_map(|upper| facts::most(&upper.minus(lower), chain));
-    counts.min().map(|count| count.max(0))
 }
 
 /// The number of the thread that runs an iteration of a bound loop.

@@ -64,7 +64,6 @@
 //! | Does a device run a loop of trees? | [`launches::is_on_device`] |
 //! | And one on blocks? | [`launches::has_grid`] |
 //! | Which launches are trees? | [`launches::launches`] |
-//! | How many threads does a bound loop need at most? | [`launches::most_threads`] |
 //! | Which thread runs an iteration of it? | [`launches::thread`] |
 //! | Which elements do later iterations of a loop touch first? | [`prefetch_address::prefetch_addresses`] |
 //! | Which share of it does each iteration prefetch? | [`prefetch_plan::prefetch_plan`] |

@@ -13,6 +13,10 @@ pub struct Device {
     pub threads: i64,
     /// The memory that the threads of a block share, in bytes.
     pub shared: u64,
+    /// The registers of a thread, of 4 bytes each.
+    pub registers: i64,
+    /// The widest access of a thread to memory, in bytes.
+    pub access: i64,
 }
 
 /// How kernels of a device are written and started.
@@ -43,6 +47,11 @@ impl DeviceApi {
 }
 
 impl Device {
+    /// The threads of a block that is not to fill the device alone: a quarter of the most.
+    pub fn block(&self) -> i64 {
+        (self.threads / 4).max(1)
+    }
+
     /// The device of this machine: by CUDA if NVIDIA's driver is loaded, otherwise by OpenCL. The
     /// environment variable `TEML_DEVICE` names another one.
     pub fn here() -> Device {
@@ -61,12 +70,14 @@ impl Device {
 }
 
 impl Default for Device {
-    /// The least of all devices of CUDA: 1024 threads, which share 48 KiB.
+    /// The least of all devices of CUDA.
     fn default() -> Device {
         Device {
             api: DeviceApi::default(),
             threads: 1024,
             shared: 48 << 10,
+            registers: 255,
+            access: 16,
         }
     }
 }

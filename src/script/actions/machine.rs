@@ -22,8 +22,10 @@ This is the machine that the script runs on, unless `teml emit --target` names a
 - `line`: the bytes of a cache line
 - `vector_bytes`, `vector_registers`: the size and the number of vector registers
 - `target`: the name of the target of `teml emit --target`, otherwise `native`
-- `device_threads`, `device_shared`: the most threads of a block of the device beside it, and the
-  bytes that these share (`bind`); `device`: `cuda` or `opencl`
+- `device`: `cuda` or `opencl`, the language for the device beside it (`bind`); `device_threads`,
+  `device_block`, `device_shared`: the most threads of a block, those of a usual one, and the bytes
+  that threads share; `device_registers`, `device_access`: the registers of a thread, of 4 bytes
+  each, and the bytes of its widest access
 - `region`: the nanoseconds that a parallel loop on all threads takes to begin and to end, and
   `region_operations`: how many operations on vectors one thread executes in that time at best
 
@@ -65,7 +67,10 @@ some seconds, and they are remembered (`teml machine --again` measures again).",
         let region = machine.region.as_ref().filter(|_| is_here);
         add("region", region.map(|r| (r.seconds * 1e9).round() as u64));
         add("device_threads", target.device.threads.try_into().ok());
+        add("device_block", target.device.block().try_into().ok());
         add("device_shared", Some(target.device.shared));
+        add("device_registers", target.device.registers.try_into().ok());
+        add("device_access", target.device.access.try_into().ok());
         add("region_operations", target.region_operations);
         let cpu = if is_here { machine.cpu } else { None };
         map.insert("cpu".into(), cpu.map_or(Dynamic::UNIT, Dynamic::from));

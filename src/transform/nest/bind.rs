@@ -39,7 +39,7 @@
 use super::mode::mark;
 use super::resolve::{chain, find};
 use crate::args::{LOOP, NEST};
-use crate::ir::{Axis, Loop, Mode, Nest, Tree};
+use crate::ir::{Axis, Loop, Mode, Nest};
 use crate::words::Word;
 use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 
@@ -69,13 +69,17 @@ impl Word for Axis {
 pub fn bind(nest: &Nest, reference: &LoopRef, axis: Axis) -> Result<Nest, Error> {
     let position = find(nest, reference, &LOOP)?;
     let chain = chain(nest, &position);
-    let Some((l, outer)) = chain.split_last() else {
-        return Ok(nest.clone());
-    };
-    let around = outer.iter().map(|o| &***o);
-    let mut same = around.chain(inside(&l.body));
-    if let Some(other) = same.find(|other| other.axis() == Some(axis)) {
-        let (name, other) = (l.name.clone(), other.name.clone());
+    let name = chain[chain.len() - 1].name.clone();
+    let loops = nest.loops();
+    let around = chain.iter().map(|l| &***l);
+    let inside = loops
+        .iter()
+        .filter(|(outer, _)| outer.iter().any(|l| l.name == name));
+    let mut others = around
+        .chain(inside.map(|(_, l)| *l))
+        .filter(|l| l.name != name);
+    if let Some(other) = others.find(|other| other.axis() == Some(axis)) {
+        let other = other.name.clone();
         let text = format!("loop `{other}` already runs on {axis}, and one is inside the other");
         let error = refusal(text).help("bind one of them to another axis");
         return Err(error.at(&LOOP).on(nest, [name, other]));
@@ -84,18 +88,4 @@ pub fn bind(nest: &Nest, reference: &LoopRef, axis: Axis) -> Result<Nest, Error>
         mode: Mode::Bound { axis },
         ..l
     })
-}
-
-/// The loops in trees.
-fn inside(trees: &[Tree]) -> impl Iterator<Item = &Loop> {
-    let mut found = Vec::new();
-    collect(trees, &mut found);
-    found.into_iter()
-}
-
-fn collect<'t>(trees: &'t [Tree], found: &mut Vec<&'t Loop>) {
-    for l in trees.iter().filter_map(Tree::as_loop) {
-        found.push(l);
-        collect(&l.body, found);
-    }
 }
