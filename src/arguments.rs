@@ -33,6 +33,8 @@ Environment:
   CFLAGS          more flags for it: they override -O, -march and -mtune, but not what decides results
   TEML_CACHE_DIR  the directory of compiled kernels; beyond 512 MiB, kernels unused for a day are removed
   TEML_ISL        the file of the library isl, which computes proofs
+  TEML_DEVICE     cuda or opencl, for kernels of devices; otherwise what this machine has
+  TEML_NVRTC      the file of NVIDIA's compiler, and TEML_OPENCL that of OpenCL's loader
   NO_COLOR        turns colors off, as TERM=dumb does";
 
 #[derive(Subcommand)]

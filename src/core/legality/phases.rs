@@ -3,8 +3,8 @@
 //! A block of a device runs its phases one after the other, and its threads run a phase in any
 //! order ([`crate::analysis::launches`]). Two threads exchange data if both touch an element and at
 //! least one of them writes it. The two accesses are in different phases, or in different iterations
-//! of a serial loop around one phase. A barrier has to lie between them. Accesses of
-//! one phase are the question of [`super::concurrent`].
+//! of a serial loop around one phase. A barrier has to lie between them. Accesses of one phase are the
+//! question of [`super::concurrent`].
 //!
 //! [`exchanges`] finds them, for all sizes. If it is undecided whether there is one, there is.
 //! [`Exchange::is_ordered`] decides about barriers. It knows nothing of who placed them.

@@ -66,7 +66,10 @@ impl Loop {
     pub fn axis(&self) -> Option<Axis> {
         match self.mode {
             Mode::Bound { axis } => Some(axis),
-            _ => None,
+            Mode::Serial
+            | Mode::Parallel { .. }
+            | Mode::Vector { .. }
+            | Mode::ParallelVector { .. } => None,
         }
     }
 
@@ -99,7 +102,10 @@ impl Loop {
     pub fn at_a_time(&self) -> Option<i64> {
         match self.mode {
             Mode::Vector { lanes } => lanes,
-            _ => None,
+            Mode::Serial
+            | Mode::Parallel { .. }
+            | Mode::ParallelVector { .. }
+            | Mode::Bound { .. } => None,
         }
     }
 }
