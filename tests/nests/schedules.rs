@@ -1066,7 +1066,7 @@ fn values_of_sums_are_computed_in_tiles() {
         computes(WITH_SUMS, &call);
         let made = nest(WITH_SUMS, &call);
         let text = made.to_string();
-        assert!(text.contains(&format!("local f64 {tile}[8][24]")), "{text}");
+        assert!(text.contains(&format!("local f64 {tile}[")), "{text}");
         // No tensor between the sum and the value is an argument, or in memory.
         let tensors = made.tensors();
         let names: Vec<&str> = tensors.iter().map(|t| t.label()).collect();
