@@ -395,7 +395,7 @@ pub(crate) fn is_guarded(op: BinaryOp, elem: Elem, divisor: Option<&Expr>) -> bo
     op == BinaryOp::Div && !elem.is_float() && !divisor.is_some_and(harmless)
 }
 
-pub(super) fn element(tensor: &Tensor, index: &[Affine]) -> String {
+pub(crate) fn element(tensor: &Tensor, index: &[Affine]) -> String {
     let index: Vec<String> = index.iter().map(Affine::to_string).collect();
     at(tensor, &index)
 }

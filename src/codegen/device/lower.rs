@@ -1,6 +1,7 @@
 //! From trees to the plan of a launch.
 
-use super::plan::{Kernel, Node};
+use super::plan::{Condition, Kernel, Node};
+use super::wide::Wide;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::levels::trips;
 use crate::ir::{Affine, Axis, Index, Loop, Name, Tensor, Tree};
@@ -13,6 +14,12 @@ pub(super) struct Lowering<'a> {
     pub(super) barriers: &'a [Vec<usize>],
     /// The tensors that are in registers of a thread.
     pub(super) registers: HashSet<Name>,
+    /// The tensors that the threads of a block share.
+    pub(super) shared: HashSet<Name>,
+    /// The bytes of the widest access to memory.
+    pub(super) access: i64,
+    /// How many parts of tensors are in registers for wide accesses.
+    pub(super) parts: usize,
 }
 
 /// Loops with more iterations are not unrolled: their tensors stay in memory.
@@ -79,18 +86,9 @@ impl Lowering<'_> {
                 chain.push(l);
                 let inner = l.body.iter().filter_map(Tree::as_loop);
                 let is_phase = l.is_block() && !inner.into_iter().any(|l| l.is_block());
-                let whole_if = match is_phase {
-                    true => self.whole_if(&l.body, chain),
-                    false => Vec::new(),
-                };
                 let mut body = self.sequence(&l.body, position, chain);
-                if !whole_if.is_empty() {
-                    let whole: Vec<Tree> = l.body.iter().map(|t| whole(t, &whole_if)).collect();
-                    body = vec![Node::Tiles {
-                        whole: self.sequence(&whole, position, &mut chain.clone()),
-                        part: body,
-                        whole_if,
-                    }];
+                if is_phase {
+                    body = self.in_tiles(l, body, position, chain);
                 }
                 chain.pop();
                 let of = l.clone();
@@ -130,6 +128,44 @@ impl Lowering<'_> {
         })
     }
 
+    /// The body of the innermost loop of a phase: for whole tiles if they can do without bounds or
+    /// with wider accesses, and for others.
+    fn in_tiles<'t>(
+        &mut self,
+        l: &'t Loop,
+        part: Vec<Node>,
+        position: &mut Vec<usize>,
+        chain: &[&'t Loop],
+    ) -> Vec<Node> {
+        let bounds = whole_if(&l.body, chain);
+        let whole: Vec<Tree> = l.body.iter().map(|t| whole(t, &bounds)).collect();
+        let nodes = self.sequence(&whole, position, &mut chain.to_vec());
+        let local = self.registers.union(&self.shared).cloned().collect();
+        let mut wide = Wide {
+            access: self.access,
+            local: &local,
+            parts: self.parts,
+            conditions: Vec::new(),
+        };
+        let whole = wide.nodes(nodes);
+        self.parts = wide.parts;
+        let mut whole_if: Vec<Condition> = Vec::new();
+        let bounds = bounds.into_iter().map(|of| of.holds);
+        for condition in bounds.chain(wide.conditions) {
+            if !whole_if.contains(&condition) {
+                whole_if.push(condition);
+            }
+        }
+        match whole_if.is_empty() {
+            true => part,
+            false => vec![Node::Tiles {
+                whole_if,
+                whole,
+                part,
+            }],
+        }
+    }
+
     /// The upper bounds of a bound loop that a thread of the block may reach.
     fn ends(&self, l: &Loop) -> Vec<Affine> {
         let (Some(axis), [lower]) = (l.axis(), l.range.lower.as_slice()) else {
@@ -159,32 +195,6 @@ impl Lowering<'_> {
             return is_short.then(|| (copies, Vec::new()));
         }
         Some((copies, ends_within(l, lower, copies)))
-    }
-
-    /// The conditions under which the loops in a phase are whole tiles: then each has a constant
-    /// number of iterations. The sums are known outside of these loops.
-    fn whole_if(&self, trees: &[Tree], chain: &[&Loop]) -> Vec<(Affine, Affine)> {
-        let is_known = |a: &Affine| {
-            let mut names = a.iterators();
-            names.all(|name| chain.iter().any(|l| l.name == *name))
-        };
-        let mut found: Vec<(Affine, Affine)> = Vec::new();
-        for l in trees.iter().filter_map(Tree::as_loop) {
-            if let Some((end, others)) = tile(l) {
-                for other in others {
-                    let new = (end.clone(), other.clone());
-                    if is_known(end) && is_known(other) && !found.contains(&new) {
-                        found.push(new);
-                    }
-                }
-            }
-            for new in self.whole_if(&l.body, chain) {
-                if !found.contains(&new) {
-                    found.push(new);
-                }
-            }
-        }
-        found
     }
 
     /// Whether trees use an iterator in an index of a tensor in registers.
@@ -240,8 +250,81 @@ fn axes(l: &Loop) -> Vec<usize> {
     own.into_iter().chain(inner).collect()
 }
 
+/// An upper bound of a loop that whole tiles do not need.
+struct Needless {
+    name: Name,
+    upper: Affine,
+    /// The condition under which it is needless, in all iterations of the loops of a thread.
+    holds: Condition,
+}
+
+/// The upper bounds that the loops of a thread do not need in whole tiles: then each has a constant
+/// number of iterations. `chain` has the loops around them.
+fn whole_if(trees: &[Tree], chain: &[&Loop]) -> Vec<Needless> {
+    let mut found = Vec::new();
+    collect(trees, chain, &mut Vec::new(), &mut found);
+    found
+}
+
+fn collect<'t>(
+    trees: &'t [Tree],
+    chain: &[&Loop],
+    inside: &mut Vec<&'t Loop>,
+    found: &mut Vec<Needless>,
+) {
+    for l in trees.iter().filter_map(Tree::as_loop) {
+        let (end, others) = tile(l).unwrap_or_default();
+        for upper in others {
+            let greatest = |a: &Affine| greatest(a, inside);
+            // A bound that moves with these loops is compared in each iteration.
+            let is_known = |a: &Affine| {
+                let mut names = a.iterators();
+                names.all(|name| chain.iter().any(|l| l.name == *name))
+            };
+            let Some(end) = greatest(&end).filter(|end| is_known(end) && is_known(upper)) else {
+                continue;
+            };
+            found.push(Needless {
+                name: l.name.clone(),
+                upper: upper.clone(),
+                holds: Condition::AtMost(end, upper.clone()),
+            });
+        }
+        inside.push(l);
+        collect(&l.body, chain, inside, found);
+        inside.pop();
+    }
+}
+
+/// The greatest value of a sum in whole tiles of the loops `inside`, outermost first.
+fn greatest(sum: &Affine, inside: &[&Loop]) -> Option<Affine> {
+    inside.iter().rev().try_fold(sum.clone(), |sum, l| {
+        let c = sum.coefficient(&l.name);
+        let at = match c {
+            0 => return Some(sum),
+            1.. => end(l)?.plus_constant(-1),
+            _ => l
+                .range
+                .lower
+                .first()
+                .filter(|_| l.range.lower.len() == 1)?
+                .clone(),
+        };
+        Some(sum.substitute(&|name| (*name == l.name).then(|| at.clone())))
+    })
+}
+
+/// The end of a loop in a whole tile.
+fn end(l: &Loop) -> Option<Affine> {
+    match (tile(l), l.range.upper.as_slice()) {
+        (Some((end, _)), _) => Some(end),
+        (None, [upper]) => Some(upper.clone()),
+        (None, _) => None,
+    }
+}
+
 /// The upper bound of a loop at a constant distance from its lower bound, and the others.
-fn tile(l: &Loop) -> Option<(&Affine, Vec<&Affine>)> {
+fn tile(l: &Loop) -> Option<(Affine, Vec<&Affine>)> {
     let [lower] = l.range.lower.as_slice() else {
         return None;
     };
@@ -249,23 +332,23 @@ fn tile(l: &Loop) -> Option<(&Affine, Vec<&Affine>)> {
     let (numbers, others): (Vec<&Affine>, Vec<&Affine>) =
         l.range.upper.iter().partition(|u| count(u).is_some());
     let end = numbers.into_iter().min_by_key(count)?;
-    (!others.is_empty()).then_some((end, others))
+    (!others.is_empty()).then(|| (end.clone(), others))
 }
 
-/// A tree whose loops have no bounds but those of whole tiles.
-fn whole(tree: &Tree, whole_if: &[(Affine, Affine)]) -> Tree {
+/// A tree whose loops have no bounds but those that whole tiles need.
+fn whole(tree: &Tree, needless: &[Needless]) -> Tree {
     let Tree::Loop(l) = tree else {
         return tree.clone();
     };
     let mut range = l.range.clone();
-    if let Some((end, _)) = tile(l) {
-        let end = end.clone();
-        let holds = |upper: &Affine| whole_if.contains(&(end.clone(), upper.clone()));
-        range.upper.retain(|upper| !holds(upper));
-    }
+    let is_needless = |upper: &Affine| {
+        let mut of_loop = needless.iter().filter(|of| of.name == l.name);
+        of_loop.any(|of| of.upper == *upper)
+    };
+    range.upper.retain(|upper| !is_needless(upper));
     Tree::of_loop(Loop {
         range,
-        body: l.body.iter().map(|t| whole(t, whole_if)).collect(),
+        body: l.body.iter().map(|t| whole(t, needless)).collect(),
         ..(**l).clone()
     })
 }

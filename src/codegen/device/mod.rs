@@ -12,6 +12,7 @@ mod lower;
 mod plan;
 mod print;
 mod spaces;
+mod wide;
 
 use super::derived::definition_of_size;
 use super::kernel::{Header, Param, Role};
@@ -395,12 +396,17 @@ fn kernel(
     let body = spaces::with_parts(launch.body, &distributed, &mut chain, fixed);
     let registers = distributed.iter().filter_map(|of| of.part.name().cloned());
     let registers = registers.collect();
+    let shared = kernel.shared.iter().filter_map(|t| t.name().cloned());
+    let shared = shared.collect();
     let mut chain: Vec<&Loop> = context.to_vec();
     chain.extend(launch.around.iter().chain(&launch.grid));
     let mut lowering = Lowering {
         kernel: &mut kernel,
         barriers: &barriers,
         registers,
+        shared,
+        access: device.access,
+        parts: 0,
     };
     // Grid loops are perfectly nested.
     let inner = launch.grid.iter().skip(1).map(|_| 0);

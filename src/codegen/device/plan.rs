@@ -55,10 +55,10 @@ pub(super) enum Node {
         ends: Vec<Affine>,
         body: Vec<Node>,
     },
-    /// The same twice: for whole tiles, which need no further bounds, if each sum is at most the
-    /// other, and for tiles in part.
+    /// The same twice: for whole tiles, which need no further bounds and whose accesses may be wide,
+    /// if all conditions hold, and for all other tiles.
     Tiles {
-        whole_if: Vec<(Affine, Affine)>,
+        whole_if: Vec<Condition>,
         whole: Vec<Node>,
         part: Vec<Node>,
     },
@@ -78,8 +78,50 @@ pub(super) enum Node {
     Fill(Arc<Fill>),
     /// A local tensor of a thread.
     Local(Tensor),
+    /// Reads a part into registers.
+    Load(Move),
+    /// Writes a part from registers.
+    Store(Move),
     /// All threads of the block wait for each other.
     Barrier,
+}
+
+/// Neighbors in a row of a tensor in memory, and a part in registers.
+#[derive(Clone, Debug)]
+pub(super) struct Move {
+    pub(super) part: Tensor,
+    pub(super) tensor: Tensor,
+    /// The index of the first neighbor.
+    pub(super) index: Vec<Affine>,
+    /// The number of elements of an access.
+    pub(super) width: i64,
+}
+
+/// What is asked when the kernel runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Condition {
+    /// The first number is at most the second.
+    AtMost(Affine, Affine),
+    /// A number is a multiple of another one.
+    Multiple { of: Affine, by: i64 },
+    /// A tensor begins at an address that is a multiple of so many bytes.
+    Aligned { tensor: Tensor, bytes: i64 },
+}
+
+impl Display for Condition {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Condition::AtMost(least, most) => write!(f, "{least} <= {most}"),
+            Condition::Multiple { of, by } => write!(f, "{of} is a multiple of {by}"),
+            Condition::Aligned { tensor, bytes } => {
+                write!(
+                    f,
+                    "{} begins at a multiple of {bytes} bytes",
+                    tensor.label()
+                )
+            }
+        }
+    }
 }
 
 impl Kernel {
@@ -139,7 +181,12 @@ fn loops_of_nodes(nodes: &[Node], see: &mut dyn FnMut(&ir::Loop)) {
                 loops_of_nodes(part, see);
             }
             Node::First { body, .. } => loops_of_nodes(body, see),
-            Node::Stmt(_) | Node::Fill(_) | Node::Local(_) | Node::Barrier => {}
+            Node::Stmt(_)
+            | Node::Fill(_)
+            | Node::Local(_)
+            | Node::Load(_)
+            | Node::Store(_)
+            | Node::Barrier => {}
         }
     }
 }
@@ -217,7 +264,7 @@ fn nodes(f: &mut Formatter<'_>, all: &[Node], depth: usize) -> fmt::Result {
                 whole,
                 part,
             } => {
-                let conditions = whole_if.iter().map(|(sum, end)| format!("{sum} <= {end}"));
+                let conditions = whole_if.iter().map(Condition::to_string);
                 let conditions = conditions.collect::<Vec<_>>().join(" and ");
                 writeln!(f, "{:indent$}whole tiles, if {conditions}", "")?;
                 nodes(f, whole, depth + 1)?;
@@ -241,10 +288,40 @@ fn nodes(f: &mut Formatter<'_>, all: &[Node], depth: usize) -> fmt::Result {
             Node::Stmt(s) => writeln!(f, "{:indent$}{s}", "")?,
             Node::Fill(fill) => writeln!(f, "{:indent$}{fill}", "")?,
             Node::Local(tensor) => writeln!(f, "{:indent$}{}", "", declared(tensor))?,
+            Node::Load(of) => {
+                let (part, width) = (of.part.label(), of.width);
+                writeln!(
+                    f,
+                    "{:indent$}{part} = {}, {width} at a time",
+                    "",
+                    of.neighbors()
+                )?;
+            }
+            Node::Store(of) => {
+                let (part, width) = (of.part.label(), of.width);
+                writeln!(
+                    f,
+                    "{:indent$}{} = {part}, {width} at a time",
+                    "",
+                    of.neighbors()
+                )?;
+            }
             Node::Barrier => writeln!(f, "{:indent$}barrier", "")?,
         }
     }
     Ok(())
+}
+
+impl Move {
+    /// The neighbors, as text.
+    fn neighbors(&self) -> String {
+        let count = self.part.shape().elements();
+        let Some((last, rows)) = self.index.split_last() else {
+            return self.tensor.label().to_owned();
+        };
+        let rows: String = rows.iter().map(|a| format!("[{a}]")).collect();
+        format!("{}{rows}[{last}..+{count}]", self.tensor.label())
+    }
 }
 
 fn bound(l: &ir::Loop) -> String {

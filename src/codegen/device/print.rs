@@ -3,8 +3,8 @@
 //! The text is the same for CUDA C and OpenCL C: what differs is a word with the prefix `TEML_`, and
 //! a header defines it (`words_cuda.h`, `words_opencl.h`).
 
-use super::plan::{Kernel, Node};
-use crate::c::value::{Values, at, is_guarded};
+use super::plan::{Condition, Kernel, Move, Node};
+use crate::c::value::{Values, at, element, is_guarded};
 use crate::elem::c_type;
 use crate::ir::{Affine, BinaryOp, Fill, Loop, Name, Stmt, Tensor};
 use crate::kernel::{Param, Role, parameter};
@@ -67,7 +67,7 @@ impl Printer {
             self.declare("TEML_SHARED ", tensor);
         }
         for tensor in &kernel.own {
-            self.declare("", tensor);
+            self.declare("TEML_REGISTERS ", tensor);
         }
         for l in &kernel.grid {
             let dimension = l.axis().map_or(0, |axis| axis.dimension);
@@ -140,7 +140,7 @@ impl Printer {
                 whole,
                 part,
             } => {
-                let holds = whole_if.iter().map(|(sum, end)| format!("{sum} <= {end}"));
+                let holds = whole_if.iter().map(condition);
                 let holds = holds.collect::<Vec<_>>().join(" && ");
                 self.within(&format!("if ({holds}) {{"), whole);
                 self.within("else {", part);
@@ -158,7 +158,9 @@ impl Printer {
             }
             Node::Stmt(s) => self.stmt(s),
             Node::Fill(fill) => self.fill(fill),
-            Node::Local(tensor) => self.declare("", tensor),
+            Node::Local(tensor) => self.declare("TEML_REGISTERS ", tensor),
+            Node::Load(of) => self.moved(of, true),
+            Node::Store(of) => self.moved(of, false),
             Node::Barrier => self.line("TEML_BARRIER();"),
         }
     }
@@ -202,6 +204,27 @@ impl Printer {
         rest.iter().fold(first.to_string(), |text, bound| {
             format!("teml_{function}{suffix}({text}, {bound})")
         })
+    }
+
+    /// Moves a part to or from registers.
+    fn moved(&mut self, of: &Move, loads: bool) {
+        let (elem, width) = (c_type(of.tensor.elem()), of.width);
+        let count = of.part.shape().elements();
+        let each = usize::try_from(width).unwrap_or(1).max(1);
+        for first in (0..count).step_by(each) {
+            let first = i64::try_from(first).unwrap_or(0);
+            let mut index = of.index.clone();
+            if let Some(last) = index.last_mut() {
+                *last = last.plus_constant(first);
+            }
+            let part = format!("&{}[{first}]", of.part.label());
+            let memory = format!("&{}", element(&of.tensor, &index));
+            let (to, from) = match loads {
+                true => (part, memory),
+                false => (memory, part),
+            };
+            self.line(&format!("TEML_MOVE({elem}, {width}, {to}, {from});"));
+        }
     }
 
     fn stmt(&mut self, s: &Stmt) {
@@ -249,6 +272,16 @@ impl Printer {
         let value = self.values.constant(fill.value);
         self.line(&format!("{} = {value};", at(&fill.target, &index)));
         self.depth = depth;
+    }
+}
+
+fn condition(of: &Condition) -> String {
+    match of {
+        Condition::AtMost(least, most) => format!("{least} <= {most}"),
+        Condition::Multiple { of, by } => format!("({of}) % {by} == 0"),
+        Condition::Aligned { tensor, bytes } => {
+            format!("(uint64_t){} % {bytes} == 0", tensor.label())
+        }
     }
 }
 

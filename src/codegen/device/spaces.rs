@@ -8,8 +8,7 @@
 //! keeps its part in registers. Each index has one of these forms, where `t` is the coordinate of
 //! the thread, and `r` what a thread does on its own:
 //!
-//! - `s*t + r` with `0 <= r < s`: the thread keeps the elements `r`;
-//! - `t + n*r`, with n threads: the thread keeps the elements `r`;
+//! - `s*(t + n*r) + q` with n threads and `0 <= q < s`: the thread keeps the elements `s*r + q`;
 //! - `r`: the index says nothing about the thread.
 //!
 //! All accesses of a tensor have one form in each dimension, and the forms name all axes that are
@@ -147,10 +146,12 @@ pub(super) struct Distributed {
 enum Form {
     /// Nothing.
     Whole,
-    /// `size*t + r`.
-    Blocks { dimension: usize, size: i64 },
-    /// `t + threads*r`.
-    Cyclic { dimension: usize, threads: i64 },
+    /// `size*(t + threads*r) + q` with `0 <= q < size`.
+    Blocks {
+        dimension: usize,
+        size: i64,
+        threads: i64,
+    },
 }
 
 /// An index, in terms of threads and of what each does on its own.
@@ -206,7 +207,7 @@ impl Distributed {
         }
         let named = forms.iter().filter_map(|form| match form {
             Form::Whole => None,
-            Form::Blocks { dimension, .. } | Form::Cyclic { dimension, .. } => Some(*dimension),
+            Form::Blocks { dimension, .. } => Some(*dimension),
         });
         let named: BTreeSet<usize> = named.collect();
         axes.is_subset(&named).then(|| Distributed {
@@ -226,33 +227,7 @@ impl Distributed {
 fn form(uses: &[Vec<Offsets>], d: usize, threads: &[i64]) -> Option<Form> {
     let mut forms = uses.iter().map(|of| of[d].form(threads));
     let first = forms.next()??;
-    let form = forms.try_fold(first, |known, next| known.with(next?))?;
-    Some(form)
-}
-
-impl Form {
-    /// The form of both.
-    fn with(self, other: Form) -> Option<Form> {
-        match (self, other) {
-            (a, b) if a == b => Some(a),
-            // `t` alone is the first element of either form.
-            (
-                Form::Blocks {
-                    dimension: d,
-                    size: 1,
-                },
-                cyclic @ Form::Cyclic { dimension, .. },
-            )
-            | (
-                cyclic @ Form::Cyclic { dimension, .. },
-                Form::Blocks {
-                    dimension: d,
-                    size: 1,
-                },
-            ) if d == dimension => Some(cyclic),
-            _ => None,
-        }
-    }
+    forms.all(|form| form == Some(first)).then_some(first)
 }
 
 impl Offsets {
@@ -291,17 +266,21 @@ impl Offsets {
     }
 
     fn form(&self, threads: &[i64]) -> Option<Form> {
-        let last = self.last()?;
+        self.last()?;
         match *self.threads.as_slice() {
             [] => Some(Form::Whole),
-            [(dimension, size)] if size >= 1 && last < size => {
-                Some(Form::Blocks { dimension, size })
-            }
-            [(dimension, 1)] => {
+            [(dimension, size)] if size >= 1 => {
                 let threads = threads[dimension];
-                let is_multiple = |c: i64| c % threads == 0;
-                let all = self.rest.iter().all(|(_, c, _)| is_multiple(*c));
-                (all && is_multiple(self.constant)).then_some(Form::Cyclic { dimension, threads })
+                let all = size.checked_mul(threads)?;
+                // Numbers below a block, and multiples of all blocks.
+                let within = self.rest.iter().filter(|(_, c, _)| c % all != 0);
+                let most = within.map(|(_, c, most)| c.saturating_mul((*most).max(0)));
+                let most = most.fold(self.constant % all, i64::saturating_add);
+                (most < size).then_some(Form::Blocks {
+                    dimension,
+                    size,
+                    threads,
+                })
             }
             _ => None,
         }
@@ -320,22 +299,30 @@ impl Offsets {
 
     /// The greatest place in the part of a thread.
     fn last_slot(&self, form: Form) -> Option<i64> {
-        let last = self.last()?;
-        Some(match form {
-            Form::Whole | Form::Blocks { .. } => last,
-            Form::Cyclic { threads, .. } => last / threads,
+        let mut terms = self.rest.iter();
+        terms.try_fold(form.slot(self.constant), |sum, (_, c, most)| {
+            sum.checked_add(form.slot(*c).checked_mul((*most).max(0))?)
         })
     }
 
     /// The place in the part of a thread.
     fn slot(&self, form: Form) -> Affine {
-        let by = match form {
-            Form::Whole | Form::Blocks { .. } => 1,
-            Form::Cyclic { threads, .. } => threads,
-        };
+        let constant = Affine::constant(form.slot(self.constant));
         let terms = self.rest.iter();
-        let constant = Affine::constant(self.constant / by);
-        terms.fold(constant, |sum, (r, c, _)| sum.plus(&r.times(c / by)))
+        terms.fold(constant, |sum, (r, c, _)| sum.plus(&r.times(form.slot(*c))))
+    }
+}
+
+impl Form {
+    /// What a distance from the first element of a thread is in its part.
+    fn slot(self, distance: i64) -> i64 {
+        match self {
+            Form::Whole => distance,
+            Form::Blocks { size, threads, .. } => {
+                let all = size * threads;
+                distance / all * size + distance % all
+            }
+        }
     }
 }
 

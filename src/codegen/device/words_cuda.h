@@ -12,6 +12,11 @@ typedef unsigned long long uint64_t;
 #define TEML_RESTRICT __restrict__
 #define TEML_GLOBAL
 #define TEML_SHARED __shared__ __align__(16)
+typedef int2 int32_t2;
+typedef int4 int32_t4;
+typedef longlong2 int64_t2;
+#define TEML_REGISTERS __align__(16)
+#define TEML_MOVE(type, n, to, from) (*(type##n *)(to) = *(const type##n *)(from))
 #define TEML_KERNEL(x, y, z) extern "C" __global__ __launch_bounds__(x * y * z)
 #define TEML_BARRIER() __syncthreads()
 #define TEML_AXIS_0(of) of.x

@@ -24,6 +24,8 @@ typedef unsigned long uint64_t;
 #define TEML_RESTRICT restrict
 #define TEML_GLOBAL __global
 #define TEML_SHARED __local __attribute__((aligned(16)))
+#define TEML_REGISTERS
+#define TEML_MOVE(type, n, to, from) vstore##n(vload##n(0, from), 0, to)
 #define TEML_KERNEL(x, y, z) __kernel __attribute__((reqd_work_group_size(x, y, z)))
 #define TEML_BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define TEML_THREAD(d) get_local_id(d)

@@ -78,11 +78,10 @@ fn set_by(nest: &Nest, write: &Use, depth: usize) -> Option<Vec<Ends>> {
     let mut moves: HashMap<&Name, usize> = HashMap::new();
     for (dimension, (low, extent)) in write.region.iter().enumerate() {
         let (mut low, mut extent) = (low.clone(), extent.clone());
-        for l in inner.iter().rev() {
-            let c = low.coefficient(&l.name);
-            if c == 0 {
-                continue;
-            }
+        let mut left: Vec<&Loop> = inner.iter().map(|l| &***l).collect();
+        // The shortest moves first: longer ones then meet what these have filled.
+        while let Some((k, c)) = shortest_move(&left, &low) {
+            let l = left.remove(k);
             // A loop that moves two dimensions follows a diagonal.
             let again = moves.insert(&l.name, dimension).is_some();
             let by = c.checked_abs()?;
@@ -105,6 +104,19 @@ fn set_by(nest: &Nest, write: &Use, depth: usize) -> Option<Vec<Ends>> {
     }
     let set = touched(nest, write, depth);
     set.iter().all(|ends| ends.complete).then_some(set)
+}
+
+/// The loop that moves an index least, and by how much. The bounds of loops inside it, of those that
+/// are left, do not depend on it.
+fn shortest_move(left: &[&Loop], low: &Affine) -> Option<(usize, i64)> {
+    let moves = left.iter().enumerate().rev().filter_map(|(k, l)| {
+        let c = low.coefficient(&l.name);
+        let is_free = !left[k + 1..]
+            .iter()
+            .any(|inner| inner.range.mentions(&l.name));
+        (c != 0 && is_free).then_some((k, c))
+    });
+    moves.min_by_key(|(_, c)| c.unsigned_abs())
 }
 
 /// The start and the number of consecutive iterations of a loop, for an index that is its iterator
