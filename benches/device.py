@@ -38,28 +38,45 @@ def main():
     print(torch.cuda.get_device_name(), "PyTorch", torch.__version__)
     f32 = {"device": "cuda", "dtype": torch.float32}
     scale = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    n = 8192 // scale
-    a, b = torch.rand(n, n, **f32), torch.empty(n, n, **f32)
-    line("copy f32", lambda: b.copy_(a), 2 * 4 * n * n)
-    line("transpose f32", lambda: b.copy_(a.t()), 2 * 4 * n * n)
-    kernel = torch.tensor([[0, 0.2, 0], [0.2, 0.2, 0.2], [0, 0.2, 0]], **f32)[None, None]
-    line("5-point stencil f32", lambda: functional.conv2d(a[None, None], kernel), 2 * 4 * n * n)
-    line("row sums f32", lambda: a.sum(1), 4 * n * n)
-    x = torch.rand(n, **f32)
-    line("gemv f32", lambda: torch.mv(a, x), 4 * n * n)
-    rows = torch.rand(n, n // 2, **f32)
-    line("softmax f32", lambda: torch.softmax(rows, 1), 4 * n * n)
-    for dtype, name in [(torch.float32, "f32"), (torch.float64, "f64")]:
-        m, k = 2048 // scale, 1024 // scale
+    n, m = 8192 // scale, 4096 // scale
+    a, b = torch.rand(n, m, **f32), torch.empty(n, m, **f32)
+    whole = 4 * n * m
+    line("copy f32", lambda: b.copy_(a), 2 * whole)
+    square, x = torch.rand(n, n, **f32), torch.rand(n, **f32)
+    line("row sums f32", lambda: square.sum(1), 4 * n * n)
+    line("gemv f32", lambda: torch.mv(square, x), 4 * n * n)
+    turned = torch.empty(m, n, **f32)
+    line("transpose f32", lambda: turned.copy_(a.t()), 2 * whole)
+    line("softmax f32", lambda: torch.softmax(a, 1), 2 * whole)
+    line("layer norm f32", lambda: functional.layer_norm(a, (m,)), 2 * whole)
+    cross = torch.tensor([[0, 0.2, 0], [0.2, 0.2, 0.2], [0, 0.2, 0]], **f32)[None, None]
+
+    def jacobi():
+        return functional.conv2d(functional.conv2d(a[None, None], cross), cross)
+
+    line("5-point stencil twice f32", jacobi, 4 * whole)
+    del square, turned
+    k = 320 // scale
+    cube, star = torch.rand(k, k, k, **f32), torch.zeros(1, 1, 3, 3, 3, **f32)
+    for offset in [(1, 1, 1), (0, 1, 1), (2, 1, 1), (1, 0, 1), (1, 2, 1), (1, 1, 0), (1, 1, 2)]:
+        star[(0, 0, *offset)] = 0.14
+    line("7-point stencil f32", lambda: functional.conv3d(cube[None, None], star), 2 * 4 * k**3)
+
+    def gemm(dtype, name):
+        m, k = 2048 // scale, 512 // scale
         c = torch.rand(m, k, device="cuda", dtype=dtype)
         d = torch.rand(k, m, device="cuda", dtype=dtype)
         line(f"gemm {name}", lambda: c @ d, 0, 2 * m * m * k)
+
+    gemm(torch.float32, "f32")
     m = 256 // scale
     e, g = (torch.rand(64, m, m, **f32) for _ in range(2))
     line("bmm f32", lambda: torch.bmm(e, g), 0, 64 * 2 * m**3)
+    m = 384 // scale
     t = torch.rand(m, m, m, **f32)
     c, d = torch.rand(m, 32, **f32), torch.rand(m, 32, **f32)
-    line("mttkrp f32", lambda: torch.einsum("ikl,kj,lj->ij", t, d, c), 4 * m**3)
+    line("mttkrp f32", lambda: torch.einsum("ikl,kj,lj->ij", t, d, c), 4 * m**3, 2 * 32 * m**3)
+    gemm(torch.float64, "f64")
 
 
 if __name__ == "__main__":

@@ -43,8 +43,39 @@ fn kernels_compute_the_same_on_a_device() {
         let ran = teml(&["run", KERNELS, "--set", &setting], "opencl");
         let (shown, wrong) = (text(&ran.stdout), text(&ran.stderr));
         assert!(ran.status.success(), "{elem}: {shown}{wrong}");
-        assert_eq!(shown.matches("elements equal the definition").count(), 19);
+        assert_eq!(shown.matches("elements equal the definition").count(), 21);
     }
+}
+
+#[test]
+fn threads_move_several_elements_where_rows_are_whole_accesses() {
+    let directory = tempfile::tempdir().unwrap();
+    let emitted = |columns: &str, elem: &str| {
+        let script = format!(
+            "let A = tensor([{columns}], \"{elem}\"); let B = stored(2*A); \
+             compare([schedules::on_device(build(B))]);"
+        );
+        let file = directory.path().join("twice.rhai");
+        std::fs::write(&file, script).unwrap();
+        let emitted = teml(&["emit", file.to_str().unwrap()], "cuda");
+        assert!(emitted.status.success(), "{}", text(&emitted.stderr));
+        text(&emitted.stdout)
+    };
+    let moves = |c: &str| c.matches("TEML_MOVE(").count() > 1;
+    for (columns, elem, width) in [
+        ("64, 256", "f32", "TEML_MOVE(float, 4, "),
+        ("64, 256", "f64", "TEML_MOVE(double, 2, "),
+        ("64, 256", "i32", "TEML_MOVE(int32_t, 4, "),
+        ("64, 256", "i64", "TEML_MOVE(int64_t, 2, "),
+        ("64, size(\"N\", #{likely: 256})", "f32", "(N) % 4 == 0"),
+    ] {
+        let c = emitted(columns, elem);
+        assert!(c.contains(width), "{columns} {elem}: {c}");
+        // Callers may bring tensors that begin elsewhere.
+        assert!(moves(&c) && c.contains("(uint64_t)A % 16 == 0"), "{c}");
+    }
+    let odd = emitted("64, 255", "f32");
+    assert!(!moves(&odd), "{odd}");
 }
 
 #[test]

@@ -103,7 +103,12 @@ impl Host<'_> {
             false => format!("teml_{}", p.tensor.label()),
         });
         let args: Vec<String> = numbers.chain(args).collect();
-        let _ = writeln!(text, "    {}_on_device({});", self.symbol, args.join(", "));
+        let call = format!("{}_on_device({});", self.symbol, args.join(", "));
+        let _ = writeln!(
+            text,
+            "    {call}\n    if (teml_device_repeats > 0)\n        teml_device_seconds = 0;\n    \
+             for (int teml_turn = 0; teml_turn < teml_device_repeats; teml_turn++)\n        {call}"
+        );
         for param in tensors().filter(|p| p.role != Role::In) {
             let (name, bytes) = (param.tensor.label(), bytes(&param.tensor));
             let _ = writeln!(text, "    teml_device_put(teml_{name}, {name}, {bytes});");

@@ -335,7 +335,7 @@ fn tile(l: &Loop) -> Option<(Affine, Vec<&Affine>)> {
     (!others.is_empty()).then(|| (end.clone(), others))
 }
 
-/// A tree whose loops have no bounds but those that whole tiles need.
+/// A tree whose loops have only the bounds that whole tiles need.
 fn whole(tree: &Tree, needless: &[Needless]) -> Tree {
     let Tree::Loop(l) = tree else {
         return tree.clone();

@@ -97,7 +97,7 @@ pub(super) struct Move {
     pub(super) width: i64,
 }
 
-/// What is asked when the kernel runs.
+/// A question that is asked when the kernel runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Condition {
     /// The first number is at most the second.

@@ -314,7 +314,7 @@ impl Offsets {
 }
 
 impl Form {
-    /// What a distance from the first element of a thread is in its part.
+    /// The place in the part of a thread of an element at a distance from its first one.
     fn slot(self, distance: i64) -> i64 {
         match self {
             Form::Whole => distance,

@@ -6,8 +6,8 @@
 //! if the loop writes it. The loop uses the part. Elements that the loop does not use are not
 //! touched.
 //!
-//! That needs rows that begin at multiples of an access. What indices do not say is a condition,
-//! which is asked when the kernel runs: where a tensor begins, and how long its rows are.
+//! Rows have to begin at multiples of an access. The indices of the loop say so. The places of
+//! tensors and the sizes of rows are conditions, which are asked when the kernel runs.
 
 use super::plan::{Condition, Move, Node};
 use crate::ir::{Affine, Expr, Index, Loop, Name, Shape, Stmt, Tensor};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// The most elements that CUDA C moves at once.
 const WIDEST: i64 = 4;
 
-/// What is known where accesses are made wide.
+/// The facts that wide accesses need, and the conditions under which they are right.
 pub(super) struct Wide<'a> {
     /// The bytes of the widest access.
     pub(super) access: i64,
@@ -74,8 +74,8 @@ impl Wide<'_> {
         found
     }
 
-    /// What is before a loop over neighbors, its body, and what is after it. `None` if it uses no
-    /// neighbors.
+    /// The loads before a loop over neighbors, its body, and the stores after it. `None` if it uses
+    /// no neighbors.
     fn of_run(
         &mut self,
         of: &Loop,

@@ -106,8 +106,8 @@ fn set_by(nest: &Nest, write: &Use, depth: usize) -> Option<Vec<Ends>> {
     set.iter().all(|ends| ends.complete).then_some(set)
 }
 
-/// The loop that moves an index least, and by how much. The bounds of loops inside it, of those that
-/// are left, do not depend on it.
+/// The loop that moves an index least, and by how much. No loop inside it, among `left`, has bounds
+/// that depend on it.
 fn shortest_move(left: &[&Loop], low: &Affine) -> Option<(usize, i64)> {
     let moves = left.iter().enumerate().rev().filter_map(|(k, l)| {
         let c = low.coefficient(&l.name);

@@ -18,9 +18,35 @@ type Entry = unsafe extern "C" fn(*const *mut c_void);
 #[derive(Clone, Copy)]
 struct Function {
     entry: Entry,
-    /// The seconds that a device computed for the object, if one runs its kernels. Copies between the
-    /// memories of device and processor are not in them.
-    device: Option<*const f64>,
+    /// The clock of a device that runs the kernels of the object.
+    device: Option<DeviceClock>,
+}
+
+/// The variables of an object by which a device is measured.
+#[derive(Clone, Copy)]
+struct DeviceClock {
+    /// The seconds that the device computed. Copies between the memories of device and processor are
+    /// not in them.
+    seconds: *mut f64,
+    /// How often a call computes after it was once not measured.
+    repeats: *mut i32,
+}
+
+impl DeviceClock {
+    /// How long the device computes in each of so many `repeats` during `call`.
+    fn time(self, repeats: u32, call: impl FnOnce()) -> Duration {
+        // SAFETY: both point to variables of an object that is never unloaded. Only its kernels use
+        // them, and none runs now.
+        unsafe {
+            self.repeats
+                .write_volatile(repeats.try_into().unwrap_or(i32::MAX));
+            self.seconds.write_volatile(0.0);
+        }
+        call();
+        // SAFETY: as above.
+        let seconds = unsafe { self.seconds.read_volatile() };
+        Duration::try_from_secs_f64(seconds).unwrap_or_default()
+    }
 }
 
 #[derive(Default)]
@@ -110,25 +136,21 @@ impl Loaded {
         // pointers as the kernel has arguments. The parent sends that many buffers, each as large
         // as its tensor. Damage by a wrong kernel stays in this process.
         let call_once = || unsafe { entry(arguments.as_ptr()) };
-        if call.warm_up {
+        let keeps_inputs = !call.restore.iter().any(Restore::copies);
+        // Tensors stay on the device while it repeats.
+        let repeats_there = device.filter(|_| keeps_inputs);
+        if call.warm_up && repeats_there.is_none() {
             call_once();
             self.restore_all(call.restore.iter().filter(|r| r.copies()))?;
         }
-        let computed = || {
-            // SAFETY: it points to a variable of the object, which is never unloaded. Only kernels
-            // write it, and none runs now.
-            let seconds = device.map(|seconds| unsafe { seconds.read_volatile() });
-            seconds
-                .map(Duration::try_from_secs_f64)
-                .and_then(Result::ok)
-        };
-        let (start, before) = (Instant::now(), computed());
-        for _ in 0..call.repeats {
-            call_once();
-        }
-        let elapsed = match (before, computed()) {
-            (Some(before), Some(after)) => after.saturating_sub(before),
-            _ => start.elapsed().saturating_sub(clock()),
+        let elapsed = match (repeats_there, device) {
+            (Some(device), _) => device.time(call.repeats, call_once),
+            (None, Some(device)) => device.time(0, || (0..call.repeats).for_each(|_| call_once())),
+            (None, None) => {
+                let start = Instant::now();
+                (0..call.repeats).for_each(|_| call_once());
+                start.elapsed().saturating_sub(clock())
+            }
         };
         let elapsed = elapsed / call.repeats.max(1);
         sys::flush_kernel_output();
@@ -179,13 +201,20 @@ const ASKED: usize = 256;
 
 fn load(path: &OsStr, entry: &str) -> Result<Function, libloading::Error> {
     // SAFETY: the object was compiled from a kernel and has no initializers beyond the
-    // compiler's; the entry function has the type `Entry`, and the variable is a `double`. The
+    // compiler's; the entry function has the type `Entry`, and the variables are a `double` and an `int`. The
     // library is never unloaded, so both stay where they are.
     unsafe {
         let library = libloading::Library::new(path)?;
         let entry = *library.get::<Entry>(entry.as_bytes())?;
-        let device = library.get::<*const f64>(b"teml_device_seconds");
-        let device = device.ok().map(|found| *found);
+        let seconds = library.get::<*mut f64>(b"teml_device_seconds");
+        let repeats = library.get::<*mut i32>(b"teml_device_repeats");
+        let device = match (seconds, repeats) {
+            (Ok(seconds), Ok(repeats)) => Some(DeviceClock {
+                seconds: *seconds,
+                repeats: *repeats,
+            }),
+            _ => None,
+        };
         // Unloading an OpenMP runtime from under its threads crashes.
         std::mem::forget(library);
         Ok(Function { entry, device })
