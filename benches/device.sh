@@ -4,7 +4,7 @@
 # top of the repository: `sh benches/device.sh`. TEML names the program, LIMIT a kernel's seconds,
 # SCALE divides all sizes, and KERNELS lists what to time.
 teml=${TEML:-target/release/teml}
-limit=${LIMIT:-25}
+limit=${LIMIT:-15}
 scale=${SCALE:-1}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

@@ -9,8 +9,9 @@
 // The seconds that the device computed, in all calls together.
 __attribute__((weak, visibility("default"))) double teml_device_seconds = 0;
 
-// How often a function computes once more, for a measurement: then only these times count.
-__attribute__((weak, visibility("default"))) int teml_device_repeats = 0;
+// How often a function computes in a call. More than once is for measurements: then the first turn
+// does not count.
+__attribute__((weak, visibility("default"))) int teml_device_turns = 1;
 
 // A program for the device, and what its compiler made of it.
 typedef struct teml_device_program {

@@ -60,10 +60,19 @@ impl Host<'_> {
         for size in self.derived {
             let _ = writeln!(text, "    {size}");
         }
-        text.push_str("    teml_device_use(&teml_program);\n    teml_device_begin();\n");
+        text.push_str("    teml_device_use(&teml_program);\n");
+        for tensor in self.steps.iter().filter_map(local) {
+            allocate(tensor, 4, &mut text);
+        }
+        text.push_str(
+            "    for (int teml_turn = 0; teml_turn < teml_device_turns; teml_turn++) {\n        \
+             teml_device_begin(teml_turn);\n",
+        );
+        let is_step = |step: &&Step| local(step).is_none();
         let mut launched = 0;
-        self.steps(self.steps, 1, &mut launched, &mut text);
-        text.push_str("    teml_device_end();\n");
+        let steps = self.steps.iter().filter(is_step);
+        self.steps(steps, 2, &mut launched, &mut text);
+        text.push_str("    }\n    teml_device_end();\n");
         // Memory of the device is free when all kernels have ended.
         for tensor in self.steps.iter().filter_map(local) {
             let _ = writeln!(text, "    teml_device_free({});", tensor.label());
@@ -103,12 +112,7 @@ impl Host<'_> {
             false => format!("teml_{}", p.tensor.label()),
         });
         let args: Vec<String> = numbers.chain(args).collect();
-        let call = format!("{}_on_device({});", self.symbol, args.join(", "));
-        let _ = writeln!(
-            text,
-            "    {call}\n    if (teml_device_repeats > 0)\n        teml_device_seconds = 0;\n    \
-             for (int teml_turn = 0; teml_turn < teml_device_repeats; teml_turn++)\n        {call}"
-        );
+        let _ = writeln!(text, "    {}_on_device({});", self.symbol, args.join(", "));
         for param in tensors().filter(|p| p.role != Role::In) {
             let (name, bytes) = (param.tensor.label(), bytes(&param.tensor));
             let _ = writeln!(text, "    teml_device_put(teml_{name}, {name}, {bytes});");
@@ -118,18 +122,17 @@ impl Host<'_> {
         }
     }
 
-    fn steps(&self, steps: &[Step], depth: usize, launched: &mut usize, text: &mut String) {
+    fn steps<'s>(
+        &self,
+        steps: impl IntoIterator<Item = &'s Step>,
+        depth: usize,
+        launched: &mut usize,
+        text: &mut String,
+    ) {
         let indent = 4 * depth;
         for step in steps {
             match step {
-                Step::Local(tensor) => {
-                    let (name, bytes) = (tensor.label(), bytes(tensor));
-                    let _ = writeln!(
-                        text,
-                        "{:indent$}const teml_device_buffer {name} = teml_device_get(0, {bytes}, 0);",
-                        ""
-                    );
-                }
+                Step::Local(tensor) => allocate(tensor, indent, text),
                 Step::Loop(l, body) => {
                     let (name, lower) = (&l.name, extreme("max", &l.range.lower));
                     let (upper, step) = (extreme("min", &l.range.upper), l.range.step);
@@ -138,7 +141,7 @@ impl Host<'_> {
                         "{:indent$}for (int64_t {name} = {lower}; {name} < {upper}; {name} += {step}) {{",
                         ""
                     );
-                    self.steps(body, depth + 1, launched, text);
+                    self.steps(body.iter(), depth + 1, launched, text);
                     let _ = writeln!(text, "{:indent$}}}", "");
                 }
                 Step::Launch(kernel) => {
@@ -157,6 +160,16 @@ fn local(step: &Step) -> Option<&Tensor> {
         Step::Local(tensor) => Some(tensor),
         Step::Loop(..) | Step::Launch(_) => None,
     }
+}
+
+/// Memory of the device for a local tensor.
+fn allocate(tensor: &Tensor, indent: usize, text: &mut String) {
+    let (name, bytes) = (tensor.label(), bytes(tensor));
+    let _ = writeln!(
+        text,
+        "{:indent$}const teml_device_buffer {name} = teml_device_get(0, {bytes}, 0);",
+        ""
+    );
 }
 
 fn launch(kernel: &Kernel, started: &Started, indent: usize, text: &mut String) {

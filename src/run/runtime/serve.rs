@@ -28,18 +28,18 @@ struct DeviceClock {
     /// The seconds that the device computed. Copies between the memories of device and processor are
     /// not in them.
     seconds: *mut f64,
-    /// How often a call computes after it was once not measured.
-    repeats: *mut i32,
+    /// How often a call computes. If that is several times, the first one is not measured.
+    turns: *mut i32,
 }
 
 impl DeviceClock {
-    /// How long the device computes in each of so many `repeats` during `call`.
-    fn time(self, repeats: u32, call: impl FnOnce()) -> Duration {
+    /// How long the device computes in `call`, with so many turns of each function.
+    fn time(self, turns: u32, call: impl FnOnce()) -> Duration {
         // SAFETY: both point to variables of an object that is never unloaded. Only its kernels use
         // them, and none runs now.
         unsafe {
-            self.repeats
-                .write_volatile(repeats.try_into().unwrap_or(i32::MAX));
+            self.turns
+                .write_volatile(turns.try_into().unwrap_or(i32::MAX));
             self.seconds.write_volatile(0.0);
         }
         call();
@@ -144,8 +144,8 @@ impl Loaded {
             self.restore_all(call.restore.iter().filter(|r| r.copies()))?;
         }
         let elapsed = match (repeats_there, device) {
-            (Some(device), _) => device.time(call.repeats, call_once),
-            (None, Some(device)) => device.time(0, || (0..call.repeats).for_each(|_| call_once())),
+            (Some(device), _) => device.time(call.repeats.saturating_add(1), call_once),
+            (None, Some(device)) => device.time(1, || (0..call.repeats).for_each(|_| call_once())),
             (None, None) => {
                 let start = Instant::now();
                 (0..call.repeats).for_each(|_| call_once());
@@ -207,11 +207,11 @@ fn load(path: &OsStr, entry: &str) -> Result<Function, libloading::Error> {
         let library = libloading::Library::new(path)?;
         let entry = *library.get::<Entry>(entry.as_bytes())?;
         let seconds = library.get::<*mut f64>(b"teml_device_seconds");
-        let repeats = library.get::<*mut i32>(b"teml_device_repeats");
-        let device = match (seconds, repeats) {
-            (Ok(seconds), Ok(repeats)) => Some(DeviceClock {
+        let turns = library.get::<*mut i32>(b"teml_device_turns");
+        let device = match (seconds, turns) {
+            (Ok(seconds), Ok(turns)) => Some(DeviceClock {
                 seconds: *seconds,
-                repeats: *repeats,
+                turns: *turns,
             }),
             _ => None,
         };
