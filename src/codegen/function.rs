@@ -385,7 +385,7 @@ fn role(tensor: &Tensor, definition: &[&Expr]) -> Role {
             continue;
         };
         let mut read = false;
-        value.for_each_access(&mut |t, _| read |= t.name() == tensor.name());
+        value.for_each_tensor(&mut |t| read |= t.name() == tensor.name());
         let assigns = target.tensor().is_some_and(|t| t.name() == tensor.name());
         match (read, assigns) {
             // Its old contents are read, or an incomplete assignment keeps them.

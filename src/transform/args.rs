@@ -129,6 +129,8 @@ pub enum Text {}
 /// An index expression, or its text.
 pub enum Place {}
 pub enum Extents {}
+/// A number, or a sum of sizes.
+pub enum Extent {}
 /// All dimensions in some order, counted from 1.
 pub enum Order {}
 /// Pairs of dimensions, counted from 1.
@@ -197,6 +199,18 @@ impl Takes for Condition {
 
     fn decode(arg: &Arg, parameter: &str) -> Result<Condition, Error> {
         Condition::parse(Text::decode(arg, parameter)?).map_err(mistake)
+    }
+}
+
+impl Takes for Extent {
+    const KIND: Kind = Kind::Extent;
+    type Value<'a> = &'a Affine;
+
+    fn decode<'a>(arg: &'a Arg, parameter: &str) -> Result<&'a Affine, Error> {
+        match arg {
+            Arg::Extents(list) if list.len() == 1 => Ok(&list[0]),
+            _ => Err(unfit(arg, parameter)),
+        }
     }
 }
 

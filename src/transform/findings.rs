@@ -155,6 +155,7 @@ impl Finding for Invalid {
             | Invalid::OutOfScope { .. }
             | Invalid::LocalSized { .. }
             | Invalid::LoopIsSize { .. }
+            | Invalid::ReadOnDevice { .. }
             | Invalid::LocalClash { .. } => Class::Refusal,
         }
     }
@@ -179,6 +180,7 @@ impl Finding for Invalid {
                 "block the loops of these dimensions first, so that a block has a number of elements"
             }
             Invalid::LoopIsSize { .. } => "give the loop another name",
+            Invalid::ReadOnDevice { .. } => "parallelize its outer loops on the processor instead",
             Invalid::Malformed(_) => "please report this",
             Invalid::TooDeep | Invalid::IndexTooLarge { .. } | Invalid::LocalTooLarge { .. } => {
                 return None;

@@ -40,6 +40,7 @@ pub use repair::{Repair, repair};
 pub static OPS: &[&Op] = &[
     &tensor::declare::TENSOR,
     &tensor::declare::SCALAR,
+    &tensor::indices::INDICES,
     &tensor::vat::VAT,
     &tensor::triangular::TRIANGULAR,
     &tensor::aligned::ALIGNED,

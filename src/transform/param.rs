@@ -94,6 +94,8 @@ pub enum Kind {
     Int,
     /// A list of extents such as `[250, 250]`.
     Extents,
+    /// A number, or a sum of sizes such as `m + 1`.
+    Extent,
     /// An element type: `"f64"`, `"f32"`, `"i32"`, `"i64"`.
     Elem,
     /// An index expression such as `2*i + j`, as a list of one.

@@ -229,7 +229,7 @@ fn key(reduction: &Expr, versions: &BTreeMap<Name, usize>) -> Key {
     );
     let number = |name: &Name| Some(Name::generated(all.iter().position(|n| n == name)? + 1));
     let mut read: Vec<(Name, usize)> = Vec::new();
-    reduction.for_each_access(&mut |tensor, _| {
+    reduction.for_each_tensor(&mut |tensor| {
         if let Some(name) = tensor.name()
             && read.iter().all(|(known, _)| known != name)
         {

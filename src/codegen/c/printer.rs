@@ -9,7 +9,9 @@ use super::value::{ATOM, Values, element, is_guarded};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::work::busiest;
 use crate::elem::c_type;
-use crate::ir::{self, Affine, BinaryOp, Name, Nest, Node as Value, Taken, Tensor};
+use crate::ir::{
+    self, Affine, BinaryOp, Lookup, Name, Nest, Node as Value, Segment, Taken, Tensor,
+};
 use crate::kernel::{ALIGNMENT, Header, Param, Role, parameter};
 use crate::plan::lanes::is_uniform;
 use crate::plan::tree::{
@@ -243,8 +245,19 @@ impl Printer<'_> {
         }
         self.values.headers.insert(Header::Integers);
         let (head, origin) = (self.head("int64_t ", &l.of), origin(&l.of));
-        self.line(&format!("{head} {{{origin}"));
-        self.depth += 1;
+        let single = l.of.range.within.as_ref().and_then(Segment::as_single);
+        match single {
+            Some(lookup) => {
+                let value = self.read(lookup);
+                self.line(&format!("{{{origin}"));
+                self.depth += 1;
+                self.line(&format!("const int64_t {} = {value};", l.of.name));
+            }
+            None => {
+                self.line(&format!("{head} {{{origin}"));
+                self.depth += 1;
+            }
+        }
         self.nodes(&l.body);
         self.depth -= 1;
         self.line("}");
@@ -253,8 +266,13 @@ impl Printer<'_> {
     /// The `for` of a loop; `declared` is the type of its iterator if the `for` declares it.
     pub(super) fn head(&mut self, declared: &str, l: &ir::Loop) -> String {
         let (name, range) = (&l.name, &l.range);
-        let lower = self.bound("max", &range.lower);
-        let upper = self.bound("min", &range.upper);
+        let (lower, upper) = match &range.within {
+            Some(Segment { lower, upper }) => (self.read(lower), self.read(upper)),
+            None => (
+                self.bound("max", &range.lower),
+                self.bound("min", &range.upper),
+            ),
+        };
         let step = match range.step {
             1 => format!("{name}++"),
             step => format!("{name} += {step}"),
@@ -319,6 +337,15 @@ impl Printer<'_> {
             block.bytes,
             origin(&block.of)
         ));
+    }
+
+    /// A bound that is read. The affine bounds are the facts about the entries, and follow.
+    fn read(&mut self, lookup: &Lookup) -> String {
+        let entry = self.values.access(&lookup.tensor, &lookup.index);
+        match lookup.plus.to_string() {
+            none if none == "0" => entry,
+            plus => format!("{entry} + ({plus})"),
+        }
     }
 
     pub(super) fn bound(&mut self, function: &str, bounds: &[Affine]) -> String {

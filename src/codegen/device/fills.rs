@@ -45,6 +45,7 @@ fn parts(fill: &Fill, threads: i64, number: &mut usize) -> Option<(Name, Range, 
         lower: vec![first.clone()],
         upper: vec![first.plus_constant(threads), extent.clone()],
         step: 1,
+        within: None,
     };
     let body = vec![Tree::Fill(Arc::new(one))];
     let inner = bound(inner, range, Level::Block, 0, body);

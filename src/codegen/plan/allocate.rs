@@ -72,7 +72,7 @@ pub(super) fn allocate(plan: &Plan, context: &Context<'_>) -> Plan {
         for line in part.nest.lines() {
             if let Tree::Stmt(s) = line.tree {
                 let mut add = |t: &Tensor| places.read.extend(t.name().cloned());
-                s.value.for_each_access(&mut |t, _| add(t));
+                s.value.for_each_tensor(&mut |t| add(t));
             }
         }
         part.with(places.nodes(&part.nodes))

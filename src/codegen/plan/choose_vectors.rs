@@ -108,7 +108,7 @@ impl Marks<'_> {
         // Compilers may reload inputs, which do not change in memory. Copies of inputs are
         // therefore loaded explicitly, once.
         let mut constant = copies;
-        s.of.value.for_each_access(&mut |tensor, _| {
+        s.of.value.for_each_tensor(&mut |tensor| {
             constant &= tensor
                 .name()
                 .is_some_and(|name| self.context.inputs.contains(name));

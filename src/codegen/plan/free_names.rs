@@ -1,7 +1,7 @@
 //! Collects the tensors and iterators that nodes use without declaring them.
 
 use super::tree::{Fetch, Node};
-use crate::ir::{Affine, Name, Tensor};
+use crate::ir::{Affine, Name, Segment, Tensor};
 use std::collections::BTreeSet;
 
 /// Tensors in the order of appearance, and iterators.
@@ -45,6 +45,11 @@ impl FreeNames {
         match node {
             Node::Loop(l) => {
                 l.of.range.bounds().for_each(|bound| self.index(bound));
+                for lookup in l.of.range.within.iter().flat_map(Segment::lookups) {
+                    self.tensor(&lookup.tensor);
+                }
+                let read = l.of.range.within.iter().flat_map(Segment::parts);
+                read.for_each(|part| self.index(part));
                 self.iteration(&l.body);
             }
             Node::Region(region) => self.iteration(&region.body),
@@ -60,7 +65,7 @@ impl FreeNames {
                 self.tensor(&s.of.target);
                 s.of.index.iter().for_each(|index| self.index(index));
                 s.of.value
-                    .for_each_access(&mut |tensor, _| self.tensor(tensor));
+                    .for_each_tensor(&mut |tensor| self.tensor(tensor));
                 s.of.value.for_each_index(&mut |index| self.index(index));
             }
             Node::Copy(block) => {

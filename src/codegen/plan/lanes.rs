@@ -5,7 +5,8 @@
 //! are an exception: their difference is a constant plus a step per lane.
 
 use crate::ir::{
-    Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Loop, Name, Node, Stmt, Tensor, Tree,
+    Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Loop, Name, Node, Segment, Stmt,
+    Tensor, Tree,
 };
 use crate::target::Target;
 
@@ -23,6 +24,9 @@ pub(crate) fn may_be_registers(tensor: &Tensor, target: &Target) -> bool {
 
 /// The trip count, if it is the same for all outer iterations.
 pub(crate) fn trips(l: &Loop) -> Option<i64> {
+    if l.range.within.is_some() {
+        return None;
+    }
     match (
         l.range.lower.as_slice(),
         l.range.upper.as_slice(),
@@ -36,7 +40,8 @@ pub(crate) fn trips(l: &Loop) -> Option<i64> {
 /// The element type of a loop's vectors; `None` if it cannot run in vectors.
 pub(crate) fn elem_of(l: &Loop, target: &Target) -> Option<Elem> {
     let mut elem = None;
-    let plain = l.range.step == 1 && l.hints.prefetch.is_empty() && !l.body.is_empty();
+    let is_affine = l.range.within.is_none() && l.range.step == 1;
+    let plain = is_affine && l.hints.prefetch.is_empty() && !l.body.is_empty();
     let lanes = l
         .lanes()
         .is_none_or(|n| (2..=16).contains(&n) && n & (n - 1) == 0);
@@ -66,6 +71,9 @@ pub(crate) fn why_not(l: &Loop, target: &Target) -> String {
     let is_stmt = |tree: &Tree| matches!(tree, Tree::Stmt(_));
     if l.body.is_empty() {
         return "it is empty".to_owned();
+    }
+    if let Some(Segment { lower, .. }) = &l.range.within {
+        return format!("its bounds are read from {}", lower.tensor.label());
     }
     if l.range.step != 1 {
         return format!("its step is {}", l.range.step);

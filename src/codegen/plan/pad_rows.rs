@@ -346,7 +346,7 @@ fn reads(tree: &Tree, tensor: &Name) -> bool {
         Tree::Stmt(s) => {
             let mut reads = false;
             s.value
-                .for_each_access(&mut |t, _| reads |= t.name() == Some(tensor));
+                .for_each_tensor(&mut |t| reads |= t.name() == Some(tensor));
             reads
         }
         Tree::Fill(_) | Tree::Local(_) => false,

@@ -123,7 +123,7 @@ impl Bounds {
         self.binding(&Range {
             lower: numbers(&range.lower),
             upper: numbers(&range.upper),
-            step: range.step,
+            ..range.clone()
         })
     }
 
@@ -132,7 +132,7 @@ impl Bounds {
         Range {
             lower: binding(&range.lower, Equal::First, |a, b| self.is_at_least(a, b)),
             upper: binding(&range.upper, Equal::First, |a, b| self.is_at_least(b, a)),
-            step: range.step,
+            ..range.clone()
         }
     }
 }
@@ -140,6 +140,9 @@ impl Bounds {
 /// The lower bound of a range and its extent, at least 0, if the extent does not depend on outer
 /// iterators.
 pub fn extent(range: &Range) -> Option<(Affine, i64)> {
+    if range.within.is_some() {
+        return None;
+    }
     let greatest = |bounds: &[Affine], sign: i64| -> Option<Affine> {
         let (first, rest) = bounds.split_first()?;
         rest.iter().try_fold(first.clone(), |best, bound| {

@@ -295,6 +295,7 @@ impl Ends {
                 lower: offsets.lower,
                 upper: offsets.upper,
                 step: 1,
+                within: None,
             },
         }
     }

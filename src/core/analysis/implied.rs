@@ -56,6 +56,6 @@ fn needed(range: &Range, around: &[&Loop], prover: &mut Prover) -> Range {
         upper: binding(&range.upper, Equal::Constant, |a, b| {
             prover.shows(&b.minus(a), around)
         }),
-        step: range.step,
+        ..range.clone()
     }
 }

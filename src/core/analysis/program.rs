@@ -13,7 +13,7 @@ use crate::ir::{Expr, Name, Node, Program, Variable};
 pub fn reads(assignment: &Expr) -> Vec<Name> {
     let mut found = Vec::new();
     match assignment.node() {
-        Node::Assign { value, .. } => value.for_each_access(&mut |tensor, _| {
+        Node::Assign { value, .. } => value.for_each_tensor(&mut |tensor| {
             found.extend(tensor.name().cloned());
         }),
         Node::Pieces { pieces, otherwise } => {

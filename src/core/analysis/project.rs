@@ -95,6 +95,7 @@ fn range(name: &Name, about: &[Inequality], boxes: &Bounds) -> Result<Range, Div
         lower,
         upper,
         step: 1,
+        within: None,
     }))
 }
 

@@ -6,7 +6,7 @@ mod sized;
 use super::inside::{Form, Span, Stays, stays};
 use super::iterator_range::IteratorRange;
 use super::mismatch::{Allowed, Dimension, Mismatch};
-use crate::ir::{Affine, Domain, Expr, Index, Name, Node, Range, Tensor, ceil_div};
+use crate::ir::{Affine, Domain, Expr, Index, Name, Node, Range, Segment, Tensor, ceil_div};
 use std::collections::{BTreeMap, HashMap};
 
 /// The iterators of an expression and their indices.
@@ -163,6 +163,9 @@ impl Solver {
     fn give(&mut self, domain: &Domain, scope: &[usize]) {
         for (name, range) in domain.iter() {
             let v = self.lookup(name, scope);
+            for lookup in range.within.iter().flat_map(Segment::lookups) {
+                self.access(&lookup.tensor, &lookup.index, scope);
+            }
             let names = range.bounds().flat_map(Affine::terms);
             let outer = names.map(|(name, _)| (name.clone(), self.lookup(name, scope)));
             let outer = outer.collect();

@@ -20,7 +20,7 @@
 //!
 //! Rules 6 to 9 depend on the user's requests and are refused. Violations of the others are bugs.
 
-use crate::ir::{Affine, Expr, Index, Loop, Mode, Name, Nest, Node, Tensor, Tree};
+use crate::ir::{Affine, Expr, Index, Loop, Mode, Name, Nest, Node, Segment, Tensor, Tree};
 use std::collections::HashSet;
 
 /// The most levels of a nest.
@@ -100,6 +100,9 @@ pub enum Invalid {
         /// Its shape.
         shape: String,
     },
+    /// The bounds of a loop on a device are read.
+    #[error("the bounds of `{name}` are read from a tensor, and loops on devices have affine ones")]
+    ReadOnDevice { name: Name },
     /// A loop is named like a size.
     #[error("the loop `{name}` has the name of a size")]
     LoopIsSize { name: Name },
@@ -236,7 +239,19 @@ impl<'a> Walk<'a> {
         if self.outer.len() >= MAX_DEPTH {
             return Err(Invalid::TooDeep);
         }
-        l.range.bounds().try_for_each(|b| self.index(b))?;
+        let read = l.range.within.iter().flat_map(Segment::parts);
+        let mut bounds = l.range.bounds().chain(read);
+        bounds.try_for_each(|b| self.index(b))?;
+        // What is read limits the iterator more than the facts about it.
+        let meant = l.range.within.as_ref().map(Segment::range);
+        if meant.is_some_and(|meant| meant.as_ref() != Some(&l.range)) {
+            let name = &l.name;
+            return malformed(format!("loop `{name}` has bounds besides those that are read"));
+        }
+        if l.range.within.is_some() && self.outer.iter().any(|o| o.axis().is_some()) {
+            let name = l.name.clone();
+            return Err(Invalid::ReadOnDevice { name });
+        }
         check_collapsible(l)?;
         for fetch in &l.hints.prefetch {
             self.index(&Affine::constant(fetch.distance))?;

@@ -4,11 +4,11 @@
 use super::Fault;
 use super::code::{AnyCode, CheckedIndex, Code, Reduce, Stop, cost, evaluate, for_each};
 pub use super::domain::Span;
-use super::domain::{Domains, Linear};
-use super::store::{Data, Number, Store, elements};
+use super::domain::{Domains, Linear, Read};
+use super::store::{Data, Number, Store, elements, entries};
 use crate::ir::{
-    Affine, BinaryOp, Constant, Domain, Elem, Expr, Function, Index, Infix, Name, Node, Range,
-    Tensor,
+    Affine, BinaryOp, Constant, Domain, Elem, Expr, Function, Index, Infix, Lookup, Name, Node,
+    Range, Tensor,
 };
 
 /// Evaluates the assignments of `definition` in order, each over the store that the previous ones
@@ -334,7 +334,24 @@ impl<'s> Compiler<'s, '_> {
             lower,
             upper,
             step: range.step,
+            within: match &range.within {
+                None => None,
+                Some(segment) => Some([self.read(&segment.lower)?, self.read(&segment.upper)?]),
+            },
             around: (low, high.unwrap_or(0).max(low)),
+        })
+    }
+
+    /// A bound that is read.
+    fn read(&self, lookup: &Lookup) -> Result<Read, Fault> {
+        let extents = lookup.tensor.shape().extents().iter();
+        let extents = extents.map(|extent| i64::try_from(*extent).unwrap_or(i64::MAX));
+        let index: Result<Vec<Linear>, Fault> =
+            lookup.index.iter().map(|a| self.linear(a)).collect();
+        Ok(Read {
+            entries: entries(self.store, &lookup.tensor)?.into(),
+            index: index?.into_iter().zip(extents).collect(),
+            plus: self.linear(&lookup.plus)?,
         })
     }
 

@@ -4,10 +4,11 @@
 //! values of the other iterators. Given ranges are taken as they are.
 
 use super::Fault;
-use crate::ir::{Affine, Domain, Expr, Index, Name, Node, Range};
+use crate::ir::{Affine, Domain, Expr, Index, Name, Node, Range, Tensor};
 use std::collections::HashMap;
 use std::iter::StepBy;
 use std::ops;
+use std::sync::Arc;
 
 type Ranges = HashMap<Name, (i64, i64)>;
 
@@ -25,12 +26,39 @@ impl Linear {
     }
 }
 
+/// A bound that is read from a tensor.
+#[derive(Clone, Debug)]
+pub(super) struct Read {
+    pub(super) entries: Arc<[i64]>,
+    /// The index of each dimension, and its extent.
+    pub(super) index: Vec<(Linear, i64)>,
+    pub(super) plus: Linear,
+}
+
+impl Read {
+    /// The bound. `None` if its index leaves the tensor, which proofs exclude.
+    fn at(&self, slots: &[i64]) -> Option<i64> {
+        let mut flat = 0;
+        for (index, extent) in &self.index {
+            let value = index.at(slots);
+            if !(0..*extent).contains(&value) {
+                return None;
+            }
+            flat = flat * extent + value;
+        }
+        let entry = self.entries.get(usize::try_from(flat).ok()?)?;
+        Some(entry + self.plus.at(slots))
+    }
+}
+
 /// The values of an iterator: from the greatest of `lower` to before the least of `upper`.
 #[derive(Clone, Debug)]
 pub struct Span {
     pub(super) lower: Vec<Linear>,
     pub(super) upper: Vec<Linear>,
     pub(super) step: i64,
+    /// A lower and an upper bound that are read.
+    pub(super) within: Option<[Read; 2]>,
     /// A half-open range around all values, for any values of other iterators.
     pub(super) around: (i64, i64),
 }
@@ -45,6 +73,7 @@ impl Span {
             lower: vec![number(low)],
             upper: vec![number(high)],
             step: 1,
+            within: None,
             around: (low, high),
         }
     }
@@ -68,7 +97,13 @@ impl Span {
     pub(super) fn ends(&self, slots: &[i64]) -> (i64, i64) {
         let low = self.lower.iter().map(|l| l.at(slots)).max().unwrap_or(0);
         let high = self.upper.iter().map(|l| l.at(slots)).min().unwrap_or(0);
-        (low, high)
+        match &self.within {
+            None => (low, high),
+            Some([first, end]) => match (first.at(slots), end.at(slots)) {
+                (Some(first), Some(end)) => (low.max(first), high.min(end)),
+                _ => (low, low),
+            },
+        }
     }
 
     /// The greatest number of values.
@@ -147,19 +182,11 @@ fn narrow(expr: &Expr, wanted: &[Name], known: &Ranges, found: &mut Ranges) {
         Node::Access {
             tensor,
             index: Index::At(index),
-        } => {
-            for (index, &extent) in index.iter().zip(tensor.shape().extents()) {
-                let mut open = index.terms().iter().filter(|(n, _)| !known.contains_key(n));
-                let (Some((name, c)), None) = (open.next(), open.next()) else {
-                    continue;
-                };
-                if wanted.contains(name) {
-                    let inside = values_inside(index, (name, *c), known, extent);
-                    let range = found.entry(name.clone()).or_insert(inside);
-                    *range = (range.0.max(inside.0), range.1.min(inside.1));
-                }
+        } => return narrow_by((tensor, index), wanted, known, found),
+        Node::Assign { within, .. } => {
+            for lookup in within.lookups() {
+                narrow_by((&lookup.tensor, &lookup.index), wanted, known, found);
             }
-            return;
         }
         Node::Reduce {
             over, within, body, ..
@@ -174,6 +201,9 @@ fn narrow(expr: &Expr, wanted: &[Name], known: &Ranges, found: &mut Ranges) {
             if let Ok(Domains(own)) = Domains::under(body, over, within, &scope) {
                 known.extend(own);
             }
+            for lookup in within.lookups() {
+                narrow_by((&lookup.tensor, &lookup.index), &wanted, &known, found);
+            }
             narrow(body, &wanted, &known, found);
             return;
         }
@@ -181,6 +211,26 @@ fn narrow(expr: &Expr, wanted: &[Name], known: &Ranges, found: &mut Ranges) {
     }
     for child in expr.children() {
         narrow(child, wanted, known, found);
+    }
+}
+
+/// Narrows the only unknown iterator of each index by its dimension.
+fn narrow_by(
+    (tensor, index): (&Tensor, &[Affine]),
+    wanted: &[Name],
+    known: &Ranges,
+    found: &mut Ranges,
+) {
+    for (index, &extent) in index.iter().zip(tensor.shape().extents()) {
+        let mut open = index.terms().iter().filter(|(n, _)| !known.contains_key(n));
+        let (Some((name, c)), None) = (open.next(), open.next()) else {
+            continue;
+        };
+        if wanted.contains(name) {
+            let inside = values_inside(index, (name, *c), known, extent);
+            let range = found.entry(name.clone()).or_insert(inside);
+            *range = (range.0.max(inside.0), range.1.min(inside.1));
+        }
     }
 }
 

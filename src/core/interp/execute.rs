@@ -3,8 +3,8 @@
 use super::Fault;
 use super::store::{Data, Number, Scalar, Store, elements};
 use crate::ir::{
-    Affine, Comparison, Constant, Elem, Expr, Function, Index, Infix, Loop, Name, Nest, Node,
-    Tensor, Tree,
+    Affine, Comparison, Constant, Elem, Expr, Function, Index, Infix, Lookup, Loop, Name, Nest,
+    Node, Tensor, Tree,
 };
 
 /// Runs `nest` on `store`.
@@ -81,6 +81,13 @@ impl<'a> Machine<'_, 'a> {
     fn run_loop(&mut self, l: &Loop) -> Result<(), Fault> {
         let lower = self.values(&l.range.lower)?.into_iter().max().unwrap_or(0);
         let upper = self.values(&l.range.upper)?.into_iter().min().unwrap_or(0);
+        let (lower, upper) = match &l.range.within {
+            None => (lower, upper),
+            Some(segment) => {
+                let (first, end) = (self.entry(&segment.lower)?, self.entry(&segment.upper)?);
+                (lower.max(first), upper.min(end))
+            }
+        };
         let mut value = lower;
         while value < upper {
             self.point.push((l.name.clone(), value));
@@ -181,6 +188,16 @@ impl<'a> Machine<'_, 'a> {
         right: &Expr,
     ) -> Result<bool, Fault> {
         Ok(comparison.holds(self.value::<T>(left)?, self.value::<T>(right)?))
+    }
+
+    /// The value of a bound that is read.
+    fn entry(&self, lookup: &Lookup) -> Result<i64, Fault> {
+        let k = self.flat(&lookup.tensor, &lookup.index)?;
+        let entry = match lookup.tensor.elem() {
+            Elem::I32 => elements::<i32>(self.store, &lookup.tensor)?[k].into(),
+            _ => elements::<i64>(self.store, &lookup.tensor)?[k],
+        };
+        Ok(entry + self.index(&lookup.plus)?)
     }
 
     fn values(&self, bounds: &[Affine]) -> Result<Vec<i64>, Fault> {

@@ -207,6 +207,16 @@ number!(i32, I32, wrapping!(i32), integral!(i32));
 number!(i64, I64, wrapping!(i64), integral!(i64));
 
 /// The elements of `tensor`, if their type is `T` and their number fits its shape.
+pub(super) fn entries(store: &Store<'_>, tensor: &Tensor) -> Result<Vec<i64>, Fault> {
+    match tensor.elem() {
+        Elem::I32 => {
+            let entries = elements::<i32>(store, tensor)?.iter();
+            Ok(entries.map(|entry| i64::from(*entry)).collect())
+        }
+        _ => Ok(elements::<i64>(store, tensor)?.to_vec()),
+    }
+}
+
 pub(super) fn elements<'s, T: Number>(
     store: &'s Store<'_>,
     tensor: &Tensor,

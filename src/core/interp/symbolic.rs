@@ -79,7 +79,7 @@ fn results(definition: &[&Expr]) -> BTreeSet<Name> {
             continue;
         };
         let target = target.tensor().and_then(Tensor::name);
-        value.for_each_access(&mut |tensor, _| {
+        value.for_each_tensor(&mut |tensor| {
             if let Some(name) = tensor.name()
                 && Some(name) != target
             {

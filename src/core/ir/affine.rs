@@ -275,6 +275,9 @@ impl Affine {
 
 /// The digit of an iterator, which may be a digit itself.
 fn digit_of(name: &Name, offset: i64, divisor: i64, modulus: Option<i64>) -> Option<Affine> {
+    if name.read().is_some() {
+        return None;
+    }
     let Some(outer) = Digit::named(name) else {
         let of = name.clone();
         let digit = Digit {

@@ -5,17 +5,51 @@ use super::affine::Affine;
 use super::domain::Domain;
 use super::expr::{Expr, Index, Node};
 use super::name::Name;
+use super::range::Range;
+use super::segment::Segment;
 use super::tensor::Tensor;
 
 impl Tensor {
     /// The same tensor with sizes replaced.
     #[must_use]
     pub fn at_sizes(&self, value: &dyn Fn(&Name) -> Option<Affine>) -> Tensor {
+        let tensor = match self.entries() {
+            Some(entries) => self.with_entries(entries.at_sizes(value)),
+            None => self.clone(),
+        };
         if self.shape().is_sized() {
-            self.with_shape(self.shape().at_sizes(value))
+            tensor.with_shape(self.shape().at_sizes(value))
         } else {
-            self.clone()
+            tensor
         }
+    }
+}
+
+impl Range {
+    /// The range with sizes replaced, also those of the tensors that it reads.
+    #[must_use]
+    pub fn at_sizes(&self, value: &dyn Fn(&Name) -> Option<Affine>) -> Range {
+        let range = self.substitute(value);
+        range.map_tensors(&|tensor| tensor.at_sizes(value))
+    }
+
+    /// Calls `see` with each size in it.
+    pub(super) fn for_each_size(&self, see: &mut dyn FnMut(&Name)) {
+        let read = self.within.iter().flat_map(Segment::parts);
+        self.bounds()
+            .chain(read)
+            .flat_map(Affine::sizes)
+            .for_each(&mut *see);
+        for lookup in self.within.iter().flat_map(Segment::lookups) {
+            lookup.tensor.shape().for_each_size(see);
+        }
+    }
+}
+
+impl Domain {
+    fn at_sizes(&self, value: &dyn Fn(&Name) -> Option<Affine>) -> Domain {
+        let ranges = self.iter();
+        Domain::new(ranges.map(|(name, range)| (name.clone(), range.at_sizes(value))))
     }
 }
 
@@ -63,7 +97,7 @@ impl Expr {
             } => Node::Reduce {
                 reduction: *reduction,
                 over: over.clone(),
-                within: within.substitute(value),
+                within: within.at_sizes(value),
                 shape: shape.at_sizes(value),
                 body: body.clone(),
             },
@@ -84,7 +118,7 @@ impl Expr {
             } => Node::Assign {
                 target: target.clone(),
                 value: assigned.clone(),
-                within: within.substitute(value),
+                within: within.at_sizes(value),
                 elsewhere: *elsewhere,
             },
             other @ (Node::Constant(_) | Node::Pieces { .. }) => other.clone(),
@@ -108,8 +142,9 @@ impl Expr {
     /// Calls `see` with each size in shapes, indices and ranges, as often as it occurs.
     pub fn for_each_size(&self, see: &mut dyn FnMut(&Name)) {
         let of_domain = |within: &Domain, see: &mut dyn FnMut(&Name)| {
-            let bounds = within.iter().flat_map(|(_, range)| range.bounds());
-            bounds.flat_map(Affine::sizes).for_each(see);
+            within
+                .iter()
+                .for_each(|(_, range)| range.for_each_size(&mut *see));
         };
         match self.node() {
             Node::Access { tensor, index } => {

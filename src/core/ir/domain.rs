@@ -3,6 +3,8 @@
 use super::affine::Affine;
 use super::name::Name;
 use super::range::Range;
+use super::segment::{Lookup, Segment};
+use super::tensor::Tensor;
 
 /// Given ranges of iterators, each at most once. An iterator without one takes the inferred range.
 /// Bounds may depend on outer iterators, and on others of the same domain. A domain belongs to the
@@ -59,7 +61,10 @@ impl Domain {
                 1 => String::new(),
                 step => format!(" by {step}"),
             };
-            format!("{name}: {lower}..{upper}{step}")
+            match &range.within {
+                Some(Segment { lower, upper }) => format!("{name}: {lower}..{upper}"),
+                None => format!("{name}: {lower}..{upper}{step}"),
+            }
         };
         let entries: Vec<String> = self.0.iter().map(entry).collect();
         format!("#{{{}}}", entries.join(", "))
@@ -67,8 +72,21 @@ impl Domain {
 
     /// The iterators that occur in bounds.
     pub fn mentioned(&self) -> impl Iterator<Item = &Name> {
-        let bounds = self.0.iter().flat_map(|(_, range)| range.bounds());
-        bounds.flat_map(Affine::iterators)
+        self.0.iter().flat_map(|(_, range)| range.iterators())
+    }
+
+    /// The elements that bounds are read from.
+    pub fn lookups(&self) -> impl Iterator<Item = &Lookup> {
+        let segments = self.0.iter().filter_map(|(_, range)| range.within.as_ref());
+        segments.flat_map(Segment::lookups)
+    }
+
+    /// The domain with the tensors that `map` matches replaced.
+    #[must_use]
+    pub fn map_tensors(&self, map: &dyn Fn(&Tensor) -> Option<Tensor>) -> Domain {
+        let mapped = |tensor: &Tensor| map(tensor).unwrap_or_else(|| tensor.clone());
+        let ranges = self.0.iter();
+        Domain::new(ranges.map(|(name, range)| (name.clone(), range.map_tensors(&mapped))))
     }
 
     /// The domain with iterators in its bounds replaced, all at once.

@@ -245,6 +245,21 @@ impl Expr {
         }
     }
 
+    /// Calls `visit` for every tensor, left to right: where it is accessed, and where bounds are
+    /// read from it.
+    pub fn for_each_tensor<'a>(&'a self, visit: &mut dyn FnMut(&'a Tensor)) {
+        match self.node() {
+            Node::Access { tensor, .. } => visit(tensor),
+            Node::Reduce { within, .. } | Node::Assign { within, .. } => {
+                within.lookups().for_each(|lookup| visit(&lookup.tensor));
+            }
+            _ => {}
+        }
+        for child in self.children() {
+            child.for_each_tensor(visit);
+        }
+    }
+
     /// Calls `visit` for every index expression, left to right: indices of accesses, and indices
     /// used as values.
     pub fn for_each_index<'a>(&'a self, visit: &mut dyn FnMut(&'a Affine)) {

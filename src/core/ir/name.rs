@@ -9,6 +9,7 @@
 //! that shapes, ranges and nests need no list of sizes beside them.
 
 use super::integer::gcd;
+use std::any::Any;
 use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::fmt;
@@ -20,6 +21,17 @@ use std::sync::Arc;
 pub struct Name {
     text: Arc<str>,
     size: Option<Arc<Size>>,
+    read: Option<Arc<Read>>,
+}
+
+/// An element of a tensor of integers, where an index expression has it in place of an iterator. The
+/// operation that takes the index gives it an iterator.
+#[derive(Debug)]
+pub(super) struct Read {
+    /// The tensor, which is built from names.
+    pub tensor: Arc<dyn Any + Send + Sync>,
+    /// For each dimension, iterators with their factors, and a number.
+    pub index: Vec<(Vec<(Name, i64)>, i64)>,
 }
 
 /// The facts about a size.
@@ -153,7 +165,26 @@ impl Name {
         Name {
             text: self.text.clone(),
             size: Some(Arc::new(size)),
+            read: None,
         }
+    }
+
+    /// The name of an element, which no script can write as a name.
+    pub(super) fn of_read(text: String, read: Read) -> Name {
+        Name {
+            read: Some(Arc::new(read)),
+            ..Name::trusted(text)
+        }
+    }
+
+    /// Whether it stands for an element of a tensor.
+    pub fn is_read(&self) -> bool {
+        self.read.is_some()
+    }
+
+    /// The element that it stands for, if it is not an iterator.
+    pub(super) fn read(&self) -> Option<&Read> {
+        self.read.as_deref()
     }
 
     /// Adds the sizes from which the derived ones among `found` are made.
@@ -196,6 +227,7 @@ impl Name {
         Name {
             text: text.into(),
             size: None,
+            read: None,
         }
     }
 

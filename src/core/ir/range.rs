@@ -6,6 +6,8 @@
 
 use super::affine::Affine;
 use super::name::Name;
+use super::segment::Segment;
+use super::tensor::Tensor;
 use std::sync::Arc;
 
 /// Lower bound, upper bound and step: (lb, ub, st) of TeML §3.1, the upper bound exclusive.
@@ -17,6 +19,8 @@ pub struct Range {
     pub upper: Vec<Affine>,
     /// At least 1.
     pub step: i64,
+    /// Bounds that are read from tensors, within the others. The step is 1 then.
+    pub within: Option<Segment>,
 }
 
 impl Range {
@@ -31,11 +35,15 @@ impl Range {
             lower: vec![lower],
             upper: vec![upper],
             step: 1,
+            within: None,
         }
     }
 
     /// The bounds, if no outer iterator occurs in them.
     pub fn as_constant(&self) -> Option<(i64, i64)> {
+        if self.within.is_some() {
+            return None;
+        }
         let value = |bounds: &[Affine]| -> Option<Vec<i64>> {
             bounds.iter().map(Affine::as_constant).collect()
         };
@@ -65,7 +73,32 @@ impl Range {
 
     /// Whether a bound depends on `name`.
     pub fn mentions(&self, name: &Name) -> bool {
-        self.bounds().any(|b| b.mentions(name))
+        let mut segments = self.within.iter();
+        self.bounds().any(|b| b.mentions(name)) || segments.any(|s| s.mentions(name))
+    }
+
+    /// The iterators in the bounds, as often as they occur.
+    pub fn iterators(&self) -> impl Iterator<Item = &Name> {
+        let read = self.within.iter().flat_map(Segment::parts);
+        self.bounds().chain(read).flat_map(Affine::iterators)
+    }
+
+    /// The range with the tensors that it reads replaced.
+    #[must_use]
+    pub fn map_tensors(&self, map: &dyn Fn(&Tensor) -> Tensor) -> Range {
+        Range {
+            within: self.within.as_ref().map(|s| s.map_tensors(map)),
+            ..self.clone()
+        }
+    }
+
+    /// The range without the bounds that it reads: more iterations.
+    #[must_use]
+    pub fn affine(&self) -> Range {
+        Range {
+            within: None,
+            ..self.clone()
+        }
     }
 
     /// The lower and the upper bounds.
@@ -101,7 +134,7 @@ impl Range {
         Range {
             lower: binding(&self.lower, true),
             upper: binding(&self.upper, false),
-            step: self.step,
+            ..self.clone()
         }
     }
 
@@ -113,6 +146,10 @@ impl Range {
             lower: shift(&self.lower),
             upper: shift(&self.upper),
             step: self.step,
+            within: self.within.as_ref().map(|s| Segment {
+                lower: s.lower.plus(by),
+                upper: s.upper.plus(by),
+            }),
         }
     }
 
@@ -137,6 +174,7 @@ impl Range {
             lower: replace(&self.lower, i64::max),
             upper: replace(&self.upper, i64::min),
             step: self.step,
+            within: self.within.as_ref().map(|s| s.map(&|a| a.substitute(map))),
         }
     }
 }

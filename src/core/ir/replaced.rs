@@ -133,6 +133,30 @@ impl Expr {
             Node::Access { tensor, index } => {
                 map(tensor).map(|tensor| Expr::access(tensor, index.clone()))
             }
+            Node::Reduce {
+                reduction,
+                over,
+                within,
+                shape,
+                body,
+            } => Some(Expr::new(Node::Reduce {
+                reduction: *reduction,
+                over: over.clone(),
+                within: within.map_tensors(map),
+                shape: shape.clone(),
+                body: body.map_tensors(map),
+            })),
+            Node::Assign {
+                target,
+                value,
+                within,
+                elsewhere,
+            } => Some(Expr::new(Node::Assign {
+                target: target.map_tensors(map),
+                value: value.map_tensors(map),
+                within: within.map_tensors(map),
+                elsewhere: *elsewhere,
+            })),
             _ => None,
         })
     }

@@ -2,6 +2,7 @@
 
 use super::affine::Affine;
 use super::elem::Elem;
+use super::entries::Entries;
 use super::name::{Name, Size};
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -243,6 +244,7 @@ struct Data {
     triangle: Option<Triangle>,
     inner: Option<Arc<[u64]>>,
     alignment: Option<u32>,
+    entries: Option<Arc<Entries>>,
     storage: Storage,
     declared: u64,
 }
@@ -259,9 +261,11 @@ enum Storage {
 }
 
 impl Data {
-    /// The fields that decide equality: not what is known of the elements, not the declaration.
-    fn key(&self) -> (&Option<Name>, &Shape, Elem, bool) {
-        (&self.name, &self.shape, self.elem, self.scalar)
+    /// The fields that decide equality: not what is known of the elements, but for what proofs
+    /// read, and not the declaration.
+    fn key(&self) -> (&Option<Name>, &Shape, Elem, bool, Option<&Entries>) {
+        let entries = self.entries.as_deref();
+        (&self.name, &self.shape, self.elem, self.scalar, entries)
     }
 }
 
@@ -275,7 +279,7 @@ impl Eq for Data {}
 
 impl Hash for Data {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.key().hash(state);
+        (&self.name, &self.shape, self.elem, self.scalar).hash(state);
     }
 }
 
@@ -297,6 +301,7 @@ impl Tensor {
             triangle: None,
             inner: None,
             alignment: None,
+            entries: None,
             storage: Storage::Rows,
             declared: 0,
         }))
@@ -313,6 +318,7 @@ impl Tensor {
             triangle: None,
             inner: None,
             alignment: None,
+            entries: None,
             storage: Storage::Rows,
             declared: 0,
         }))
@@ -352,6 +358,17 @@ impl Tensor {
     /// equality.
     pub fn alignment(&self) -> Option<u32> {
         self.0.alignment
+    }
+
+    /// The same tensor of integers, with facts about its elements.
+    #[must_use]
+    pub fn with_entries(&self, entries: Entries) -> Tensor {
+        self.with(|data| data.entries = Some(Arc::new(entries)))
+    }
+
+    /// The facts about its elements, if bounds can be read from it.
+    pub fn entries(&self) -> Option<&Entries> {
+        self.0.entries.as_deref()
     }
 
     /// The same tensor, whose rows may lie apart in memory.

@@ -18,6 +18,7 @@ use super::function::{BinaryOp, Function};
 use super::name::{Name, Size};
 use super::nest::{Loop, Nest, Tree};
 use super::range::Range;
+use super::segment::Segment;
 use super::statement::{Fill, Stmt};
 use super::tensor::Tensor;
 use std::fmt::{self, Display, Formatter};
@@ -25,7 +26,7 @@ use std::fmt::{self, Display, Formatter};
 impl Display for Expr {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let mut tensors = Vec::new();
-        self.for_each_access(&mut |tensor, _| {
+        self.for_each_tensor(&mut |tensor| {
             if !tensors.contains(tensor) {
                 tensors.push(tensor.clone());
             }
@@ -155,9 +156,10 @@ fn write_declarations(f: &mut Formatter<'_>, tensors: &[Tensor]) -> fmt::Result 
     let mut first = true;
     for elem in Elem::ALL {
         let of_type = tensors.iter().filter(|t| t.elem() == elem);
-        let text = |tensor: &Tensor| match tensor.is_strided() {
-            true => format!("strided {tensor}"),
-            false => tensor.to_string(),
+        let text = |tensor: &Tensor| match (tensor.is_strided(), tensor.entries()) {
+            (true, _) => format!("strided {tensor}"),
+            (false, Some(entries)) => format!("{tensor} {entries}"),
+            (false, None) => tensor.to_string(),
         };
         let texts: Vec<String> = of_type.map(text).collect();
         if !texts.is_empty() {
@@ -214,7 +216,11 @@ impl Display for Loop {
         if let Some(axis) = self.axis() {
             write!(f, "{axis} ")?;
         }
-        write!(f, "for {} in {}", self.name, self.range)?;
+        let single = self.range.within.as_ref().and_then(Segment::as_single);
+        match single.filter(|_| self.is_serial()) {
+            Some(lookup) => write!(f, "let {} = {lookup}", self.name)?,
+            None => write!(f, "for {} in {}", self.name, self.range)?,
+        }
         for fetch in &self.hints.prefetch {
             write!(f, " prefetch({}, {}", fetch.tensor, fetch.distance)?;
             if fetch.further > 0 {
@@ -237,6 +243,9 @@ impl Display for Loop {
 
 impl Display for Range {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if let Some(Segment { lower, upper }) = &self.within {
+            return write!(f, "{lower}..{upper}");
+        }
         write_bound(f, "max", &self.lower)?;
         f.write_str("..")?;
         write_bound(f, "min", &self.upper)?;

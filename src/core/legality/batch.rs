@@ -6,6 +6,7 @@
 
 use super::check::{in_sequence, outside};
 use super::concurrent::{Marked, is_independent, marked};
+use super::dense::dense;
 use super::directions::Directions;
 use super::independence::first_race;
 use super::inplace::Run;
@@ -18,11 +19,12 @@ use super::sizes::for_all_sizes;
 use super::verdict::Undecided;
 use crate::ir::{Loop, Mode, Name, Nest, Origin, Part, Tree};
 use crate::poly;
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 /// Answers for many variants of nests what [`check`](fn@super::check) answers for one.
 pub struct BatchProver<'a> {
-    nests: &'a [Nest],
+    nests: Cow<'a, [Nest]>,
     reductions: Reductions,
     known: Vec<KnownVariant>,
     directions: Vec<Directions>,
@@ -47,7 +49,7 @@ impl<'a> BatchProver<'a> {
     /// A prover for variants of `nests`, which run in order.
     pub fn of(nests: &'a [Nest], reductions: Reductions) -> BatchProver<'a> {
         BatchProver {
-            nests,
+            nests: dense(nests).unwrap_or(Cow::Borrowed(nests)),
             reductions,
             known: Vec::new(),
             directions: Vec::new(),
@@ -61,12 +63,13 @@ impl<'a> BatchProver<'a> {
     /// # Errors
     /// The question is undecided.
     pub fn is_legal(&mut self, variant: &[Nest]) -> Result<bool, Undecided> {
-        for_all_sizes(variant, || self.is_legal_at_sizes(variant))
+        let variant = dense(variant)?;
+        for_all_sizes(&variant, || self.is_legal_at_sizes(&variant))
     }
 
     fn is_legal_at_sizes(&mut self, variant: &[Nest]) -> Result<bool, Undecided> {
         let defined = variant.iter().all(|n| !n.originals().is_empty());
-        if !defined || !definition(variant).eq(definition(self.nests)) {
+        if !defined || !definition(variant).eq(definition(&self.nests)) {
             return Err(Undecided::NoDefinition);
         }
         let trees = trees(variant);
@@ -130,8 +133,8 @@ impl<'a> BatchProver<'a> {
 
     /// Whether any reduction may be reassociated.
     pub fn regroups(&self) -> bool {
-        let trees = trees(self.nests);
-        let program = Program::of(self.nests, &trees);
+        let trees = trees(&self.nests);
+        let program = Program::of(&self.nests, &trees);
         (0..program.originals.len()).any(|a| reassociates(&program, a, self.reductions))
     }
 
@@ -152,11 +155,11 @@ impl<'a> BatchProver<'a> {
     }
 
     fn directions_of(&self, name: &Name) -> Option<Directions> {
-        let rolled = self.rolled.get_or_init(|| rolled(&trees(self.nests)));
-        let program = Program::of(self.nests, rolled);
+        let rolled = self.rolled.get_or_init(|| rolled(&trees(&self.nests)));
+        let program = Program::of(&self.nests, rolled);
         let reassociates = |a: usize| reassociates(&program, a, self.reductions);
         let found = || Directions::of(&program, name, &reassociates);
-        let found = for_all_sizes(self.nests, || poly::bounded(OPERATIONS, found)).ok()??;
+        let found = for_all_sizes(&self.nests, || poly::bounded(OPERATIONS, found)).ok()??;
         // A rerolled loop may have absorbed others.
         let own: Vec<&Loop> = self
             .nests

@@ -11,6 +11,7 @@
 //! proof, and tests it.
 
 use super::concurrent::conflict;
+use super::dense::dense;
 use super::independence::{Race, first_race};
 use super::memo::{self, origins};
 use super::pieces::pieces;
@@ -52,6 +53,11 @@ fn is_as_built(nest: &Nest) -> bool {
 }
 
 fn checked(nests: &[Nest], reductions: Reductions) -> Verdict {
+    let nests = match dense(nests) {
+        Ok(nests) => nests,
+        Err(undecided) => return Verdict::Undecided(undecided),
+    };
+    let nests = &nests[..];
     match for_all_sizes(nests, || decide(nests, reductions)) {
         Verdict::Undecided(Undecided::Library(Error::Depends(sizes))) => {
             at_sizes(nests, reductions, sizes)

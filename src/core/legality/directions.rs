@@ -201,7 +201,7 @@ impl Leaf<'_> {
         if let What::Stmt(s) = self.what {
             let target = s.target.label();
             s.value
-                .for_each_access(&mut |tensor, _| found |= tensor.label() == target);
+                .for_each_tensor(&mut |tensor| found |= tensor.label() == target);
         }
         found
     }

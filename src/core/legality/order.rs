@@ -124,7 +124,7 @@ pub(super) fn reverses_updates(
     let reads_written = |leaf: &Leaf| {
         let mut found = false;
         if let What::Stmt(s) = leaf.what {
-            s.value.for_each_access(&mut |tensor, _| {
+            s.value.for_each_tensor(&mut |tensor| {
                 let read = leaf.memory(tensor);
                 found |= program.leaves.iter().any(|other| memory(other) == read);
             });

@@ -6,6 +6,7 @@
 //! the accessed boxes are disjoint, or if the GCD test separates the indices.
 
 use super::constraints::linear;
+use super::lookups::{Values, both};
 use super::memory::{Memory, iterator, read_accesses};
 use super::program::{Leaf, What, accesses};
 use crate::analysis::bounds::Bounds;
@@ -89,6 +90,16 @@ impl<'p, 'a> Iteration<'p, 'a> {
         let terms = a.terms().iter();
         let terms = terms.map(|(c, name)| (*c, format!("{name}{}", self.mark)));
         Linear::new(terms, a.constant())
+    }
+
+    /// The iterators of loops whose bounds are read.
+    fn read(&self) -> Vec<Values<'a>> {
+        let loops = self.leaf.loops.iter().enumerate();
+        let values = loops.filter_map(|(d, l)| {
+            let value = self.linear(&iterator(d));
+            Values::of(l.range.within.as_ref()?, &value, &|a| self.affine(a))
+        });
+        values.collect()
     }
 
     fn touched(&self) -> Vec<Touch<'a>> {
@@ -302,9 +313,12 @@ pub(super) fn iterations(first: &Iteration, second: &Iteration) -> Piece {
     let all = Piece::set("", from.iter().map(String::as_str)).to("", to);
     let parameters = first.leaf.parameters.iter();
     let all = parameters.fold(all, |piece, name| piece.parameter(name.as_str()));
-    [first, second]
+    let all = [first, second]
         .into_iter()
-        .fold(all, |piece, e| e.leaf.bound(piece, e.mark))
+        .fold(all, |piece, e| e.leaf.bound(piece, e.mark));
+    let [own, others] = [first, second].map(Iteration::read);
+    let pairs = own.iter().flat_map(|one| others.iter().map(move |other| both(one, other)));
+    pairs.flatten().fold(all, Piece::one_of)
 }
 
 /// The points of `piece` at which `x` precedes `y` lexicographically in the first `count`

@@ -148,6 +148,11 @@ impl<'a> Leaf<'a> {
         }
     }
 
+    /// Whether a bound of a loop around it is read from a tensor.
+    pub(super) fn reads_bounds(&self) -> bool {
+        self.loops.iter().any(|l| l.range.within.is_some())
+    }
+
     /// Whether a tensor is local at the leaf.
     pub(super) fn is_local(&self, tensor: &Tensor) -> bool {
         self.locals.iter().any(|(name, _)| *name == tensor.label())

@@ -3,7 +3,7 @@
 //! Copies of a statement that execute equidistant instances become one statement in a loop over the
 //! copies. The same holds for sequences of statements, and for loops that contain such statements.
 
-use crate::ir::{Affine, Fill, Infix, Loop, Name, Origin, Range, Stmt, Tree};
+use crate::ir::{Affine, Fill, Infix, Loop, Name, Origin, Range, Segment, Stmt, Tree};
 use std::cell::RefCell;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -120,8 +120,13 @@ impl Item {
     fn describe(&mut self, tree: &Tree, inside: &mut Vec<Name>) {
         match tree {
             Tree::Loop(l) => {
-                let Range { lower, upper, step } = &l.range;
+                let Range {
+                    lower, upper, step, ..
+                } = &l.range;
                 let _ = write!(self.key, "for {step} {:?} {} {{", l.mode, lower.len());
+                if let Some(Segment { lower, upper }) = &l.range.within {
+                    let _ = write!(self.key, "{lower}..{upper} ");
+                }
                 lower
                     .iter()
                     .chain(upper)
@@ -186,10 +191,14 @@ fn advance(tree: &Tree, steps: &mut dyn Iterator<Item = Affine>) -> Tree {
     let all = |index: &[Affine]| index.iter().map(next).collect::<Vec<_>>();
     match tree {
         Tree::Loop(l) => {
-            let (lower, upper, step) = (all(&l.range.lower), all(&l.range.upper), l.range.step);
+            let range = Range {
+                lower: all(&l.range.lower),
+                upper: all(&l.range.upper),
+                ..l.range.clone()
+            };
             let body = l.body.iter().map(|t| advance(t, &mut **steps.borrow_mut()));
             Tree::of_loop(Loop {
-                range: Range { lower, upper, step },
+                range,
                 body: body.collect(),
                 ..(**l).clone()
             })

@@ -9,6 +9,7 @@
 //! If this test fails, the result may still be legal.
 
 use super::concurrent::{is_independent, marked};
+use super::dense::reads_bounds;
 use super::independence::first_race;
 use super::limit::OPERATIONS;
 use super::misread::{Execution, Readings};
@@ -144,6 +145,9 @@ impl<'a> Steps<'a> {
     }
 
     fn kept(&self, after: &Nest, in_order: bool) -> Kept {
+        if self.leaves.iter().any(Leaf::reads_bounds) || reads_bounds(after) {
+            return Kept::Unknown;
+        }
         let change = Change::between(self.trees, after.trees());
         let crosses = |(k, l): (usize, &&Loop)| l.collapse() > change.outer.len() - k;
         if change.outer.iter().enumerate().any(crosses) || !after.outer_loops().is_empty() {

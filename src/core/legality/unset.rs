@@ -30,7 +30,7 @@ fn steps(nests: &[Nest]) -> (Vec<Step<'_>>, Vec<&Name>) {
     for (k, nest) in nests.iter().enumerate() {
         for assignment in nest.definition().iter() {
             if is_in_order(nest) {
-                assignment.for_each_access(&mut |tensor, _| in_order.extend(tensor.name()));
+                assignment.for_each_tensor(&mut |tensor| in_order.extend(tensor.name()));
             }
             steps.push(Step {
                 nest: k,
@@ -132,7 +132,7 @@ fn writes(assignment: &Expr, name: &Name) -> bool {
 fn reads(assignment: &Expr, name: &Name) -> bool {
     let mut found = false;
     for value in assignment.children().into_iter().skip(1) {
-        value.for_each_access(&mut |tensor, _| found |= tensor.name() == Some(name));
+        value.for_each_tensor(&mut |tensor| found |= tensor.name() == Some(name));
     }
     found
 }

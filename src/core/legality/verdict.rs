@@ -47,6 +47,12 @@ pub enum Undecided {
         /// The sizes, such as `M = 1, N = 2`.
         at: String,
     },
+    /// A fill or an update sets elements only in iterations whose bounds are read.
+    #[error("`{text}` runs only where bounds that are read allow it, which is not followed")]
+    Skipped {
+        /// The statement or fill.
+        text: String,
+    },
     /// A chain of copies is too long to follow.
     #[error("a value is copied more often than is followed")]
     Copied,
@@ -151,6 +157,7 @@ impl Undecided {
             | Undecided::Rewritten { .. }
             | Undecided::Outside { .. }
             | Undecided::Sizes { .. }
+            | Undecided::Skipped { .. }
             | Undecided::Copied => Some(
                 "let `teml check --exhaustive` execute every instance, and say why the nest is right \
                  with `assume(nest, why)`",

@@ -104,7 +104,7 @@ impl Assignment {
             ..
         } = &self.stmt;
         let mut reads = update.is_some() && !self.begins;
-        value.for_each_access(&mut |tensor, _| reads |= tensor.name() == target.name());
+        value.for_each_tensor(&mut |tensor| reads |= tensor.name() == target.name());
         if reads && self.elsewhere {
             // The fill before the loops overwrites the whole target.
             return InPlace::Never;
@@ -280,7 +280,7 @@ impl Assignment {
             return tensor;
         };
         let mut taken: Vec<Name> = self.loops.iter().map(|l| l.name.clone()).collect();
-        value.for_each_access(&mut |tensor, _| taken.extend(tensor.name().cloned()));
+        value.for_each_tensor(&mut |tensor| taken.extend(tensor.name().cloned()));
         let is_free = |name: &Name| {
             let mut loops = (1..=target.shape().rank()).map(|d| name.derived(d));
             !taken.contains(name) && !loops.any(|l| taken.contains(&l))

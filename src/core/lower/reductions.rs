@@ -60,7 +60,7 @@ pub(super) fn split(assignment: &Expr) -> Result<Split, NoNest> {
         taken: Vec::new(),
         found: Vec::new(),
     };
-    assignment.for_each_access(&mut |tensor, _| {
+    assignment.for_each_tensor(&mut |tensor| {
         splitting.taken.extend(tensor.name().cloned());
     });
     let value = splitting.value(value.clone())?;
@@ -261,7 +261,7 @@ impl Temporary {
     fn reads(&self, name: &Name) -> bool {
         let mut reads = false;
         let value = &self.assignment.stmt.value;
-        value.for_each_access(&mut |tensor, _| reads |= tensor.name() == Some(name));
+        value.for_each_tensor(&mut |tensor| reads |= tensor.name() == Some(name));
         reads
     }
 

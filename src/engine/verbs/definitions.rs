@@ -133,7 +133,7 @@ impl Definitions {
         let mut targets = since.iter().filter_map(|made| made.assignment.tensor());
         let assigned = targets.find(|target| {
             let mut is_read = false;
-            expression.for_each_access(&mut |tensor, _| is_read |= is_same(tensor, target));
+            expression.for_each_tensor(&mut |tensor| is_read |= is_same(tensor, target));
             is_read
         });
         Some((&held.name, assigned?))
@@ -156,7 +156,7 @@ impl Definitions {
             })
         };
         let mut reads: Vec<&Tensor> = Vec::new();
-        expression.for_each_access(&mut |tensor, _| reads.push(tensor));
+        expression.for_each_tensor(&mut |tensor| reads.push(tensor));
         let known = self.made.iter().rposition(|made| {
             let tensor = made.assignment.tensor();
             tensor.is_some_and(|t| t.name().is_some() && target(t) == made.assignment)
@@ -200,7 +200,7 @@ impl Definitions {
     pub fn tell_apart(&mut self, expressions: &[Expr], is_used: &dyn Fn(&Name) -> bool) {
         let mut known: Vec<Tensor> = Vec::new();
         for expression in expressions {
-            expression.for_each_access(&mut |tensor, _| {
+            expression.for_each_tensor(&mut |tensor| {
                 if !known.iter().any(|k| is_same(k, tensor)) {
                     known.push(tensor.clone());
                 }
@@ -261,7 +261,7 @@ impl Definitions {
     pub fn outdated(&self, nest: &Nest) -> Option<(Tensor, Name)> {
         let mut found = None;
         for assignment in nest.definition().iter() {
-            assignment.for_each_access(&mut |tensor, _| {
+            assignment.for_each_tensor(&mut |tensor| {
                 if let (None, Some(name)) = (&found, self.new_name(tensor)) {
                     found = Some((tensor.clone(), name.clone()));
                 }
@@ -500,7 +500,7 @@ fn operands(assignment: &Expr) -> Vec<&Tensor> {
     while let Some(expr) = open.pop() {
         match expr.node() {
             Node::Pieces { pieces, otherwise } => open.extend(pieces.iter().chain(otherwise)),
-            Node::Assign { value, .. } => value.for_each_access(&mut |tensor, _| {
+            Node::Assign { value, .. } => value.for_each_tensor(&mut |tensor| {
                 if !found.iter().any(|known| is_same(known, tensor)) {
                     found.push(tensor);
                 }
@@ -529,7 +529,7 @@ pub fn namesakes(expressions: &[Expr]) -> Option<(Tensor, Tensor)> {
     let mut known: Vec<Tensor> = Vec::new();
     let mut found = None;
     for expression in expressions {
-        expression.for_each_access(&mut |tensor, _| {
+        expression.for_each_tensor(&mut |tensor| {
             let is_namesake = |k: &&Tensor| k.name() == tensor.name() && !is_same(k, tensor);
             match known.iter().find(is_namesake) {
                 Some(other) if found.is_none() => found = Some((other.clone(), tensor.clone())),

@@ -143,7 +143,7 @@ fn alike(a: &[Expr], b: &[Expr]) -> Result<(), Refusal> {
         let Node::Assign { value, .. } = assignment.node() else {
             continue;
         };
-        value.for_each_access(&mut |tensor, _| {
+        value.for_each_tensor(&mut |tensor| {
             let same = known.iter().find(|known| known.name() == tensor.name());
             match same {
                 Some(one) if (one.shape(), one.elem()) != (tensor.shape(), tensor.elem()) => {
@@ -172,7 +172,7 @@ fn executed(bench: &Bench, a: &[Nest], b: &[Expr], target: &Tensor) -> Option<us
             Node::Assign { value, .. } => Some(value),
             _ => None,
         });
-        all.for_each(|value| value.for_each_access(&mut |t, _| read |= t.name() == tensor.name()));
+        all.for_each(|value| value.for_each_tensor(&mut |t| read |= t.name() == tensor.name()));
         read
     };
     let is_made = before

@@ -113,7 +113,7 @@ impl Reference<'_> {
         let mut buffers = HashMap::new();
         for expr in definition(self.variant) {
             let mut tensors = Vec::new();
-            expr.for_each_access(&mut |tensor, _| tensors.push(tensor));
+            expr.for_each_tensor(&mut |tensor| tensors.push(tensor));
             for tensor in tensors {
                 let Some(name) = tensor.name() else { continue };
                 if !buffers.contains_key(name) {

@@ -29,7 +29,7 @@ pub fn results(variant: &Variant) -> Vec<String> {
     let reads = |statement: &Expr, name: &str| {
         let mut found = false;
         if let Node::Assign { value, .. } = statement.node() {
-            value.for_each_access(&mut |t, _| found |= t.label() == name);
+            value.for_each_tensor(&mut |t| found |= t.label() == name);
         }
         found
     };

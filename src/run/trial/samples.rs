@@ -41,7 +41,7 @@ pub fn samples(a: &[Nest], b: &[Nest]) -> Result<Samples, Fault> {
     let (a, b) = (definition_of(a), definition_of(b));
     let mut tensors: Vec<Tensor> = Vec::new();
     for assignment in a.iter().chain(&b) {
-        assignment.for_each_access(&mut |tensor, _| {
+        assignment.for_each_tensor(&mut |tensor| {
             if !tensors.iter().any(|known| known.name() == tensor.name()) {
                 tensors.push(tensor.clone());
             }

@@ -55,7 +55,7 @@ With a program, or a tensor that an assignment computes, and `\"model\"`, `\"tei
 fn alone(assignment: &Expr) -> Program {
     let read = reads(assignment);
     let mut tensors: Vec<Tensor> = Vec::new();
-    assignment.for_each_access(&mut |tensor, _| {
+    assignment.for_each_tensor(&mut |tensor| {
         if tensors.iter().all(|t| t.name() != tensor.name()) {
             tensors.push(tensor.clone());
         }

@@ -2,10 +2,12 @@
 
 use crate::binding::captured;
 use crate::binding::state::Shared;
-use crate::ir::{Affine, Expr, Name, Nest};
+use crate::analysis::shape::check_rank;
+use crate::ir::{Affine, Expr, Lookup, Name, Nest};
 use crate::messages::fail::Failure;
+use crate::transform::tensor::vat::vat;
 use crate::values::{self, Index, RawArrow, describe, printed, show};
-use rhai::{Array, Dynamic, Engine, EvalAltResult, ImmutableString, NativeCallContext};
+use rhai::{Array, Dynamic, Engine, EvalAltResult, ImmutableString, NativeCallContext, Position};
 
 /// Registers the types, their arithmetic and how they print.
 pub fn register(engine: &mut Engine, shared: &Shared) {
@@ -23,6 +25,12 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
         .register_fn("to_debug", {
             let shared = shared.clone();
             move |x: &mut Expr| show(&Dynamic::from(current(x, &shared)))
+        })
+        .register_indexer_get({
+            let shared = shared.clone();
+            move |c: NativeCallContext, x: &mut Expr, at: Dynamic| {
+                element(&current(x, &shared), &at, c.call_position())
+            }
         })
         .register_fn("to_string", |x: &mut Nest| printed(x))
         .register_fn("to_debug", |x: &mut Nest| show(&Dynamic::from(x.clone())))
@@ -129,6 +137,34 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
                     .raise(c.call_position())),
             }
         });
+}
+
+/// An element of a tensor, where its index follows it in brackets: an index expression, if it is an
+/// integer whose bounds are known.
+fn element(x: &Expr, at: &Dynamic, position: Position) -> Result<Dynamic, Box<EvalAltResult>> {
+    let index = |value: &Dynamic| -> Option<Affine> {
+        let index = value.read_lock::<Index>();
+        let index = index.map(|index| index.affine.clone());
+        index.or_else(|| value.as_int().ok().map(Affine::constant))
+    };
+    let list = match at.read_lock::<Array>() {
+        Some(list) => list.iter().map(index).collect(),
+        None => index(at).map(|index| vec![index]),
+    };
+    let (Some(tensor), Some(list)) = (x.tensor(), list) else {
+        let types = format!("tensor [{}]", at.type_name());
+        return Err(Box::new(EvalAltResult::ErrorIndexingType(types, position)));
+    };
+    let failure = |error: &dyn std::fmt::Display| Failure::new(error.to_string()).raise(position);
+    let (rank, label) = (tensor.shape().rank(), tensor.label());
+    check_rank(label, rank, &list).map_err(|error| failure(&error))?;
+    if tensor.entries().is_some() {
+        let affine = Lookup::new(tensor.clone(), list).as_index();
+        let undeclared = false;
+        return Ok(Dynamic::from(Index { affine, undeclared }));
+    }
+    let element = vat(x, &list).map_err(|error| failure(&error))?;
+    Ok(Dynamic::from(element))
 }
 
 /// The expression with the names that its tensors have now.

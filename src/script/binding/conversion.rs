@@ -145,19 +145,19 @@ pub fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
                 Err(_) => failure,
             })?;
             let extent = |item: &Dynamic| {
-                let item = item.flatten_clone();
-                if let Some(index) = item.read_lock::<Index>()
-                    && index.affine.is_fixed()
-                {
-                    return Ok(index.affine.clone());
-                }
-                let number = item.as_int().map(Affine::constant);
-                number.map_err(|_| call.expected_but(k, "a list of integers and sizes", &item))
+                let found = extent(item);
+                found.ok_or_else(|| call.expected_but(k, "a list of integers and sizes", item))
             };
             list.iter()
                 .map(extent)
                 .collect::<Result<_, _>>()
                 .map(Arg::Extents)
+        }
+        Kind::Extent => {
+            let expected = "an integer or a sum of sizes";
+            let found = extent(&value(call, k, expected)?);
+            let found = found.ok_or_else(|| call.expected(k, expected))?;
+            Ok(Arg::Extents(vec![found]))
         }
         Kind::Order => {
             let expected = "a list of dimensions, counted from 1, such as `[2, 1]`";
@@ -364,6 +364,15 @@ fn loop_ref(call: &Call, k: usize) -> Result<LoopRef, Failure> {
     )?;
     let found = as_loop(call, k, &value)?;
     found.ok_or_else(|| call.expected(k, expected))
+}
+
+/// An integer, or a sum of sizes.
+fn extent(value: &Dynamic) -> Option<Affine> {
+    let value = value.flatten_clone();
+    let index = value.read_lock::<Index>();
+    let sum = index.filter(|index| index.affine.is_fixed());
+    let number = || value.as_int().ok().map(Affine::constant);
+    sum.map(|index| index.affine.clone()).or_else(number)
 }
 
 /// A value as an index expression, also a handle or a number. It is argument `k`, for messages.

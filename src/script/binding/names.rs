@@ -423,7 +423,7 @@ fn named(mut value: Dynamic, name: &str, bound: &Bound, shared: &Shared) -> Resu
 fn overwritten(assignment: &ir::Expr, name: &Name) -> Option<Tensor> {
     let target = assignment.tensor()?.named(name.clone());
     let mut found = None;
-    assignment.for_each_access(&mut |tensor, _| {
+    assignment.for_each_tensor(&mut |tensor| {
         if *tensor == target {
             found = Some(tensor.clone());
         }
@@ -434,7 +434,7 @@ fn overwritten(assignment: &ir::Expr, name: &Name) -> Option<Tensor> {
 /// Whether an expression reads a tensor.
 fn reads(expr: &ir::Expr, tensor: &Tensor) -> bool {
     let mut found = false;
-    expr.for_each_access(&mut |read, _| found |= read == tensor);
+    expr.for_each_tensor(&mut |read| found |= read == tensor);
     found
 }
 

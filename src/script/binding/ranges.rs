@@ -5,7 +5,7 @@
 
 use crate::binding::call::Call;
 use crate::binding::captured;
-use crate::ir::{Affine, Domain, Name, Range};
+use crate::ir::{Affine, Domain, Lookup, Name, Range, Segment};
 use crate::messages::fail::Failure;
 use crate::values::{self, Index};
 use rhai::{Dynamic, Engine, EvalAltResult, Map, NativeCallContext};
@@ -96,11 +96,17 @@ fn bound<A: Bound, B: Bound>(engine: &mut Engine) {
             move |c: NativeCallContext, a: A, b: B| -> Result<IterRange> {
                 let raise = |failure: Failure| failure.raise(c.call_position());
                 let (lower, upper) = (a.into_several(true), b.into_several(false));
-                let upper = upper.map_err(raise)?;
+                let (lower, upper) = (lower.map_err(raise)?, upper.map_err(raise)?);
+                let upper: Vec<Affine> = upper.iter().map(|b| b.plus_constant(more)).collect();
+                let mut all = lower.iter().chain(&upper).flat_map(Affine::terms);
+                if all.any(|(name, _)| name.is_read()) {
+                    return within(&lower, &upper).map(IterRange).map_err(raise);
+                }
                 Ok(IterRange(Range {
-                    lower: lower.map_err(raise)?,
-                    upper: upper.iter().map(|b| b.plus_constant(more)).collect(),
+                    lower,
+                    upper,
                     step: 1,
+                    within: None,
                 }))
             },
         );
@@ -120,6 +126,24 @@ fn bound<A: Bound, B: Bound>(engine: &mut Engine) {
             },
         );
     }
+}
+
+/// The range between bounds that are read from tensors.
+fn within(lower: &[Affine], upper: &[Affine]) -> std::result::Result<Range, Failure> {
+    let single = |bounds: &[Affine]| match bounds {
+        [bound] => Lookup::of(bound),
+        _ => None,
+    };
+    let (Some(lower), Some(upper)) = (single(lower), single(upper)) else {
+        let text = "both bounds of such a range are read: one element, or one and a number";
+        return Err(Failure::new(text.to_owned()).help("`ptr[i]..ptr[i + 1]`"));
+    };
+    let unknown = lower.tensor.label().to_owned();
+    let range = Segment { lower, upper }.range();
+    range.ok_or_else(|| {
+        let text = format!("nothing is known of the entries of {unknown}");
+        Failure::new(text).help("`indices(extents, n, \"increasing\")` says what they are")
+    })
 }
 
 fn by(c: NativeCallContext, range: Dynamic, step: Dynamic) -> Result<IterRange> {

@@ -103,7 +103,7 @@ impl Reader {
     fn part(&mut self, value: &Dynamic, place: &Place) -> Result<Part, Wrong> {
         if let Some(expr) = value.read_lock::<Expr>() {
             let mut tensors = Vec::new();
-            expr.for_each_access(&mut |tensor, _| tensors.push(tensor.clone()));
+            expr.for_each_tensor(&mut |tensor| tensors.push(tensor.clone()));
             for tensor in tensors {
                 self.know(&tensor, place)?;
             }
@@ -994,6 +994,7 @@ impl<'a> Fields<'a> {
             lower: bounds("lower")?,
             upper: bounds("upper")?,
             step: self.optional("step", POSITIVE, positive)?.unwrap_or(1),
+            within: None,
         })
     }
 

@@ -127,7 +127,7 @@ fn labels(tree: &Tree) -> Vec<String> {
         Tree::Stmt(s) => {
             found.push(s.target.label().to_owned());
             s.value
-                .for_each_access(&mut |t, _| found.push(t.label().to_owned()));
+                .for_each_tensor(&mut |t| found.push(t.label().to_owned()));
         }
         Tree::Fill(fill) => found.push(fill.target.label().to_owned()),
         Tree::Loop(_) | Tree::Local(_) => {}

@@ -215,7 +215,7 @@ fn check_fills(first: &Nest, second: &Nest, two: &Outer) -> Result<(), Error> {
             Tree::Fill(fill) => used.push(fill.target.clone()),
             Tree::Stmt(s) => {
                 used.push(s.target.clone());
-                s.value.for_each_access(&mut |t, _| used.push(t.clone()));
+                s.value.for_each_tensor(&mut |t| used.push(t.clone()));
             }
         }
     }

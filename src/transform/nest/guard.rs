@@ -50,6 +50,7 @@ pub(super) fn hull(around: &Bounds, a: &Range, b: &Range) -> Option<Range> {
         lower: widest(&a.lower, &b.lower, -1)?,
         upper: widest(&a.upper, &b.upper, 1)?,
         step: 1,
+        within: None,
     })
 }
 
@@ -104,7 +105,7 @@ fn once(l: &Loop, name: Name, own: &Range, run: &[Tree]) -> Tree {
     let range = Range {
         lower: bounds(iterator.clone(), &own.lower),
         upper: bounds(iterator.plus_constant(1), &own.upper),
-        step: 1,
+        ..own.clone()
     };
     let plain = Loop {
         mode: Mode::Serial,

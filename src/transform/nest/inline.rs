@@ -155,7 +155,7 @@ fn values(nest: &Nest) -> impl Iterator<Item = &Expr> {
 fn reads(nest: &Nest, tensor: &Tensor) -> impl Iterator<Item = u64> {
     values(nest).map(move |value| {
         let mut count = 0;
-        value.for_each_access(&mut |t, _| count += u64::from(t == tensor));
+        value.for_each_tensor(&mut |t| count += u64::from(t == tensor));
         count
     })
 }

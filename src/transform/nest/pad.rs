@@ -113,6 +113,7 @@ pub fn pad(nest: &Nest, reference: &LoopRef, multiple: i64) -> Result<Nest, Erro
         lower: Vec::new(),
         upper: cut.cloned().collect(),
         step: 1,
+        within: None,
     };
     if guards.upper.is_empty() {
         return Ok(nest.clone());

@@ -44,16 +44,21 @@ fn ranges(nest: &Nest, chain: &[&Arc<Loop>], order: &[&Arc<Loop>]) -> Result<Vec
     });
     let Some((l, on)) = pairs.find(|(l, inner)| l.range.mentions(&inner.name)) else {
         let own = || order.iter().map(|l| l.range.clone()).collect();
-        if !is_oblique(&loops) || order.iter().any(|l| l.range.step != 1) {
+        if !is_oblique(&loops) || order.iter().any(|l| is_fixed(l)) {
             return Ok(own());
         }
         let found = project::permuted_ranges(&loops, &boxes);
         return Ok(found.map_or_else(|_| own(), |ranges| simplified_chain(order, ranges)));
     };
-    if order.iter().any(|l| l.range.step != 1) {
+    if order.iter().any(|l| is_fixed(l)) {
         return Err(bounds_depend(nest, &l.name, &on.name));
     }
     project::permuted_ranges(&loops, &boxes).map_err(|division| needs_division(nest, &division))
+}
+
+/// Whether the bounds of a loop cannot be those of another order: it has a step, or they are read.
+fn is_fixed(l: &Loop) -> bool {
+    l.range.step != 1 || l.range.within.is_some()
 }
 
 /// Whether bounds of a loop mention several of the other loops, as in tiles of a triangle.

@@ -247,7 +247,7 @@ fn span(range: &Range) -> Option<(i64, Affine)> {
 /// Whether a value reads a tensor of that name.
 fn reads(value: &Expr, tensor: &Tensor) -> bool {
     let mut found = false;
-    value.for_each_access(&mut |t, _| found |= t.name() == tensor.name());
+    value.for_each_tensor(&mut |t| found |= t.name() == tensor.name());
     found
 }
 

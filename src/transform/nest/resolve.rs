@@ -2,8 +2,8 @@
 
 use crate::analysis::position::{self, Position};
 use crate::failure::Parameter;
-use crate::ir::{Loop, Nest, Tree};
-use crate::{Error, LoopRef, mistake, refusal};
+use crate::ir::{Loop, Nest, Segment, Tree};
+use crate::{Error, LoopRef, limitation, mistake, refusal};
 use std::sync::Arc;
 
 /// The position of the loop `reference`, which is the argument for `parameter`.
@@ -59,8 +59,11 @@ pub(super) fn chain<'a>(nest: &'a Nest, position: &[usize]) -> Vec<&'a Arc<Loop>
     position::chain(nest, position)
 }
 
-/// Checks that the loop has step 1.
+/// Checks that the loop has step 1 and affine bounds.
 pub(super) fn check_step(nest: &Nest, l: &Loop) -> Result<(), Error> {
+    if let Some(segment) = &l.range.within {
+        return Err(bounds_are_read(nest, l, segment));
+    }
     if l.range.step == 1 {
         return Ok(());
     }
@@ -68,6 +71,13 @@ pub(super) fn check_step(nest: &Nest, l: &Loop) -> Result<(), Error> {
     let text = format!("`{name}` has the step {step}, and this is for loops of step 1");
     let error = refusal(text).help("transform the loop before its step changes");
     Err(error.on(nest, [name.clone()]))
+}
+
+fn bounds_are_read(nest: &Nest, l: &Loop, segment: &Segment) -> Error {
+    let (name, read) = (&l.name, &segment.lower);
+    let text = format!("the bounds of `{name}` are read from `{read}`, and this needs affine ones");
+    let error = limitation(text).help("the loops around and inside have affine bounds");
+    error.on(nest, [name.clone()])
 }
 
 /// Checks that a number, the argument for `parameter`, is at least 1.

@@ -61,6 +61,7 @@ pub fn reverse(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
             lower: mirrored(&l.range.upper),
             upper: mirrored(&l.range.lower),
             step: 1,
+            within: None,
         },
         body: l.body.iter().map(|t| t.substitute(&map)).collect(),
         ..(**l).clone()

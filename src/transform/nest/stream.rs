@@ -90,7 +90,7 @@ fn uses(trees: &[Tree], tensor: &str, assigned: &mut Option<Name>, read: &mut bo
                     *read |= s.update.is_some();
                 }
                 s.value
-                    .for_each_access(&mut |t, _| *read |= t.label() == tensor);
+                    .for_each_tensor(&mut |t| *read |= t.label() == tensor);
             }
             Tree::Fill(_) | Tree::Local(_) => {}
         }

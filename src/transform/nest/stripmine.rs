@@ -503,6 +503,7 @@ fn blocks(
         upper: upper(start.plus_constant(factor)),
         lower: vec![start],
         step: 1,
+        within: None,
     };
     let serial = Loop {
         mode: l.mode.without_threads(),
@@ -513,6 +514,7 @@ fn blocks(
         lower: vec![Affine::constant(0)],
         upper: counts,
         step: 1,
+        within: None,
     };
     let in_blocks = |iterations: i64| ceil_div(iterations, factor);
     let mode = l.sharing().map_or(Mode::Serial, |of| Mode::Parallel {

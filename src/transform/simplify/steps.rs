@@ -12,7 +12,7 @@ pub(super) fn steps(assignment: &Expr, taken: &mut Vec<String>) -> Vec<Expr> {
     let Node::Assign { value, .. } = assignment.node() else {
         return vec![assignment.clone()];
     };
-    assignment.for_each_access(&mut |tensor, _| taken.push(tensor.label().to_owned()));
+    assignment.for_each_tensor(&mut |tensor| taken.push(tensor.label().to_owned()));
     let mut made = Steps::new();
     let short = match value.node() {
         Node::Reduce { .. } => inside(value, taken, &mut made),
@@ -81,7 +81,7 @@ fn step(sum: &Expr, taken: &mut Vec<String>) -> Option<(Tensor, Expr)> {
     });
     let extents: Vec<Affine> = extents.collect::<Option<_>>()?;
     let mut labels: Vec<String> = Vec::new();
-    sum.for_each_access(&mut |tensor, _| labels.push(tensor.label().to_owned()));
+    sum.for_each_tensor(&mut |tensor| labels.push(tensor.label().to_owned()));
     labels.dedup();
     let name = name_after(labels.iter().map(String::as_str), taken);
     taken.push(name.to_string());

@@ -216,7 +216,7 @@ impl Product {
     fn name<'a>(&self, factors: impl Iterator<Item = &'a Expr>) -> Name {
         let mut taken: Vec<String> = Vec::new();
         let all = self.factors.iter().chain([&self.assignment]);
-        all.for_each(|e| e.for_each_access(&mut |t, _| taken.push(t.label().to_owned())));
+        all.for_each(|e| e.for_each_tensor(&mut |t| taken.push(t.label().to_owned())));
         let parts: Vec<&Expr> = factors.collect();
         let parts = parts.iter().filter_map(|f| f.tensor().map(Tensor::label));
         name_after(parts, &taken)
@@ -359,7 +359,7 @@ struct Separate {
 impl Separate {
     fn of(assignment: &Expr) -> Result<Separate, NoSplit> {
         let mut taken = Vec::new();
-        assignment.for_each_access(&mut |t, _| taken.push(t.label().to_owned()));
+        assignment.for_each_tensor(&mut |t| taken.push(t.label().to_owned()));
         Ok(Separate {
             whole: shape::all_ranges(assignment)?,
             taken,
@@ -383,7 +383,7 @@ impl Separate {
             return Err(NoSplit::Ranges);
         }
         let mut parts = Vec::new();
-        value.for_each_access(&mut |t, _| parts.push(t.label().to_owned()));
+        value.for_each_tensor(&mut |t| parts.push(t.label().to_owned()));
         let name = name_after(parts.iter().map(String::as_str), &self.taken);
         self.taken.push(name.to_string());
         let index: Vec<Affine> = index.into_iter().map(Affine::iterator).collect();

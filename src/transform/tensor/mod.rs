@@ -8,6 +8,8 @@ mod entries;
 pub mod entrywise;
 pub mod eq;
 pub mod function;
+pub(crate) mod gather;
+pub mod indices;
 mod infer;
 pub mod masks;
 pub mod op;

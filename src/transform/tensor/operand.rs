@@ -3,6 +3,7 @@
 //! An operand either has iterators already (I' ≠ ε) and takes no list, or has none (I' = ε) and
 //! takes one. An assignment can be used in place of the tensor that it assigns to.
 
+use super::gather;
 use super::unfit::Unfit;
 use crate::analysis::shape::{self, Mismatch};
 use crate::args::unfit;
@@ -204,8 +205,18 @@ pub(super) fn typed(number: Number, elem: Elem) -> Result<Constant, Error> {
     })
 }
 
-/// `expr` with iterators, as operations take it.
+/// `expr` with iterators, as operations take it. What an index reads from a tensor becomes an
+/// iterator with one value, and its element a sum over that iterator.
 pub(super) fn indexed(expr: &Expr, given: &Iters) -> Result<Expr, Error> {
+    let Some(list) = given.as_ref().filter(|list| gather::reads(list)) else {
+        return placed(expr, given);
+    };
+    let gathered = gather::gathered(list, &expr.all_names())?;
+    let element = placed(expr, &Some(gathered.index.clone()))?;
+    gathered.sum(element)
+}
+
+fn placed(expr: &Expr, given: &Iters) -> Result<Expr, Error> {
     let tensor = |tensor: &Tensor| match given {
         _ if tensor.name().is_none() => Err(unnamed()),
         Some(list) if tensor.is_scalar() && !list.is_empty() => Err(scalar_indexed(tensor.label())),

@@ -102,7 +102,7 @@ pub fn pad(tensor: &Expr, multiple: i64) -> Result<Expr, Error> {
 /// The value is not 0 behind the extents of a padded tensor.
 pub(super) fn kept_zero(assignment: Expr) -> Result<Expr, Error> {
     let mut is_padded = false;
-    assignment.for_each_access(&mut |tensor, _| is_padded |= tensor.inner().is_some());
+    assignment.for_each_tensor(&mut |tensor| is_padded |= tensor.inner().is_some());
     let Node::Assign {
         target,
         value,
@@ -343,7 +343,7 @@ fn controlled(value: &Expr) -> Expr {
             return None;
         };
         let mut is_padded = false;
-        part.for_each_access(&mut |tensor, _| is_padded |= tensor.inner().is_some());
+        part.for_each_tensor(&mut |tensor| is_padded |= tensor.inner().is_some());
         let is_number = matches!(right.node(), Node::Constant(value) if !value.is_zero());
         let (left, right) = (controlled(left), controlled(right));
         let zero = Expr::new(Node::Constant(Constant::small(left.elem(), 0)));

@@ -95,7 +95,7 @@ fn built_of(nest: &Nest) -> Vec<Tensor> {
     let mut found = Vec::new();
     for arg in nest.path().steps().iter().flat_map(|s| &s.args) {
         if let Arg::Expr(expr) = arg {
-            expr.for_each_access(&mut |tensor, _| found.push(tensor.clone()));
+            expr.for_each_tensor(&mut |tensor| found.push(tensor.clone()));
         }
     }
     found

@@ -24,6 +24,7 @@ impl Ends {
             lower: all(&self.lower, &other.lower),
             upper: all(&self.upper, &other.upper),
             step: 1,
+            within: None,
         };
         // Substitution drops bounds that differ from others by a number.
         let Range { lower, upper, .. } = range.substitute(&|_| None);
@@ -35,6 +36,7 @@ impl Ends {
             lower: self.lower.clone(),
             upper: self.upper.clone(),
             step: 1,
+            within: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::{Loop, Nest, Tree};
 use crate::ir::expr::{Expr, Node};
 use crate::ir::name::Name;
+use crate::ir::segment::Segment;
 use crate::ir::tensor::Tensor;
 use std::collections::HashSet;
 
@@ -47,17 +48,21 @@ impl Nest {
         };
         for line in self.lines() {
             match line.tree {
-                Tree::Loop(_) | Tree::Local(_) => {}
+                Tree::Loop(l) => {
+                    let lookups = l.range.within.iter().flat_map(Segment::lookups);
+                    lookups.for_each(|lookup| add_used(&lookup.tensor));
+                }
+                Tree::Local(_) => {}
                 Tree::Fill(fill) => add_used(&fill.target),
                 Tree::Stmt(s) => {
                     add_used(&s.target);
-                    s.value.for_each_access(&mut |tensor, _| add_used(tensor));
+                    s.value.for_each_tensor(&mut |tensor| add_used(tensor));
                 }
             }
         }
         let mut found = Vec::new();
         for expr in self.definition().iter() {
-            expr.for_each_access(&mut |tensor, _| add(&mut found, tensor));
+            expr.for_each_tensor(&mut |tensor| add(&mut found, tensor));
         }
         let own = self.originals().iter().flat_map(|part| part.trees.iter());
         let own: Vec<&Tensor> = own.flat_map(Tree::locals).collect();
@@ -92,7 +97,7 @@ impl Nest {
         self.definition()[last + 1..].iter().any(|e| {
             let mut reads = false;
             if let Node::Assign { value, .. } = e.node() {
-                value.for_each_access(&mut |t, _| reads |= t.name() == tensor.name());
+                value.for_each_tensor(&mut |t| reads |= t.name() == tensor.name());
             }
             reads
         })

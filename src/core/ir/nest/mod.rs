@@ -445,6 +445,15 @@ impl Nest {
         Nest(Arc::new(data))
     }
 
+    /// The nest with other trees, and with other loops in place of those that `build` made.
+    #[must_use]
+    pub fn with_parts(&self, trees: Vec<Tree>, parts: Vec<Part>) -> Nest {
+        let mut data = (*self.with_trees(trees).0).clone();
+        data.parts = parts.into();
+        data.label = self.0.label.clone();
+        Nest(Arc::new(data))
+    }
+
     /// The context, with the sizes of other trees and definitions.
     fn context_with(&self, trees: &[Tree], definition: &[Expr]) -> Arc<[Loop]> {
         let outer = self.outer_loops();

@@ -275,6 +275,7 @@ fn at(tree: &Tree, value: &dyn Fn(&Name) -> Option<Affine>) -> Tree {
     match tree.substitute(value) {
         Tree::Loop(l) => Tree::of_loop(Loop {
             // Bounds that are equal to others at these numbers are dropped.
+            range: l.range.map_tensors(&|tensor| tensor.at_sizes(value)),
             body: l.body.iter().map(|tree| at(tree, value)).collect(),
             ..(*l).clone()
         }),
@@ -347,7 +348,7 @@ fn for_each_size(tree: &Tree, see: &mut dyn FnMut(&Name)) {
     };
     match tree {
         Tree::Loop(l) => {
-            l.range.bounds().flat_map(Affine::sizes).for_each(&mut *see);
+            l.range.for_each_size(&mut *see);
             l.body.iter().for_each(|tree| for_each_size(tree, see));
         }
         Tree::Stmt(s) => {

@@ -79,6 +79,7 @@ impl Tree {
     ) -> Tree {
         match self {
             Tree::Loop(l) => Tree::of_loop(Loop {
+                range: l.range.map_tensors(tensors),
                 hints: hints(&l.hints),
                 body: l.body.iter().map(|t| t.rewritten(tensors, hints)).collect(),
                 ..(**l).clone()

@@ -5,11 +5,13 @@ use crate::ir::affine::Affine;
 use crate::ir::closest::closest;
 use crate::ir::constant::Constant;
 use crate::ir::elem::Elem;
+use crate::ir::entries::{Entries, Order};
 use crate::ir::function::BinaryOp;
 use crate::ir::mode::{Axis, Mode, Schedule, Sharing};
 use crate::ir::name::{Name, Size};
 use crate::ir::nest::Loop;
 use crate::ir::range::{Hints, Prefetch, Range};
+use crate::ir::segment::{Lookup, Segment};
 use crate::ir::statement::{Fill, Stmt};
 use crate::ir::tensor::{Shape, Tensor};
 use std::ops::Range as Bytes;
@@ -235,8 +237,36 @@ impl<'a> Cursor<'a> {
     fn stored(&mut self, elem: Elem, sizes: &[Name]) -> Result<Tensor, Wrong> {
         match self.eat("strided ") {
             true => self.declaration(elem, sizes).map(|tensor| tensor.strided()),
-            false => self.declaration(elem, sizes),
+            false => {
+                let tensor = self.declaration(elem, sizes)?;
+                self.entries(tensor, sizes)
+            }
         }
+    }
+
+    /// The tensor with the facts about its entries, if they come next: `increasing in 0..n`.
+    fn entries(&mut self, tensor: Tensor, sizes: &[Name]) -> Result<Tensor, Wrong> {
+        let is_given = |word: &&&str| self.is_next(&format!("{word} in "));
+        let order = Order::WORDS.iter().find(is_given);
+        let order = order.and_then(|word| Order::from_word(word));
+        if order.is_some() {
+            self.word()?;
+        } else if !self.is_next("in ") {
+            return Ok(tensor);
+        }
+        if tensor.elem().is_float() {
+            let wrong = format!("`{}` has no integers", tensor.label());
+            return Err(Wrong::from(wrong).help("bounds are read from tensors of i32 or i64"));
+        }
+        self.expect("in ")?;
+        let low = self.extent(sizes)?;
+        self.expect("..")?;
+        let high = self.extent(sizes)?;
+        Ok(tensor.with_entries(Entries {
+            low,
+            high,
+            order: order.unwrap_or_default(),
+        }))
     }
 
     fn declaration(&mut self, elem: Elem, sizes: &[Name]) -> Result<Tensor, Wrong> {
@@ -383,10 +413,18 @@ impl<'a> Cursor<'a> {
                 mode = Axis::from_word(word).map_or(mode, |axis| Mode::Bound { axis });
             }
         }
-        self.expect("for ")?;
+        let is_single = mode == Mode::Serial && self.eat("let ");
+        if !is_single {
+            self.expect("for ")?;
+        }
         let name = self.name()?;
-        self.expect("in ")?;
-        let range = self.range()?;
+        let range = if is_single {
+            self.expect("=")?;
+            self.single()?
+        } else {
+            self.expect("in ")?;
+            self.range()?
+        };
         let hints = self.hints()?;
         Ok(Loop {
             name,
@@ -398,10 +436,69 @@ impl<'a> Cursor<'a> {
         })
     }
 
+    /// Reads `col[e]`, the only value of an iterator.
+    fn single(&mut self) -> Result<Range, Wrong> {
+        let lookup = self.lookup()?;
+        self.within(Segment::at(lookup))
+    }
+
+    /// The range of bounds that are read.
+    fn within(&mut self, segment: Segment) -> Result<Range, Wrong> {
+        let known = |lookup: &&Lookup| lookup.tensor.entries().is_none();
+        let unknown = segment.lookups().into_iter().find(known);
+        let unknown = unknown.map_or("", |lookup| lookup.tensor.label());
+        segment.range().ok_or_else(|| {
+            let wrong = format!("nothing is known of the entries of `{unknown}`");
+            Wrong::from(wrong)
+                .label("a bound is read from it")
+                .help(format!("declare which values they have: `i64 {unknown}[8] in 0..9`"))
+        })
+    }
+
+    /// Whether an element of a tensor comes next.
+    fn is_lookup(&self) -> bool {
+        let rest = self.rest.trim_start();
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        after.starts_with('[') && self.tensors.iter().any(|t| t.label() == word)
+    }
+
+    /// Reads `ptr[i + 1]`, or the same with an affine expression added.
+    fn lookup(&mut self) -> Result<Lookup, Wrong> {
+        let tensor = self.tensor()?;
+        let mut index = Vec::new();
+        while self.eat("[") {
+            index.push(self.affine()?);
+            self.expect("]")?;
+        }
+        if index.len() != tensor.shape().rank() {
+            let rank = tensor.shape().rank();
+            return Err(Wrong::from(format!("`{}` has {rank} indices", tensor.label())));
+        }
+        let plus = if self.eat("+") {
+            self.affine()?
+        } else if self.rest.trim_start().starts_with("- ") {
+            self.affine()?
+        } else {
+            Affine::default()
+        };
+        Ok(Lookup::new(tensor, index).plus(&plus))
+    }
+
     /// Reads `0..n step 2`, with `max(…)` and `min(…)` for several bounds.
     pub(super) fn range(&mut self) -> Result<Range, Wrong> {
         if self.is_next("..") {
             return Err(self.no_bound("lower"));
+        }
+        if self.is_lookup() {
+            let lower = self.lookup()?;
+            self.expect("..")?;
+            if !self.is_lookup() {
+                return Err(self.expected("a bound that is read, such as `ptr[i + 1]`"));
+            }
+            let upper = self.lookup()?;
+            return self.within(Segment { lower, upper });
         }
         let lower = self.bounds("max")?;
         self.expect("..")?;
@@ -420,7 +517,12 @@ impl<'a> Cursor<'a> {
         if step < 1 {
             Err(Wrong::from(format!("the step {step} is not positive")).label("at least 1"))
         } else {
-            Ok(Range { lower, upper, step })
+            Ok(Range {
+                lower,
+                upper,
+                step,
+                within: None,
+            })
         }
     }
 

@@ -238,7 +238,7 @@ fn late(text: &str) -> Wrong {
 /// The error for a declaration whose first word is not an element type.
 fn misspelt(text: &str) -> Option<Wrong> {
     let (word, rest) = text.split_at(text.find(|c| !is_part(c))?);
-    let keywords = ["for", "parallel", "vector", "fill", LOCAL];
+    let keywords = ["for", "let", "parallel", "vector", "fill", LOCAL];
     if keywords.contains(&word) || unsupported::opens(word) || !starts_with(text, word) {
         return None;
     }
@@ -262,7 +262,7 @@ fn is_loop(text: &str) -> bool {
         text.strip_prefix(*axis)
             .is_some_and(|rest| rest.starts_with(' '))
     };
-    let mut words = ["for", "parallel", "vector"].iter();
+    let mut words = ["for", "let", "parallel", "vector"].iter();
     words.any(|word| starts_with(text, word)) || Axis::WORDS.iter().any(is_bound)
 }
 

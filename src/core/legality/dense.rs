@@ -1,0 +1,200 @@
+//! Nests with bounds that are read, as nests with affine bounds alone.
+//!
+//! ```text
+//! for e in ptr[i]..ptr[i + 1]      for e in 0..z
+//!   let c = col[e]                   for c in 0..n
+//!     y[i] += V[e]*x[c]                y[i] += select(ptr[i] <= e, select(ptr[i + 1] > e,
+//!                                        select(col[e] == c, V[e]*x[c], 0), 0), 0)
+//! ```
+//!
+//! Both compute the same, given the facts about entries: the affine bounds hold all values that are
+//! read, and an iteration that the left one skips adds the identity on the right. An assignment
+//! without an operation keeps the old element instead. So every proof about the right one is a proof
+//! about the left one, and bounds that steps lose or change are noticed, since the definition is
+//! written in the same way.
+//!
+//! A tensor that is local to an iteration needs no conditions on the loops around its declaration:
+//! nothing reads it in iterations that are skipped.
+//!
+//! The loops keep what they read. Pairs of iterations that cannot both run are left out by it
+//! ([`super::pairs`]).
+
+use super::verdict::Undecided;
+use crate::ir::{
+    Affine, BinaryOp, Comparison, Elem, Expr, Function, Loop, Lookup, Name, Nest, Node, Part,
+    Reduction, Segment, Shape, Stmt, Tensor, Tree,
+};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// The same nests without bounds that are read.
+///
+/// # Errors
+/// A fill sets elements only where such bounds allow.
+pub(super) fn dense(nests: &[Nest]) -> Result<Cow<'_, [Nest]>, Undecided> {
+    if !nests.iter().any(reads_bounds) {
+        return Ok(Cow::Borrowed(nests));
+    }
+    let dense: Result<Vec<Nest>, Undecided> = nests.iter().map(of_nest).collect();
+    Ok(Cow::Owned(dense?))
+}
+
+/// Whether bounds of a nest are read from tensors.
+pub(super) fn reads_bounds(nest: &Nest) -> bool {
+    fn any(tree: &Tree) -> bool {
+        let l = tree.as_loop();
+        l.is_some_and(|l| l.range.within.is_some() || l.body.iter().any(any))
+    }
+    let parts = nest.originals().iter();
+    let mut trees = parts.flat_map(|part| part.trees.iter()).chain(nest.trees());
+    trees.any(any)
+}
+
+fn of_nest(nest: &Nest) -> Result<Nest, Undecided> {
+    let parts = nest.originals().iter().map(|part| {
+        let trees = sequence(&part.trees)?;
+        Ok(Part {
+            trees: trees.into(),
+            ..part.clone()
+        })
+    });
+    let parts: Result<Vec<Part>, Undecided> = parts.collect();
+    Ok(nest.with_parts(sequence(nest.trees())?, parts?))
+}
+
+fn sequence(trees: &[Tree]) -> Result<Vec<Tree>, Undecided> {
+    Walk::default().sequence(trees)
+}
+
+/// The bounds around a tree that are read.
+#[derive(Default)]
+struct Walk<'a> {
+    around: Vec<(&'a Name, &'a Segment)>,
+    /// The local tensors in scope, with the number of such bounds around their declarations.
+    locals: Vec<(&'a Tensor, usize)>,
+}
+
+impl<'a> Walk<'a> {
+    fn sequence(&mut self, trees: &'a [Tree]) -> Result<Vec<Tree>, Undecided> {
+        let outside = self.locals.len();
+        let made = trees.iter().map(|tree| self.tree(tree)).collect();
+        self.locals.truncate(outside);
+        made
+    }
+
+    fn tree(&mut self, tree: &'a Tree) -> Result<Tree, Undecided> {
+        match tree {
+            Tree::Loop(l) => {
+                let depth = self.around.len();
+                let own = l.range.within.as_ref();
+                self.around.extend(own.map(|segment| (&l.name, segment)));
+                let body = self.sequence(&l.body);
+                self.around.truncate(depth);
+                Ok(Tree::of_loop(Loop {
+                    body: body?,
+                    ..(**l).clone()
+                }))
+            }
+            Tree::Local(tensor) => {
+                self.locals.push((tensor, self.around.len()));
+                Ok(tree.clone())
+            }
+            Tree::Fill(fill) if self.about(&fill.target).is_empty() => Ok(tree.clone()),
+            Tree::Fill(fill) => Err(Undecided::Skipped {
+                text: fill.to_string(),
+            }),
+            Tree::Stmt(s) => self.stmt(s).map(|s| Tree::Stmt(Arc::new(s))),
+        }
+    }
+
+    /// The bounds that decide whether a statement that writes `target` counts.
+    fn about(&self, target: &Tensor) -> &[(&'a Name, &'a Segment)] {
+        let mut locals = self.locals.iter().rev();
+        let local = locals.find(|(tensor, _)| tensor.name() == target.name());
+        &self.around[local.map_or(0, |(_, depth)| *depth)..]
+    }
+
+    fn stmt(&self, s: &Stmt) -> Result<Stmt, Undecided> {
+        let mut about = self.about(&s.target).to_vec();
+        if about.is_empty() {
+            return Ok(s.clone());
+        }
+        // The order of the definition, whatever the order of the loops.
+        let point = s.origin.as_ref().map_or(&[][..], |origin| &origin.point);
+        let place = |name: &Name| point.iter().position(|a| a.mentions(name));
+        about.sort_by_key(|(name, _)| place(name));
+        let otherwise = match s.update {
+            None => Expr::element(&s.target, s.index.clone()),
+            Some(op) => identity(op, s.value.elem()).ok_or_else(|| Undecided::Skipped {
+                text: s.to_string(),
+            })?,
+        };
+        let conditions: Vec<Condition> = about
+            .iter()
+            .flat_map(|(name, segment)| conditions(name, segment))
+            .collect();
+        let conditions = conditions.iter().rev();
+        let value = conditions.fold(s.value.clone(), |value, condition| {
+            condition.select(value, otherwise.clone())
+        });
+        Ok(Stmt { value, ..s.clone() })
+    }
+}
+
+/// The value that an update with it leaves an element as it is.
+fn identity(op: BinaryOp, elem: Elem) -> Option<Expr> {
+    let reduction = match op {
+        BinaryOp::Add | BinaryOp::Sub => Reduction::Sum,
+        BinaryOp::Mul | BinaryOp::Div => Reduction::Prod,
+        BinaryOp::Min => Reduction::Min,
+        BinaryOp::Max => Reduction::Max,
+        BinaryOp::Pow | BinaryOp::Mod => return None,
+    };
+    Some(Expr::new(Node::Constant(reduction.identity(elem))))
+}
+
+/// An entry compared with the value of an index.
+struct Condition {
+    entry: Expr,
+    comparison: Comparison,
+    with: Expr,
+}
+
+/// The conditions under which an iterator has one of the values of a segment.
+fn conditions(name: &Name, segment: &Segment) -> Vec<Condition> {
+    let condition = |lookup: &Lookup, comparison| {
+        let entry = Expr::element(&lookup.tensor, lookup.index.clone());
+        let entry = match lookup.tensor.elem() {
+            Elem::I64 => entry,
+            _ => apply(Function::Cast(Elem::I64), vec![entry]),
+        };
+        let value = Affine::iterator(name.clone()).minus(&lookup.plus);
+        Condition {
+            entry,
+            comparison,
+            with: Expr::new(Node::Index(value)),
+        }
+    };
+    match segment.as_single() {
+        Some(lookup) => vec![condition(lookup, Comparison::Equal)],
+        None => vec![
+            condition(&segment.lower, Comparison::LessEqual),
+            condition(&segment.upper, Comparison::Greater),
+        ],
+    }
+}
+
+impl Condition {
+    fn select(&self, value: Expr, otherwise: Expr) -> Expr {
+        let args = vec![self.entry.clone(), self.with.clone(), value, otherwise];
+        apply(Function::Select(self.comparison), args)
+    }
+}
+
+fn apply(function: Function, args: Vec<Expr>) -> Expr {
+    Expr::new(Node::Apply {
+        function,
+        shape: Shape::of_extents([]),
+        args,
+    })
+}

@@ -1,0 +1,82 @@
+//! Two iterations whose bounds are read from one tensor: what the facts about its entries say of
+//! their iterators.
+//!
+//! A tensor of rank 1 is a function of its index, so that equal indices give equal values. If its
+//! entries are distinct, different indices give different values. If they increase, so do values,
+//! and the segments `ptr[i]..ptr[i + 1]` of different rows follow each other.
+
+use crate::ir::{Affine, Order, Segment, Tensor};
+use crate::poly::{Constraint, Linear, Relation};
+
+/// The iterator of a loop whose bounds are read, in one iteration.
+pub(super) struct Values<'a> {
+    tensor: &'a Tensor,
+    /// Whether the iterator has one value, rather than those of a row.
+    is_single: bool,
+    /// The index at which the first bound is read.
+    index: Linear,
+    /// What the iterator is ahead of the affine part of its bounds.
+    value: Linear,
+}
+
+impl<'a> Values<'a> {
+    /// The iterator `value` of a loop with these bounds. `None` if nothing is known of it. `affine`
+    /// gives the values of affine expressions in this iteration.
+    pub(super) fn of(
+        segment: &'a Segment,
+        value: &Linear,
+        affine: &dyn Fn(&Affine) -> Linear,
+    ) -> Option<Values<'a>> {
+        let Segment { lower, upper } = segment;
+        let [index] = lower.index.as_slice() else {
+            return None;
+        };
+        let is_single = segment.as_single().is_some();
+        let next = [index.plus_constant(1)];
+        let is_row = lower.tensor == upper.tensor && upper.index == next && lower.plus == upper.plus;
+        (is_single || is_row).then(|| Values {
+            tensor: &lower.tensor,
+            is_single,
+            index: affine(index),
+            value: value.minus(&affine(&lower.plus)),
+        })
+    }
+}
+
+/// What is known of two iterations: all constraints of one of these lists hold.
+pub(super) fn both(one: &Values, other: &Values) -> Option<Vec<Vec<Constraint>>> {
+    if one.tensor != other.tensor || one.is_single != other.is_single {
+        return None;
+    }
+    let order = one.tensor.entries().map_or(Order::Any, |e| e.order);
+    let index = |relation| (one.index.clone(), relation, other.index.clone());
+    let index_back = |relation| (other.index.clone(), relation, one.index.clone());
+    let value = |relation| (one.value.clone(), relation, other.value.clone());
+    let value_back = |relation| (other.value.clone(), relation, one.value.clone());
+    let same = index(Relation::Equal);
+    let (less, greater) = (index(Relation::Less), index_back(Relation::Less));
+    let relation = match (order, one.is_single) {
+        (Order::Increasing, true) => Some(Relation::LessOrEqual),
+        (Order::Increasing, false) => Some(Relation::Less),
+        _ => None,
+    };
+    let mut lists = match one.is_single {
+        true => vec![vec![same, value(Relation::Equal)]],
+        false => vec![vec![same]],
+    };
+    match relation {
+        Some(relation) => lists.extend([
+            vec![less, value(relation)],
+            vec![greater, value_back(relation)],
+        ]),
+        None if order == Order::Distinct && one.is_single => {
+            for apart in [less, greater] {
+                lists.push(vec![apart.clone(), value(Relation::Less)]);
+                lists.push(vec![apart, value_back(Relation::Less)]);
+            }
+        }
+        None if one.is_single => lists.extend([vec![less], vec![greater]]),
+        None => return None,
+    }
+    Some(lists)
+}
