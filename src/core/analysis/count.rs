@@ -9,7 +9,8 @@ const TRIALS: u64 = 8_000_000;
 /// The sum of `weight` over all executions of all statements. `None` if too many iterations would
 /// have to be enumerated, or if a bound depends on an unknown iterator.
 ///
-/// A loop is enumerated only if bounds of inner loops depend on its iterator.
+/// A loop is enumerated only if bounds of inner loops depend on its iterator. Of bounds that are
+/// read, the average counts.
 pub fn total(trees: &[Tree], weight: &dyn Fn(&Tree) -> f64) -> Option<f64> {
     let mut count = Count {
         weight,
@@ -39,6 +40,10 @@ impl<'a> Count<'a> {
         let high = self.values(&l.range.upper)?.into_iter().min()?;
         if low >= high {
             return Some(0.0);
+        }
+        if let Some(segment) = &l.range.within {
+            let trips = segment.usual(high.saturating_sub(low));
+            return Some(trips as f64 * self.sequence(&l.body)?);
         }
         if !decides(&l.name, &l.body) {
             let trips = high.abs_diff(low).div_ceil(l.range.step.unsigned_abs());
@@ -72,7 +77,7 @@ impl<'a> Count<'a> {
 /// Whether a bound of a loop in `trees` depends on `name`.
 fn decides(name: &Name, trees: &[Tree]) -> bool {
     trees.iter().any(|tree| match tree {
-        Tree::Loop(l) => l.range.mentions(name) || decides(name, &l.body),
+        Tree::Loop(l) => l.range.affine().mentions(name) || decides(name, &l.body),
         _ => false,
     })
 }

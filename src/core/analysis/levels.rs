@@ -54,7 +54,9 @@ pub fn levels(nest: &Nest) -> Vec<Level<'_>> {
 
 /// The greatest trip count of a loop.
 pub fn trips(l: &Loop, around: &Bounds) -> Option<i64> {
-    offset_form(l, around).map(|(_, rest)| rest / l.range.step + 1)
+    let most = offset_form(l, around).map(|(_, rest)| rest / l.range.step + 1)?;
+    let segment = l.range.within.as_ref();
+    Some(segment.map_or(most, |segment| segment.usual(most)))
 }
 
 fn loop_operations(l: &Loop, around: &Bounds) -> f64 {

@@ -21,6 +21,8 @@ pub struct Solver {
     complete: bool,
     /// Whether free iterators may still get ranges, so that errors about them are deferred.
     open: bool,
+    /// The free iterators in their order, if it is not the one in which they are found.
+    order: Vec<Name>,
 }
 
 struct Var {
@@ -56,6 +58,17 @@ struct Use {
     scope: Vec<usize>,
 }
 
+/// Whether bounds in an expression are read from tensors.
+fn reads_bounds(expr: &Expr) -> bool {
+    let own = match expr.node() {
+        Node::Reduce { within, .. } | Node::Assign { within, .. } => {
+            within.lookups().next().is_some()
+        }
+        _ => false,
+    };
+    own || expr.children().into_iter().any(reads_bounds)
+}
+
 const UNBOUNDED: (i64, i64) = (i64::MIN / 4, i64::MAX / 4);
 
 impl Solver {
@@ -67,6 +80,9 @@ impl Solver {
             ..Solver::default()
         };
         solver.collect(expr, &mut Vec::new());
+        if reads_bounds(expr) {
+            solver.order = expr.iterators();
+        }
         solver
     }
 
@@ -223,7 +239,13 @@ impl Solver {
     /// # Errors
     /// The first mismatch.
     pub fn solve(self) -> Result<Vec<IteratorRange>, Mismatch> {
-        self.solve_for(|v| v.free)
+        let order = self.order.clone();
+        let mut ranges = self.solve_for(|v| v.free)?;
+        let place = |r: &IteratorRange| order.iter().position(|name| *name == r.name.base());
+        if !order.is_empty() {
+            ranges.sort_by_key(|r| place(r).unwrap_or(order.len()));
+        }
+        Ok(ranges)
     }
 
     /// The ranges of all iterators, including reduction iterators.

@@ -78,7 +78,9 @@ pub fn executions(trees: &[Tree], around: &Bounds) -> i64 {
         Tree::Fill(_) | Tree::Local(_) => 0,
         Tree::Stmt(_) => 1,
         Tree::Loop(l) => {
-            let trips = offset_form(l, around).map_or(1, |(_, rest)| rest / l.range.step + 1);
+            let most = offset_form(l, around).map_or(1, |(_, rest)| rest / l.range.step + 1);
+            let segment = l.range.within.as_ref();
+            let trips = segment.map_or(most, |segment| segment.usual(most));
             let mut inside = around.clone();
             inside.enter(l);
             trips.saturating_mul(executions(&l.body, &inside))
@@ -99,7 +101,8 @@ pub fn busiest(nest: &Nest) -> Option<Vec<Affine>> {
             let Tree::Stmt(_) = tree else { return };
             let extents = loops.iter().filter_map(|l| {
                 let extent = l.range.upper.first()?.minus(l.range.lower.first()?);
-                extent.is_fixed().then_some(extent)
+                let is_known = extent.is_fixed() && l.range.within.is_none();
+                is_known.then_some(extent)
             });
             let extents: Vec<Affine> = extents.collect();
             let likely = |extent: &Affine| extent.likely().unwrap_or(1).max(1) as f64;

@@ -16,6 +16,7 @@ use super::domain::Domain;
 use super::elem::Elem;
 use super::function::{BinaryOp, Function, Reduction};
 use super::name::Name;
+use super::segment::Segment;
 use super::tensor::{Shape, Tensor};
 use std::sync::{Arc, LazyLock};
 
@@ -119,6 +120,8 @@ pub enum Node {
         otherwise: Option<Expr>,
     },
 }
+
+static NO_RANGES: LazyLock<Domain> = LazyLock::new(Domain::default);
 
 /// The shape of a number.
 static NO_EXTENTS: LazyLock<Shape> = LazyLock::new(|| Shape::of_extents([]));
@@ -291,7 +294,7 @@ impl Expr {
         found
     }
 
-    fn collect_iterators(&self, bound: &mut Vec<Name>, found: &mut Vec<Name>) {
+    fn collect_iterators<'a>(&'a self, bound: &mut Vec<Bound<'a>>, found: &mut Vec<Name>) {
         let depth = bound.len();
         let mut outer = None;
         let mut own: Vec<&Name> = Vec::new();
@@ -302,10 +305,13 @@ impl Expr {
             } => own.extend(index.iter().flat_map(Affine::iterators)),
             Node::Index(index) => own.extend(index.iterators()),
             Node::Reduce { over, within, .. } => {
-                bound.extend(over.iter().cloned());
+                bound.extend(over.iter().map(|name| Bound { name, within }));
                 outer = Some(within);
             }
-            Node::Virtual { formals, .. } => bound.extend(formals.iter().cloned()),
+            Node::Virtual { formals, .. } => {
+                let within = &NO_RANGES;
+                bound.extend(formals.iter().map(|name| Bound { name, within }));
+            }
             Node::Assign { within, .. } => outer = Some(within),
             _ => {}
         }
@@ -313,11 +319,7 @@ impl Expr {
             child.collect_iterators(bound, found);
         }
         own.extend(outer.into_iter().flat_map(Domain::mentioned));
-        for name in own.into_iter().map(Name::base) {
-            if !bound.contains(&name) && !found.contains(&name) {
-                found.push(name);
-            }
-        }
+        own.into_iter().for_each(|name| free(name, bound, found));
         bound.truncate(depth);
     }
 
@@ -353,6 +355,41 @@ impl Expr {
         for child in self.children() {
             child.collect_names(found);
         }
+    }
+}
+
+/// An iterator that a reduction binds, with the ranges that it gives.
+#[derive(Clone, Copy)]
+struct Bound<'a> {
+    name: &'a Name,
+    within: &'a Domain,
+}
+
+/// Adds an iterator if it is free. In place of a bound one whose bounds are read, the iterators
+/// count at which they are read, so that `x[col[e]]` has the order of its index.
+fn free(name: &Name, bound: &[Bound], found: &mut Vec<Name>) {
+    // The bound ones are followed once each: ranges in a circle are refused elsewhere.
+    let mut seen: Vec<usize> = Vec::new();
+    let mut open = vec![(name.base(), bound.len())];
+    while let Some((name, scope)) = open.pop() {
+        let Some(at) = bound[..scope].iter().rposition(|one| *one.name == name) else {
+            if !found.contains(&name) {
+                found.push(name);
+            }
+            continue;
+        };
+        if seen.contains(&at) {
+            continue;
+        }
+        seen.push(at);
+        let segment = bound[at].within.get(&name);
+        let segment = segment.and_then(|range| range.within.as_ref());
+        let read = segment.into_iter().flat_map(Segment::parts);
+        let read: Vec<&Name> = read.flat_map(Affine::iterators).collect();
+        // Others of the same reduction may come later in its list.
+        let of_same = |one: &Bound| std::ptr::eq(one.within, bound[at].within);
+        let end = bound.iter().rposition(of_same).map_or(at, |last| last + 1);
+        open.extend(read.into_iter().rev().map(|name| (name.base(), end)));
     }
 }
 

@@ -126,6 +126,17 @@ impl Segment {
         })
     }
 
+    /// How many values there are on average, of `most` in the affine range: one, or as many as rows
+    /// share entries.
+    pub fn usual(&self, most: i64) -> i64 {
+        if self.as_single().is_some() {
+            return 1;
+        }
+        let rows = self.lower.tensor.shape().elements().saturating_sub(1).max(1);
+        let rows = i64::try_from(rows).unwrap_or(i64::MAX);
+        (most + rows - 1).div_euclid(rows).max(1)
+    }
+
     /// The lower and the upper bound.
     pub fn lookups(&self) -> [&Lookup; 2] {
         [&self.lower, &self.upper]

@@ -70,7 +70,7 @@ fn innermost(tree: &Tree, around: &mut Vec<Name>) -> Option<Sum> {
     let Tree::Loop(l) = tree else {
         return None;
     };
-    if l.is_vector() {
+    if l.is_vector() || l.range.within.is_some() {
         return None;
     }
     if l.body.iter().any(|t| matches!(t, Tree::Loop(_))) {

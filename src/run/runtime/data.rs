@@ -2,6 +2,7 @@
 
 use super::elements::{Contents, Scalar, View, is_element, to_f32, to_f64, to_i32, to_i64};
 use super::error::RuntimeError;
+use super::indices::{self, FalseFact};
 use super::random::Random;
 use crate::ir::{Elem, Tensor};
 use rayon::prelude::*;
@@ -131,9 +132,10 @@ impl Data {
     ///
     /// # Errors
     /// [`RuntimeError::DataLength`], [`RuntimeError::DataType`], [`RuntimeError::NotAnElement`],
-    /// [`RuntimeError::NoRange`] or [`RuntimeError::NotZero`].
+    /// [`RuntimeError::NoRange`], [`RuntimeError::NotZero`] or [`RuntimeError::FalseFact`].
     pub fn check(&self, tensor: &Tensor) -> Result<(), RuntimeError> {
         self.check_zeros(tensor)?;
+        self.check_entries(tensor)?;
         let label = || tensor.label().to_owned();
         match self {
             Data::Pattern(_) | Data::Unset => Ok(()),
@@ -183,6 +185,28 @@ impl Data {
                 value,
             }),
         }
+    }
+
+    /// Checks that entries are as the facts about them say.
+    fn check_entries(&self, tensor: &Tensor) -> Result<(), RuntimeError> {
+        let Some(entries) = tensor.entries().filter(|_| *self != Data::Unset) else {
+            return Ok(());
+        };
+        let value = |x: u64| self.value(tensor.elem(), x).map(to_i64);
+        match indices::wrong(tensor, entries, &value) {
+            None => Ok(()),
+            Some(wrong) => Err(RuntimeError::FalseFact(Box::new(FalseFact {
+                tensor: tensor.clone(),
+                wrong,
+            }))),
+        }
+    }
+
+    /// The usual entries of a tensor of which facts are declared. `None` without facts.
+    pub fn entries(tensor: &Tensor, number: u64) -> Option<Data> {
+        let entries = tensor.entries()?;
+        let all = indices::usual(tensor, entries, number);
+        Some(Data::Values(Arc::new(Values::new(tensor, &all).ok()?)))
     }
 
     /// The data where a declaration allows elements other than 0, and zeros elsewhere.

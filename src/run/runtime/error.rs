@@ -3,6 +3,7 @@
 use super::agreement::Agreement;
 use super::diagnostics::{SHOWN, is_lack};
 use super::elements::Scalar;
+use super::indices::FalseFact;
 use crate::ir::{Elem, Tensor};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -97,6 +98,9 @@ pub enum RuntimeError {
         /// Its value.
         value: Scalar,
     },
+    /// An entry is not as the facts about the tensor say.
+    #[error("{0}")]
+    FalseFact(Box<FalseFact>),
     /// Values of another type than the tensor's elements.
     #[error("tensor `{tensor}` has elements of type {expected}, and {given} values were given")]
     DataType {

@@ -44,14 +44,18 @@ impl Inputs {
         self.list.iter().map(|(name, data)| (name, data))
     }
 
-    /// Adds contents for those tensors with declared zeros for which none were set.
+    /// Adds contents for those tensors with declared zeros or entries for which none were set.
     pub(super) fn settled(&self, tensors: &[Tensor]) -> Inputs {
         let mut inputs = self.clone();
-        for tensor in tensors.iter().filter(|t| t.has_zeros()) {
-            if let Some(name) = tensor.name()
-                && self.get(name).is_none()
-            {
+        for (number, tensor) in tensors.iter().enumerate() {
+            let Some(name) = tensor.name().filter(|name| self.get(name).is_none()) else {
+                continue;
+            };
+            if tensor.has_zeros() {
                 let data = self.data(tensor, tensors).between_zeros(tensor);
+                inputs.set(name.clone(), data);
+            }
+            if let Some(data) = Data::entries(tensor, number as u64) {
                 inputs.set(name.clone(), data);
             }
         }

@@ -4,7 +4,7 @@ use crate::analysis::work::flops;
 use crate::interp::store::{Data, Store};
 use crate::interp::{Fault, definition};
 use crate::ir::{Expr, Nest, Tensor};
-use crate::runtime::{Random, Scalar, Values, compare, default_tolerance};
+use crate::runtime::{self, Random, Scalar, Values, compare, default_tolerance};
 
 /// The relation of two definitions at samples.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,6 +92,13 @@ fn value(assignments: &[Expr], store: &Store<'static>) -> Result<(Tensor, Values
     Ok((tensor, values))
 }
 
+/// The usual entries of a tensor that bounds are read from.
+fn entries(tensor: &Tensor, number: u64) -> Vec<f64> {
+    let data = runtime::Data::entries(tensor, number);
+    let all = (0..tensor.shape().elements()).filter_map(|x| data.as_ref()?.value(tensor.elem(), x));
+    all.map(|value| value.as_f64()).collect()
+}
+
 fn inputs(tensors: &[Tensor], sample: usize) -> Store<'static> {
     let filled = tensors.iter().enumerate().filter_map(|(k, tensor)| {
         let is_whole = sample.is_multiple_of(2);
@@ -101,7 +108,11 @@ fn inputs(tensors: &[Tensor], sample: usize) -> Store<'static> {
             (Scalar::Float(0.0), Scalar::Float(1.0))
         };
         let random = Random::new((sample * 1000 + k) as u64, Some(bounds));
+        let entries = tensor.entries().map(|_| entries(tensor, k as u64));
         let data = Data::generate(tensor, |x| {
+            if let Some(entries) = &entries {
+                return entries.get(x as usize).copied().unwrap_or(0.0);
+            }
             let value = random.value(tensor.elem(), x).as_f64();
             if is_whole { value.round() } else { value }
         });

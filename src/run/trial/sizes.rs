@@ -2,6 +2,7 @@
 
 use super::Variant;
 use crate::ir::{Accepted, Name, Nest, Size, Tensor};
+use crate::runtime::are_possible;
 
 /// The sizes of nests, without derived ones, in the order of their first use.
 pub fn sizes(nests: &[Nest]) -> Vec<Name> {
@@ -116,6 +117,12 @@ pub fn awkward(variants: &[Variant]) -> Vec<Vec<(Name, i64)>> {
             }
         }
     }
+    points.retain(|point| {
+        let nests = at(variants, point).into_iter().flat_map(|v| v.nests);
+        let tensors: Vec<Tensor> = nests.flat_map(|nest| nest.tensors()).collect();
+        let mut facts = tensors.iter().filter_map(|t| Some((t, t.entries()?)));
+        facts.all(|(tensor, entries)| are_possible(tensor, entries))
+    });
     points
 }
 
