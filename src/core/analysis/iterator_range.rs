@@ -38,6 +38,15 @@ impl IteratorRange {
         self.given.clone().unwrap_or_else(whole)
     }
 
+    /// The same without bounds that are read: more values.
+    #[must_use]
+    pub fn affine(&self) -> IteratorRange {
+        IteratorRange {
+            given: self.given.as_ref().map(Range::affine),
+            ..self.clone()
+        }
+    }
+
     /// Whether nothing says which values it takes.
     pub fn is_unknown(&self) -> bool {
         self.low >= self.high && self.alone.is_none() && self.given.is_none()

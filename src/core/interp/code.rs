@@ -55,6 +55,8 @@ pub(super) struct Reduce<'s, T> {
     /// The first slot of the iterators.
     pub(super) first: usize,
     pub(super) ranges: Vec<Span>,
+    /// The values that iterators around must have for a term to count.
+    pub(super) limits: Vec<(usize, Span)>,
     pub(super) body: Box<Code<'s, T>>,
 }
 
@@ -96,6 +98,10 @@ pub(super) fn evaluate<T: Number>(
             slots.truncate(reduce.first);
             let mut reduced = reduce.identity;
             for_each(&reduce.ranges, slots, stop, &mut |slots| {
+                let mut limits = reduce.limits.iter();
+                if !limits.all(|(slot, span)| span.has(slots, slots[*slot])) {
+                    return Ok(());
+                }
                 reduced = reduced.apply(reduce.op, evaluate(&reduce.body, slots, stop)?)?;
                 Ok(())
             })?;

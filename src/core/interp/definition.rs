@@ -279,6 +279,12 @@ impl<'s> Compiler<'s, '_> {
                 let over = within.nested(over).ok_or_else(meaningless)?;
                 let domains = Domains::under(body, &over, within, &self.scope)?;
                 let ranges = self.enter(&over, within, &domains)?;
+                let limited = within.iter().filter(|(name, _)| !over.contains(name));
+                let limits = limited.map(|(name, range)| {
+                    let slot = self.scope.iter().rposition(|(n, _)| n == name);
+                    Ok((slot.ok_or_else(meaningless)?, self.span(range)?))
+                });
+                let limits = limits.collect::<Result<Vec<_>, Fault>>()?;
                 let identity = T::constant(reduction.identity(body.elem()));
                 let body = Box::new(self.compile(body)?);
                 self.scope.truncate(first);
@@ -287,6 +293,7 @@ impl<'s> Compiler<'s, '_> {
                     op: reduction.op(),
                     first,
                     ranges,
+                    limits,
                     body,
                 }))
             }

@@ -84,6 +84,12 @@ impl Span {
         (low..high).step_by(usize::try_from(self.step).unwrap_or(1))
     }
 
+    /// Whether it has a value.
+    pub(super) fn has(&self, slots: &[i64], value: i64) -> bool {
+        let (low, high) = self.ends(slots);
+        (low..high).contains(&value) && (value - low) % self.step == 0
+    }
+
     /// The value at `fraction` of the way through all values, with `fraction` in 0..1.
     pub fn value(&self, slots: &[i64], fraction: f64) -> Option<i64> {
         let (low, high) = self.ends(slots);

@@ -121,7 +121,15 @@ impl Domain {
                 let range = self.get(name);
                 range.is_some_and(|range| open.iter().any(|other| range.mentions(other)))
             };
-            let next = open.iter().position(|name| !waits(name))?;
+            let is_free = |k: &usize| !waits(&open[*k]);
+            // What an iterator is read at comes directly before it.
+            let of_first = self.get(&open[0]).filter(|range| range.within.is_some());
+            let needed = of_first.into_iter().flat_map(|range| {
+                let places = range.iterators();
+                places.filter_map(|name| open.iter().position(|other| other == name))
+            });
+            let next = [0].into_iter().chain(needed).chain(0..open.len());
+            let next = next.into_iter().find(is_free)?;
             order.push(open.remove(next));
         }
         Some(order)

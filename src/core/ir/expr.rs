@@ -319,6 +319,9 @@ impl Expr {
             child.collect_iterators(bound, found);
         }
         own.extend(outer.into_iter().flat_map(Domain::mentioned));
+        // Free iterators that a reduction limits by what it reads.
+        let limited = outer.into_iter().flat_map(Domain::iter);
+        own.extend(limited.filter_map(|(name, range)| range.within.as_ref().map(|_| name)));
         own.into_iter().for_each(|name| free(name, bound, found));
         bound.truncate(depth);
     }

@@ -148,7 +148,9 @@ fn substitute_under(
     };
     let ranges = within.substitute(&replace);
     let ranges = ranges.iter().map(|(name, range)| {
-        let name = new_name(name).unwrap_or_else(|| name.clone());
+        // An iterator that is limited here may be bound further out.
+        let new = replace(name).and_then(|new| new.as_iterator().cloned());
+        let name = new.unwrap_or_else(|| name.clone());
         (name, range.clone())
     });
     (

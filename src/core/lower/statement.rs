@@ -97,9 +97,11 @@ pub(super) fn lower(assignment: &Expr) -> Result<Assignment, Refused> {
         origin: None,
     };
     let ranges = statement_ranges(&stmt, within, elsewhere)?;
-    access.check_injective(&of_target, &ranges)?;
     let begins = reduction.filter(|_| onto_old.is_none());
-    let first = access.first(&ranges, begins, elsewhere)?;
+    // The elements that are written are not known before the entries are read: all are begun.
+    let all: Vec<IteratorRange> = ranges.iter().map(IteratorRange::affine).collect();
+    access.check_injective(&of_target, &all)?;
+    let first = access.first(&all, begins, elsewhere)?;
 
     let names = readable(&order);
     let readable = |name: &Name| -> Option<Name> {

@@ -81,24 +81,31 @@ impl Gathered {
     /// # Errors
     /// An index leaves its tensor.
     pub(super) fn sum(self, body: Expr) -> Result<Expr, Error> {
+        let within = self.ranges()?;
+        let sum = |shape| {
+            Expr::new(Node::Reduce {
+                reduction: Reduction::Sum,
+                over: self.over.iter().map(|(name, _)| name.clone()).collect(),
+                within: within.clone(),
+                shape,
+                body: body.clone(),
+            })
+        };
+        let shape = shape::virtual_shape(&sum(Shape::of_extents([])))?;
+        Ok(sum(shape))
+    }
+
+    /// The only values of the new iterators.
+    ///
+    /// # Errors
+    /// Nothing is known of the entries of a tensor.
+    pub(super) fn ranges(&self) -> Result<Domain, Error> {
         let within = self.over.iter().map(|(name, lookup)| {
             let range = Segment::at(lookup.clone()).range();
             let range = range.ok_or_else(|| unknown_entries(lookup.tensor.label()))?;
             Ok((name.clone(), range))
         });
-        let within: Result<Vec<_>, Error> = within.collect();
-        let sum = |shape| {
-            Expr::new(Node::Reduce {
-                reduction: Reduction::Sum,
-                over: self.over.iter().map(|(name, _)| name.clone()).collect(),
-                within: Domain::new(within.clone().unwrap_or_default()),
-                shape,
-                body: body.clone(),
-            })
-        };
-        within.as_ref().map_err(Clone::clone)?;
-        let shape = shape::virtual_shape(&sum(Shape::of_extents([])))?;
-        Ok(sum(shape))
+        Ok(Domain::new(within.collect::<Result<Vec<_>, Error>>()?))
     }
 }
 

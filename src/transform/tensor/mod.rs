@@ -17,6 +17,7 @@ mod operand;
 pub mod pad;
 pub mod partition;
 pub mod reduce;
+pub mod scatter;
 pub mod select;
 mod split;
 pub mod strided;
