@@ -200,7 +200,8 @@ impl Trials<'_> {
             ("vectorize", "be vectorized")
         };
         let holds_none = |l: &Loop| !l.body.iter().any(|t| t.as_loop().is_some());
-        let fits = |l: &Loop| l.name != *by && l.is_serial();
+        let has_several = |l: &Loop| l.range.single().is_none();
+        let fits = |l: &Loop| l.name != *by && l.is_serial() && has_several(l);
         let loops = plain.loops().into_iter().map(|(_, l)| l);
         let loops = loops.filter(|l| fits(l) && around.contains(&&l.name));
         let found: Vec<String> = loops

@@ -245,8 +245,7 @@ impl Printer<'_> {
         }
         self.values.headers.insert(Header::Integers);
         let (head, origin) = (self.head("int64_t ", &l.of), origin(&l.of));
-        let single = l.of.range.within.as_ref().and_then(Segment::as_single);
-        match single {
+        match l.of.range.single() {
             Some(lookup) => {
                 let value = self.read(lookup);
                 self.line(&format!("{{{origin}"));

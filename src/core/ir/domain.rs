@@ -132,6 +132,15 @@ impl Domain {
             let next = next.into_iter().find(is_free)?;
             order.push(open.remove(next));
         }
+        // An entry is read as soon as its place is known.
+        for name in order.clone() {
+            let Some(range) = self.get(&name).filter(|range| range.single().is_some()) else {
+                continue;
+            };
+            order.retain(|other| *other != name);
+            let last = order.iter().rposition(|other| range.mentions(other));
+            order.insert(last.map_or(0, |last| last + 1), name);
+        }
         Some(order)
     }
 }

@@ -6,7 +6,7 @@
 
 use super::affine::Affine;
 use super::name::Name;
-use super::segment::Segment;
+use super::segment::{Lookup, Segment};
 use super::tensor::Tensor;
 use std::sync::Arc;
 
@@ -90,6 +90,11 @@ impl Range {
             within: self.within.as_ref().map(|s| s.map_tensors(map)),
             ..self.clone()
         }
+    }
+
+    /// What is read, if it is the only value.
+    pub fn single(&self) -> Option<&Lookup> {
+        self.within.as_ref().and_then(Segment::as_single)
     }
 
     /// The range without the bounds that it reads: more iterations.

@@ -216,8 +216,7 @@ impl Display for Loop {
         if let Some(axis) = self.axis() {
             write!(f, "{axis} ")?;
         }
-        let single = self.range.within.as_ref().and_then(Segment::as_single);
-        match single.filter(|_| self.is_serial()) {
+        match self.range.single().filter(|_| self.is_serial()) {
             Some(lookup) => write!(f, "let {} = {lookup}", self.name)?,
             None => write!(f, "for {} in {}", self.name, self.range)?,
         }

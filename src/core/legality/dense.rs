@@ -141,6 +141,24 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// A statement without the conditions of bounds that are read, as nests have it.
+pub(super) fn written(s: &Stmt) -> Stmt {
+    let mut value = &s.value;
+    while let Node::Apply {
+        function: Function::Select(_),
+        args,
+        ..
+    } = value.node()
+        && let [entry, with, inner, _] = args.as_slice()
+        && let Node::Index(_) = with.node()
+        && entry.tensor().is_some_and(|tensor| tensor.entries().is_some())
+    {
+        value = inner;
+    }
+    let value = value.clone();
+    Stmt { value, ..s.clone() }
+}
+
 /// The value that an update with it leaves an element as it is.
 fn identity(op: BinaryOp, elem: Elem) -> Option<Expr> {
     let reduction = match op {

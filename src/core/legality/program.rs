@@ -1,6 +1,7 @@
 //! Programs as instances: what the definition executes in which order, and where the nests execute
 //! it.
 
+use super::dense::written;
 use crate::ir::{Affine, Fill, Index, Loop, Name, Nest, Origin, Stmt, Tensor, Tree};
 use std::ops::Range;
 use std::rc::Rc;
@@ -161,7 +162,7 @@ impl<'a> Leaf<'a> {
     /// The statement or fill as written in the nest.
     pub(super) fn text(&self) -> String {
         match self.what {
-            What::Stmt(s) => s.to_string(),
+            What::Stmt(s) => written(s).to_string(),
             What::Fill(fill) => fill.to_string(),
         }
     }

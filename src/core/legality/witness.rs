@@ -1,5 +1,6 @@
 //! From sets of violations to the first witness, with numbers.
 
+use super::dense::written;
 use super::concurrent::{Conflict, at};
 use super::memory::read_accesses;
 use super::program::{Access, Leaf, Program, What, accesses};
@@ -315,7 +316,7 @@ impl Leaf<'_> {
         let values = self.values(iteration);
         let map = |name: &Name| values.get(name).map(|v| Affine::constant(*v));
         match self.what {
-            What::Stmt(s) => s.substitute(&map).to_string(),
+            What::Stmt(s) => written(s).substitute(&map).to_string(),
             What::Fill(fill) => {
                 let element = iteration.get(self.loops.len()..).unwrap_or_default();
                 format!("{} = {}", indexed(fill.target.label(), element), fill.value)

@@ -8,8 +8,8 @@ use super::kinds;
 use super::place::{Place, Wrong};
 use crate::ir::{
     Affine, Axis, BinaryOp, Comparison, Constant, Domain, Elem, Expr, Fill, Function, Hints, Index,
-    Lineage, Loop, Mode, Name, Nest, Node, Number, Prefetch, Range, Reduction, Schedule, Shape,
-    Sharing, Stmt, Tensor, Tree,
+    Lineage, Lookup, Loop, Mode, Name, Nest, Node, Number, Prefetch, Range, Reduction, Schedule,
+    Segment, Shape, Sharing, Stmt, Tensor, Tree,
 };
 use crate::transform::Error;
 use crate::transform::tensor::partition::retarget;
@@ -990,9 +990,19 @@ impl<'a> Fields<'a> {
             })?;
             self.affines(field, &list)
         };
+        let (lower, upper) = (bounds("lower")?, bounds("upper")?);
+        if let ([lower], [upper]) = (&lower[..], &upper[..])
+            && let (Some(lower), Some(upper)) = (Lookup::of(lower), Lookup::of(upper))
+        {
+            let read = lower.tensor.label().to_owned();
+            return Segment { lower, upper }.range().ok_or_else(|| {
+                let what = format!("is read from {read}, of whose entries nothing is known");
+                self.at("lower").wrong(what)
+            });
+        }
         Ok(Range {
-            lower: bounds("lower")?,
-            upper: bounds("upper")?,
+            lower,
+            upper,
             step: self.optional("step", POSITIVE, positive)?.unwrap_or(1),
             within: None,
         })
@@ -1012,13 +1022,14 @@ impl<'a> Fields<'a> {
             let fields = Fields::of(&map, &place, &["iterator", "lower", "upper", "step"])?;
             let name = fields.need("iterator", ITERATOR, name_of)?;
             let wrong = |what: String| Err(fields.at("iterator").wrong(what));
-            if !names.contains(&name) {
+            let range = fields.range()?;
+            if !names.contains(&name) && range.within.is_none() {
                 return wrong(format!("is `{name}`, which has no range here"));
             }
             if ranges.iter().any(|(n, _)| *n == name) {
                 return wrong(format!("must not be `{name}` again"));
             }
-            ranges.push((name, fields.range()?));
+            ranges.push((name, range));
         }
         let domain = Domain::new(ranges);
         match domain.nested(names) {

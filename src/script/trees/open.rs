@@ -202,8 +202,8 @@ fn of_tree(tree: &Tree) -> Dynamic {
 fn of_loop(l: &Loop) -> Fields {
     let mut map = of_kind(kinds::LOOP)
         .with("name", name(&l.name))
-        .with("lower", list(&l.range.lower, affine))
-        .with("upper", list(&l.range.upper, affine))
+        .with("lower", bounds(&l.range, false))
+        .with("upper", bounds(&l.range, true))
         .with("step", l.range.step.into())
         .with("mode", text(kinds::mode(l.mode)))
         .with("body", list(&l.body, of_tree));
@@ -294,12 +294,22 @@ fn fields_of(map: Fields, tensor: &Tensor) -> Fields {
         .with("tensor", Dynamic::from(Expr::of_tensor(tensor.clone())))
 }
 
+/// The lower or the upper bounds, or the one that is read in their place.
+fn bounds(range: &Range, is_upper: bool) -> Dynamic {
+    match (&range.within, is_upper) {
+        (Some(segment), false) => list(&[segment.lower.as_index()], affine),
+        (Some(segment), true) => list(&[segment.upper.as_index()], affine),
+        (None, false) => list(&range.lower, affine),
+        (None, true) => list(&range.upper, affine),
+    }
+}
+
 fn ranges(domain: &Domain) -> Dynamic {
     let one = |(of, range): &(Name, Range)| -> Dynamic {
         Fields(Map::new())
             .with("iterator", iterator(of))
-            .with("lower", list(&range.lower, affine))
-            .with("upper", list(&range.upper, affine))
+            .with("lower", bounds(range, false))
+            .with("upper", bounds(range, true))
             .with("step", range.step.into())
             .0
             .into()

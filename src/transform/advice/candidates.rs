@@ -113,6 +113,7 @@ impl<'a> Candidates<'a> {
                 let open = self.open;
                 return Answer { moves, open };
             }
+            What::Parallelize | What::Vectorize if l.range.single().is_some() => None,
             What::Parallelize if l.is_parallel() => None,
             What::Parallelize => self.one(l, &PARALLELIZE, None, vec![], None),
             What::Vectorize if l.is_vector() => None,

@@ -28,6 +28,12 @@ pub enum NoSchedule {
         /// The step.
         step: i64,
     },
+    /// The bounds of a loop of the definition are read from a tensor.
+    #[error(
+        "outside of what Pluto's algorithm schedules: the bounds of loop `{name}` are read from a \
+         tensor"
+    )]
+    Read { name: Name },
     /// A value passes through a local tensor.
     #[error(
         "the loops keep their order: all iterations of the loops around share the local tensor \

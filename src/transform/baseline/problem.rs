@@ -242,6 +242,10 @@ fn statements(nest: &Nest) -> Result<(Vec<Statement>, Vec<Init>), NoSchedule> {
         Tree::Stmt(stmt) => {
             known &= is_plain(stmt, statements.len(), loops);
             steps = steps.take().or_else(|| {
+                if let Some(l) = loops.iter().find(|l| l.range.within.is_some()) {
+                    let name = l.name.clone();
+                    return Some(NoSchedule::Read { name });
+                }
                 let l = loops.iter().find(|l| l.range.step != 1)?;
                 let (name, step) = (l.name.clone(), l.range.step);
                 Some(NoSchedule::Steps { name, step })
