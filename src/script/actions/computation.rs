@@ -30,6 +30,7 @@ The computation of a nest and the roles of its loops, as a map. `kind` is one of
   rows first if `is_across`; `rows`, `columns`, `sums` and `batch` are as above.
 - `\"triangle\"`: a product below the diagonal of a matrix, or above it unless `is_lower`. It has
   `size` rows and `depth` terms; `rows`, `columns`, `terms` and `right` are as above.
+- `\"sparse\"`: anything in loops whose bounds are read from tensors; `reads` lists these loops.
 - `\"reduction\"`: another sum, with the loops `sums`.
 - `\"stencil\"`: elements that depend on neighbors, with loops over `rows` and `columns`.
 - `\"elementwise\"`: other elements, each assigned once.
@@ -48,6 +49,7 @@ that kind; the call is refused if the nest is not one, with the property that is
         let assignment = Assignment::of(&nest).ok();
         let found = computation::computation(&nest);
         let mut map = match (&found, &assignment) {
+            (Computation::Sparse { reads }, _) => pairs([("reads", names(reads))]),
             (Computation::Triangle(t), _) => triangle(&nest, t),
             (Computation::Product(p), Some(a)) => product(a, p),
             (Computation::Interleaved(p), Some(a)) => interleaved(a, p),

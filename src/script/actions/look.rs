@@ -7,7 +7,9 @@ use crate::analysis::shape::virtual_shape;
 use crate::analysis::{computation, facts, levels, position};
 use crate::binding::call::{Call, Effect, Function, Parameter};
 use crate::binding::conversion;
-use crate::ir::{Affine, Expr, Index, Loop, Name, Nest, Node, Program, Tensor, Variable};
+use crate::ir::{
+    Affine, Expr, Index, Lookup, Loop, Name, Nest, Node, Program, Segment, Tensor, Variable,
+};
 use crate::lang::{self, Notation};
 use crate::messages::fail::Failure;
 use crate::values;
@@ -208,12 +210,13 @@ pub(super) static BOUNDS: Function = Function {
 The range of a loop, as a map.
 
 `lower` and `upper` list its bounds as index expressions; the greatest lower and the least upper
-bound apply. Where they are numbers, `first` is the first value, `end` the one after the last, and
+bound apply; bounds that are read from tensors are in their place. Where they are numbers, `first` is the first value, `end` the one after the last, and
 `extent` how many there are; otherwise these are `()`. `step` is its step, and `iterators` lists
 the loops that the bounds depend on.
 
 `likely` is the `extent`, and for bounds with sizes the one at the likely sizes; `least` is the fewest
-iterations that it has, and `limit` the most, for all sizes. `most` is how many iterations it has at most
+iterations that it has, and `limit` the most, for all sizes. Of bounds that are read, `likely` is an
+average. `most` is how many iterations it has at most
 each time that it runs, at the likely sizes, or `()` where that is not seen. `work` is how much these
 compute: so many products that are added, or elements that are moved.",
     call: |call| {
@@ -226,10 +229,16 @@ compute: so many products that are added, or elements that are moved.",
         let depends = chain.iter().filter(|l| range.mentions(&l.name));
         let depends = depends.map(|l| Dynamic::from(l.name.to_string()));
         let mut map = Map::new();
-        map.insert("lower".into(), expressions(&range.lower));
-        map.insert("upper".into(), expressions(&range.upper));
+        let read = |lookup: fn(&Segment) -> &Lookup, affine: &[Affine]| match &range.within {
+            Some(segment) => expressions(&[lookup(segment).as_index()]),
+            None => expressions(affine),
+        };
+        map.insert("lower".into(), read(|s| &s.lower, &range.lower));
+        map.insert("upper".into(), read(|s| &s.upper, &range.upper));
+        let is_affine = range.within.is_none();
         let numbers = |bounds: &[Affine]| -> Option<Vec<i64>> {
-            bounds.iter().map(Affine::as_constant).collect()
+            let numbers = bounds.iter().map(Affine::as_constant);
+            is_affine.then(|| numbers.collect()).flatten()
         };
         let first = numbers(&range.lower).and_then(|all| all.into_iter().max());
         let end = numbers(&range.upper).and_then(|all| all.into_iter().min());
@@ -239,6 +248,8 @@ compute: so many products that are added, or elements that are moved.",
         let extent = first.zip(end).map(|(first, end)| (end - first).max(0));
         map.insert("extent".into(), number(extent));
         let likely = range.likely().map(|(first, end)| (end - first).max(0));
+        let usual = |most: i64| range.within.as_ref().map_or(most, |read| read.usual(most));
+        let likely = likely.map(usual);
         map.insert("likely".into(), number(likely));
         if let Some((of, outer)) = chain.split_last() {
             let around = Bounds::around(&nest, outer.iter().map(|l| &***l));
@@ -271,8 +282,8 @@ pub(super) static ACCESSES: Function = Function {
 The reads and writes of a nest, statement by statement, each with its write first: a list of
 maps.
 
-`tensor` is the name of the tensor and `bytes` the size of an element. For each dimension,
-`index` has the index expression and `loops` the list of the loops that move it. `coefficient` and
+`tensor` is the name of the tensor, `bytes` the size of an element, and `extents` lists its extents.
+For each dimension, `index` has the index expression and `loops` the list of the loops that move it. `coefficient` and
 `offset` take an index apart. `write` says whether the access is a write. `update` says whether it
 is an update such as `+=`, which also reads the element. `local` says whether the tensor is local to
 the nest.",
@@ -301,6 +312,7 @@ pub(super) fn access(tensor: &Tensor, index: &[Affine], write: bool, update: boo
     let name = tensor.name().map(ToString::to_string).unwrap_or_default();
     map.insert("tensor".into(), name.into());
     map.insert("bytes".into(), (tensor.elem().size() as i64).into());
+    map.insert("extents".into(), expressions(&tensor.shape().dims()));
     map.insert("loops".into(), loops.collect::<Array>().into());
     map.insert("index".into(), expressions(index));
     map.insert("write".into(), write.into());

@@ -27,6 +27,7 @@
 
 use super::eq::assign;
 use super::gather::gathered;
+use crate::analysis::shape;
 use crate::args::Iterators;
 use crate::ir::{Affine, Domain, Expr, Name, Node, Reduction, Shape};
 use crate::{Error, Op, Param, Returns, Value, refusal};
@@ -68,12 +69,15 @@ pub fn scatter(value: &Expr, indices: &[Affine], ranges: Domain) -> Result<Expr,
             over.push(name.clone());
         }
     }
-    let sum = Expr::new(Node::Reduce {
-        reduction: Reduction::Sum,
-        over,
-        within: ranges.with(&read),
-        shape: Shape::of_extents([]),
-        body: value.clone(),
-    });
-    assign(sum, &gathered.index, &INDICES)
+    let sum = |shape| {
+        Expr::new(Node::Reduce {
+            reduction: Reduction::Sum,
+            over: over.clone(),
+            within: ranges.with(&read),
+            shape,
+            body: value.clone(),
+        })
+    };
+    let shape = shape::virtual_shape(&sum(Shape::of_extents([])))?;
+    assign(sum(shape), &gathered.index, &INDICES)
 }

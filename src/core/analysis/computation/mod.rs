@@ -20,6 +20,11 @@ use crate::ir::{Name, Nest};
 /// The class of a computation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Computation {
+    /// Any computation in loops whose bounds are read from tensors.
+    Sparse {
+        /// The loops whose bounds are read, outermost first.
+        reads: Vec<Name>,
+    },
     /// A sum of products below or above the diagonal of a matrix.
     Triangle(Triangle),
     /// A sum of terms of several tensors, some with rows and others with columns.
@@ -51,6 +56,7 @@ impl Computation {
     /// The word for it in scripts.
     pub fn kind(&self) -> &'static str {
         match self {
+            Computation::Sparse { .. } => "sparse",
             Computation::Triangle(_) => "triangle",
             Computation::Product(_) => "product",
             Computation::Interleaved(_) => "interleaved",
@@ -115,6 +121,12 @@ pub enum Unlike {
 
 /// The first class that fits the nest.
 pub fn computation(nest: &Nest) -> Computation {
+    let loops = nest.loops().into_iter().map(|(_, l)| l);
+    let reads = loops.filter(|l| l.range.within.is_some());
+    let reads: Vec<Name> = reads.map(|l| l.name.clone()).collect();
+    if !reads.is_empty() {
+        return Computation::Sparse { reads };
+    }
     if let Ok(triangle) = triangle(nest) {
         return Computation::Triangle(triangle);
     }
