@@ -172,6 +172,7 @@ fn described(text: &str) -> String {
     let found = computation(&parse_nest(text).unwrap());
     let kind = found.kind();
     match found {
+        Computation::Sparse { reads } => format!("{kind}: reads {}", list(&reads)),
         Computation::Product(p) => format!(
             "{kind}: rows {}, columns {}, terms {}, sums {}, batch {}, left {:?}, right {:?}, main {} {}",
             p.rows,

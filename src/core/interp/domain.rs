@@ -148,6 +148,10 @@ impl Domains {
             .cloned()
             .collect();
         narrow(expr, &inferred, &Ranges::new(), &mut found);
+        for lookup in within.lookups() {
+            let at = (&lookup.tensor, &lookup.index[..]);
+            narrow_by(at, &inferred, &Ranges::new(), &mut found);
+        }
         while found.len() < wanted.len() {
             let mut known = around.clone();
             known.retain(|name, _| !wanted.contains(name));
@@ -168,6 +172,10 @@ impl Domains {
                 let inferred = open.iter().filter(|n| within.get(n).is_none());
                 let inferred: Vec<Name> = inferred.cloned().collect();
                 narrow(expr, &inferred, &known, &mut fitted);
+                for lookup in within.lookups() {
+                    let at = (&lookup.tensor, &lookup.index[..]);
+                    narrow_by(at, &inferred, &known, &mut fitted);
+                }
             }
             if fitted.is_empty() {
                 return Err(Fault::Meaningless(open[0].to_string()));

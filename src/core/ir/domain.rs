@@ -133,7 +133,7 @@ impl Domain {
             order.push(open.remove(next));
         }
         // An entry is read as soon as its place is known.
-        for name in order.clone() {
+        for name in order.clone().into_iter().rev() {
             let Some(range) = self.get(&name).filter(|range| range.single().is_some()) else {
                 continue;
             };

@@ -1,17 +1,18 @@
 //! Moves the reduction of a value to the outside, so that a single perfect nest computes it.
 //!
 //! `B[i][j] * sum(k: C[i][k] * D[k][j])` becomes the sum over k of `B[i][j] * (C[i][k] * D[k][j])`.
-//! A sum moves out of products, of `neg`, and out of the dividend of a floating-point quotient.
+//! A sum moves out of products, of `neg`, and out of the dividend of a floating-point quotient. A
+//! reduction of one term, whose index is read from a tensor, is that term and moves out of all.
 //! Below any other operation it needs a nest of its own. Products, minima and maxima move only out
 //! of a reduction of the same kind.
 
 use crate::ir::{
-    Affine, BinaryOp, Domain, Expr, Function, Name, Node, Reduction, Shape, fresh_name,
+    Affine, BinaryOp, Domain, Expr, Function, Name, Node, Range, Reduction, Shape, fresh_name,
 };
 
 /// A value without reductions, and how its terms are reduced.
 pub struct Flat {
-    /// The reduction, if there is one.
+    /// The reduction, if there is one. Without one, iterators have one value, which is read.
     pub reduction: Option<Reduction>,
     /// The reduction iterators, outermost first. They differ from each other and from all free
     /// iterators.
@@ -57,6 +58,15 @@ pub fn flatten(value: &Expr, taken: &mut Vec<Name>) -> Result<Flat, Stuck> {
             let body = body.substitute(&|name| rename(name).map(Affine::iterator));
             let within = within.renamed(&rename);
             let flat = flatten(&body, taken)?;
+            let is_single = |name: &Name| within.get(name).is_some_and(|r| r.single().is_some());
+            if renamed.iter().all(|(_, name)| is_single(name)) {
+                let own = renamed.into_iter().map(|(_, fresh)| fresh);
+                return Ok(Flat {
+                    over: own.chain(flat.over).collect(),
+                    within: within.with(&flat.within),
+                    ..flat
+                });
+            }
             let mut flat = flat.moved(&body, |inner| inner == *reduction)?;
             let own = renamed.into_iter().map(|(_, fresh)| fresh);
             flat.over = own.chain(flat.over).collect();
@@ -128,6 +138,29 @@ pub fn flatten(value: &Expr, taken: &mut Vec<Name>) -> Result<Flat, Stuck> {
 }
 
 impl Flat {
+    /// The same value, in which each entry that is read as an index has one iterator.
+    pub(super) fn with_each_entry_once(mut self) -> Flat {
+        while let Some((kept, other)) = self.same_entries() {
+            let replace = |name: &Name| (*name == other).then(|| Affine::iterator(kept.clone()));
+            self.over.retain(|name| *name != other);
+            self.body = self.body.substitute(&replace);
+            let left = self.within.iter().filter(|(name, _)| *name != other);
+            self.within = Domain::new(left.cloned()).substitute(&replace);
+        }
+        self
+    }
+
+    /// Two iterators of which each has the same entry as its only value.
+    fn same_entries(&self) -> Option<(Name, Name)> {
+        let entry = |name: &Name| self.within.get(name).and_then(Range::single);
+        let mut pairs = self.over.iter().enumerate();
+        pairs.find_map(|(k, other)| {
+            let read = entry(other)?;
+            let kept = self.over[..k].iter().find(|one| entry(one) == Some(read))?;
+            Some((kept.clone(), other.clone()))
+        })
+    }
+
     /// The same value, if its reduction moves out of the operation around it. `of` is the
     /// expression.
     fn moved(self, of: &Expr, moves: impl Fn(Reduction) -> bool) -> Result<Flat, Stuck> {

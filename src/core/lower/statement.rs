@@ -51,7 +51,8 @@ pub(super) fn lower(assignment: &Expr) -> Result<Assignment, Refused> {
 
     let flat = |value: &Expr| {
         let mut taken = assignment.iterators();
-        flatten(value, &mut taken).map_err(|Stuck(_)| Refused::InTheWay)
+        let flat = flatten(value, &mut taken).map_err(|Stuck(_)| Refused::InTheWay)?;
+        Ok::<Flat, Refused>(flat.with_each_entry_once())
     };
     let (mut onto_old, rest) = access.split_update(value);
     let mut flattened = flat(rest)?;
@@ -67,6 +68,9 @@ pub(super) fn lower(assignment: &Expr) -> Result<Assignment, Refused> {
         within: of_reduced,
         body,
     } = flattened;
+    // What is gathered is added to the fill.
+    let gathers = reduction.is_none() && onto_old.is_none() && !over.is_empty();
+    let reduction = reduction.or(gathers.then_some(Reduction::Sum));
     let of_target = names_in(&index);
     let mut extra: Vec<Name> = Vec::new();
     for name in body.iterators().iter().chain(of_reduced.mentioned()) {

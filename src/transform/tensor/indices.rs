@@ -1,10 +1,9 @@
 //! `indices(extents, n)` declares a tensor of integers from 0 to n - 1, which index other tensors.
 //!
 //! ```rhai
-//! let (m, n, z) = (4, 5, 9);
-//! let ptr = indices([m + 1], z + 1, "increasing");
-//! let col = indices([z], n);
-//! let V = tensor([z]); let x = tensor([n]);
+//! let ptr = indices([5], 9 + 1, "increasing");
+//! let col = indices([9], 6);
+//! let V = tensor([9]); let x = tensor([6]);
 //! let y = sum(V[e] * x[col[e]], [e], #{e: ptr[i]..ptr[i + 1]});
 //! print(build(y));
 //! ```

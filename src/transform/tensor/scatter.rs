@@ -79,5 +79,21 @@ pub fn scatter(value: &Expr, indices: &[Affine], ranges: Domain) -> Result<Expr,
         })
     };
     let shape = shape::virtual_shape(&sum(Shape::of_extents([])))?;
-    assign(sum(shape), &gathered.index, &INDICES)
+    let assigned = assign(sum(shape), &gathered.index, &INDICES)?;
+    let Node::Assign {
+        target,
+        value,
+        within,
+        ..
+    } = assigned.node()
+    else {
+        return Ok(assigned);
+    };
+    // Elements that no entry can name are sums of no values.
+    Ok(Expr::new(Node::Assign {
+        target: target.clone(),
+        value: value.clone(),
+        within: within.clone(),
+        elsewhere: Some(Reduction::Sum.identity(value.elem())),
+    }))
 }

@@ -39,7 +39,7 @@ fn damaged(trees: &[Tree]) -> Vec<Vec<Tree>> {
                 let ranges = [(1, 0), (0, -1)].map(|(lower, upper)| Range {
                     lower: moved(&l.range.lower, lower),
                     upper: moved(&l.range.upper, upper),
-                    step: l.range.step,
+                    ..l.range.clone()
                 });
                 let shorter = ranges.into_iter().map(|range| Loop {
                     range,

@@ -370,6 +370,7 @@ impl Recipe {
                 lower: [Affine::constant(0)].into_iter().chain(lower).collect(),
                 upper: vec![all[k].clone(), names[0].plus_constant(after)],
                 step: 1,
+                within: None,
             };
             (k, range)
         };

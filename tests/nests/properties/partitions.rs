@@ -99,6 +99,7 @@ impl Plan {
                         lower: vec![Affine::constant(top + group)],
                         upper: vec![Affine::constant(bottom)],
                         step: rows.groups,
+                        within: None,
                     };
                     let value = self.values[found.len() % self.values.len()];
                     found.push(Piece {

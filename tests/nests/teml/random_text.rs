@@ -215,7 +215,12 @@ fn trees() -> impl Strategy<Value = Tree> {
         1i64..4,
     );
     let range = range
-        .prop_map(|(lower, upper, step)| Range { lower, upper, step })
+        .prop_map(|(lower, upper, step)| Range {
+            lower,
+            upper,
+            step,
+            within: None,
+        })
         .boxed();
     let local = Shape::new(&[3, 2], Elem::F32).unwrap();
     let local = Tensor::new(local, Elem::F32).named(Name::new("own").unwrap());

@@ -19,6 +19,7 @@ fn range(lower: Affine, upper: Affine) -> Range {
         lower: vec![lower],
         upper: vec![upper],
         step: 1,
+        within: None,
     }
 }
 
