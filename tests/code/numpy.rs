@@ -10,34 +10,52 @@ fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/code/numpy")
 }
 
-/// The inputs that a script declares: names, extents, and whether they are integers.
-fn inputs(script: &str) -> Vec<(&str, Vec<usize>, bool)> {
-    let declaration = |line: &'_ str| -> Option<(usize, usize, Vec<usize>, bool)> {
-        let name = line.strip_prefix("let ")?.find(" = tensor([")?;
-        let inside = line.split_once("([")?.1.split_once(']')?.0;
-        let extents = inside.split(", ").map(|extent| extent.parse().unwrap());
-        Some((4, 4 + name, extents.collect(), line.contains("\"i64\"")))
+/// An input that a script declares.
+struct Input<'s> {
+    name: &'s str,
+    extents: Vec<usize>,
+    is_integer: bool,
+    /// How many values the entries have that index others.
+    values: Option<usize>,
+    is_increasing: bool,
+}
+
+fn inputs(script: &str) -> Vec<Input<'_>> {
+    let declaration = |line| -> Option<Input> {
+        let (name, declared) = str::strip_prefix(line, "let ")?.split_once(" = ")?;
+        let (what, rest) = declared.split_once("([")?;
+        let (extents, rest) = rest.split_once(']')?;
+        let extents = extents.split(", ").map(|extent| extent.parse().unwrap());
+        let values = rest.split([',', ')']).nth(1).map(str::trim);
+        (["tensor", "indices"].contains(&what)).then(|| Input {
+            name,
+            extents: extents.collect(),
+            is_integer: line.contains("\"i64\""),
+            values: (what == "indices").then(|| values.unwrap().parse().unwrap()),
+            is_increasing: line.contains("\"increasing\""),
+        })
     };
-    let found = script.lines().filter_map(|line| {
-        let (start, end, extents, is_integer) = declaration(line)?;
-        Some((&line[start..end], extents, is_integer))
-    });
-    found.collect()
+    script.lines().filter_map(declaration).collect()
 }
 
 /// The script with the contents of its inputs, and a digest of the elements of `Y`.
 fn with_digest(script: &str, output: &str) -> String {
     let mut text = script.to_owned();
-    for (k, (name, extents, is_integer)) in inputs(script).into_iter().enumerate() {
+    for (k, input) in inputs(script).into_iter().enumerate() {
+        let (name, extents) = (input.name, &input.extents);
         let names = &["a", "b", "c"][..extents.len()];
-        let place = names.iter().zip(&extents);
+        let place = names.iter().zip(extents);
         let place = place.fold("0".to_owned(), |flat, (name, extent)| {
             format!("({flat}) * {extent} + {name}")
         });
-        let value = format!("(7 * ({place}) + 13 * {k}) % 101");
-        let value = match is_integer {
-            true => format!("({value}) - 50"),
-            false => format!("({value}) / 101.0 - 0.5"),
+        let step = format!("7 * ({place}) + 13 * {k}");
+        let value = match (input.values, input.is_integer) {
+            (Some(n), _) if input.is_increasing => {
+                format!("({place}) * {} / {}", n - 1, extents[0] - 1)
+            }
+            (Some(n), _) => format!("({step}) % {n}"),
+            (None, true) => format!("({step}) % 101 - 50"),
+            (None, false) => format!("({step}) % 101 / 101.0 - 0.5"),
         };
         text.push_str(&format!("init({name}, |{}| {value});\n", names.join(", ")));
     }

@@ -27,4 +27,5 @@ mod poly;
 mod properties;
 mod renaming;
 mod schedules;
+mod sparse;
 mod teml;

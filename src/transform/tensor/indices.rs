@@ -9,6 +9,13 @@
 //! ```
 //!
 //! ```text
+//! f64 y[4], V[9], x[6]
+//! i64 ptr[5] increasing in 0..10, col[9] in 0..6
+//! fill y[0..4] = 0
+//! for i in 0..4
+//!   for e in ptr[i]..ptr[i + 1]
+//!     let col_e = col[e]
+//!       y[i] += V[e] * x[col_e]
 //! ```
 //!
 //! An entry is an index wherever an iterator is: `x[col[e]]` gathers elements of `x`. It is also a

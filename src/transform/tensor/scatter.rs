@@ -10,6 +10,13 @@
 //! ```
 //!
 //! ```text
+//! f64 h[4], w[9]
+//! i64 bin[9] in 0..4
+//! fill h[0..4] = 0
+//! for e in 0..9
+//!   let bin_e = bin[e]
+//!     h[bin_e] += w[e]
+//! false
 //! ```
 //!
 //! Every element of the result is a sum: of all values whose index it has, or of none, which is 0.

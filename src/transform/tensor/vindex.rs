@@ -20,6 +20,9 @@
 //! it. It is an operand like any other. `vselect(vindex(j), "<=", vindex(i), S, 0, …)` keeps the
 //! lower triangle of a matrix, and `(vindex(i) + vindex(j)) % 2` colors a checkerboard.
 //!
+//! An entry that is read from a tensor is a number as well: `vindex(ptr[i + 1] - ptr[i])` is how
+//! many entries row i has.
+//!
 //! An index value limits no iterator. The range of one that indexes no tensor of the value comes
 //! from the target's extents, or is given: `#{i: 0..n}`. The value is that of the iterator in the
 //! definition, however its loop is cut, shifted or reordered afterwards. It reads no memory, and is
@@ -29,6 +32,7 @@
 //!
 //! Source: beyond the paper.
 
+use super::gather;
 use crate::analysis::verify::Invalid;
 use crate::args::AnIndex;
 use crate::ir::{Affine, Expr, Node};
@@ -50,10 +54,15 @@ pub static VINDEX: Op = Op {
 /// # Errors
 /// Coefficients that are too large to compute with.
 pub fn vindex(index: &Affine) -> Result<Expr, Error> {
-    if index.is_in_limits() {
-        Ok(Expr::new(Node::Index(index.clone())))
-    } else {
+    if !index.is_in_limits() {
         let index = index.clone();
-        Err(Error::from(Invalid::IndexTooLarge { index }).at(&INDEX))
+        return Err(Error::from(Invalid::IndexTooLarge { index }).at(&INDEX));
     }
+    let list = std::slice::from_ref(index);
+    if !gather::reads(list) {
+        return Ok(Expr::new(Node::Index(index.clone())));
+    }
+    let gathered = gather::gathered(list, &[]).map_err(|error| error.at(&INDEX))?;
+    let value = gathered.index.first().cloned().unwrap_or_default();
+    gathered.sum(Expr::new(Node::Index(value)))
 }

@@ -2,6 +2,7 @@
 
 Each function has a script of its name beside it. Arguments are inputs: tensor number k holds
 ((7*x + 13*k) % 101) / 101 - 0.5 at flat index x, or (7*x + 13*k) % 101 - 50 if it has integers.
+Tensors that index others hold what `Indices` says.
 """
 
 import inspect
@@ -26,6 +27,22 @@ f64 = Input
 
 def i64(*shape):
     return Input(*shape, dtype=np.int64)
+
+
+class Indices:
+    """Integers from 0 to n - 1: (7*x + 13*k) % n, or as many rows as share x*(n - 1) // (count - 1)."""
+
+    def __init__(self, count, n, increasing=False):
+        self.count, self.n, self.increasing = count, n, increasing
+
+    def values(self, k):
+        x = np.arange(self.count, dtype=np.int64)
+        steps = x * (self.n - 1) // (self.count - 1)
+        return steps if self.increasing else (7 * x + 13 * k) % self.n
+
+
+def rows(count, entries):
+    return Indices(count + 1, entries + 1, increasing=True)
 
 
 erf = np.vectorize(math.erf)
@@ -249,6 +266,81 @@ def residual_norm(A=f64(12, 9), x=f64(9), b=f64(12)):
     return np.sqrt(((A @ x - b) ** 2).sum())
 
 
+def gathered_rows(X=f64(30, 7), i=Indices(50, 30)):
+    return X[i] * 2
+
+
+def scattered_rows(X=f64(50, 7), i=Indices(50, 30)):
+    Y = np.zeros((30, 7))
+    np.add.at(Y, i, X)
+    return Y
+
+
+def weighted_histogram(w=f64(200), b=Indices(200, 16)):
+    return np.bincount(b, w, minlength=16)
+
+
+def csr_matvec(V=f64(90), x=f64(30), ptr=rows(13, 90), col=Indices(90, 30)):
+    return np.array([V[p:q] @ x[col[p:q]] for p, q in zip(ptr, ptr[1:])])
+
+
+def csr_matmul(V=f64(90), X=f64(30, 9), ptr=rows(13, 90), col=Indices(90, 30)):
+    return np.array([V[p:q] @ X[col[p:q]] for p, q in zip(ptr, ptr[1:])])
+
+
+def csc_matvec(V=f64(90), x=f64(13), ptr=rows(13, 90), row=Indices(90, 30)):
+    column = np.repeat(np.arange(13), np.diff(ptr))
+    return np.bincount(row, V * x[column], minlength=30)
+
+
+def csr_to_dense(V=f64(90), ptr=rows(13, 90), col=Indices(90, 30)):
+    A = np.zeros((13, 30))
+    np.add.at(A, (np.repeat(np.arange(13), np.diff(ptr)), col), V)
+    return A
+
+
+def sampled_products(V=f64(90), P=f64(13, 9), Q=f64(30, 9), ptr=rows(13, 90), col=Indices(90, 30)):
+    row = np.repeat(np.arange(13), np.diff(ptr))
+    return V * (P[row] * Q[col]).sum(axis=1)
+
+
+def coo_mttkrp(V=f64(90), B=f64(11, 5), C=f64(12, 5), i=Indices(90, 10), j=Indices(90, 11), k=Indices(90, 12)):
+    M = np.zeros((10, 5))
+    np.add.at(M, i, V[:, None] * B[j] * C[k])
+    return M
+
+
+def embedding_bags(T=f64(40, 6), ptr=rows(9, 50), word=Indices(50, 40)):
+    return np.array([T[word[p:q]].mean(axis=0) for p, q in zip(ptr, ptr[1:])])
+
+
+def segment_softmax(x=f64(70), ptr=rows(12, 70)):
+    own = [np.exp(x[p:q] - x[p:q].max()) for p, q in zip(ptr, ptr[1:])]
+    return np.concatenate([e / e.sum() for e in own])
+
+
+def mesh_residual(q=f64(15), length=f64(40), a=Indices(40, 15), b=Indices(40, 15)):
+    flux = length * (q[b] - q[a])
+    return np.bincount(b, flux, minlength=15) - np.bincount(a, flux, minlength=15)
+
+
+def warped_row(I=f64(9, 20), t=f64(60), r=Indices(60, 9), c=Indices(60, 19)):
+    return (1 - t) * I[r, c] + t * I[r, c + 1]
+
+
+def neighbor_maxima(x=f64(30), ptr=rows(13, 90), col=Indices(90, 30)):
+    return np.array([x[col[p:q]].max() for p, q in zip(ptr, ptr[1:])])
+
+
+def table_of_table(x=f64(12), a=Indices(50, 30), b=Indices(30, 12)):
+    return np.tanh(x[b[a]])
+
+
+def listed_potentials(m=f64(20), x=f64(20), ptr=rows(20, 90), near=Indices(90, 20)):
+    at = np.repeat(x, np.diff(ptr)) - x[near]
+    return np.add.reduceat(m[near] / np.sqrt(at * at + 0.1), ptr[:-1])
+
+
 def digest(result):
     flat = np.asarray(result, dtype=np.float64).ravel()
     weights = np.arange(flat.size) * 7 % 11 - 5
@@ -258,7 +350,7 @@ def digest(result):
 if __name__ == "__main__":
     with open("expected.txt", "w") as file:
         for name, program in list(globals().items()):
-            if not inspect.isfunction(program) or name in ("i64", "digest"):
+            if not inspect.isfunction(program) or name in ("i64", "rows", "digest"):
                 continue
             inputs = [p.default for p in inspect.signature(program).parameters.values()]
             result = program(*[given.values(k) for k, given in enumerate(inputs)])

@@ -1,0 +1,230 @@
+//! Bounds that are read from tensors: random computations, random steps and random entries, against
+//! the reference; facts that are false; and proofs that use facts.
+
+use crate::config::config;
+use crate::dialog;
+use dialog::nest;
+use proptest::prelude::*;
+use std::collections::HashMap;
+use teml::interp::store::{Data, Store};
+use teml::interp::{definition, execute};
+use teml::ir::{Entries, Mode, Nest, Order, Tensor};
+use teml::runtime::{self, RuntimeError, Scalar, Values};
+use teml::transform::nest::reverse::reverse;
+use teml::{LoopRef, legality};
+
+/// The tensors of all computations, of tiny extents.
+fn declared(order: &str, rows: i64, entries: i64, columns: i64) -> String {
+    format!(
+        "reductions(\"reassoc\");
+         let R = {rows}; let Z = {entries}; let N = {columns};
+         let ptr = indices([R + 1], Z + 1, \"increasing\");
+         let col = indices([Z], N, \"{order}\"); let row = indices([Z], R);
+         let of = indices([N], R);
+         let V = tensor([Z]); let x = tensor([N]); let X = tensor([N, 5]); let P = tensor([R, 5]);"
+    )
+}
+
+/// Computations: rows of sparse matrices, gathers, scatters, and entries with the pattern of an
+/// operand.
+const COMPUTED: [&str; 9] = [
+    "sum(V[e] * x[col[e]], [e], #{e: ptr[i]..ptr[i + 1]})",
+    "sum(V[e] * vat(X, [col[e], k]), [e], #{e: ptr[i]..ptr[i + 1]})",
+    "eq(V[e] * vat(X, [col[e], k]) + 1.0, [e, k])",
+    "max(V[e] * x[col[e]], [e], #{e: ptr[i]..ptr[i + 1]})",
+    "scatter(V[e], [col[e]])",
+    "scatter(V[e] * vat(P, [row[e], k]), [col[e], k])",
+    "scatter(V[e] * vat(P, [i, k]) * vat(X, [col[e], k]), [e], #{e: ptr[i]..ptr[i + 1]})",
+    "eq(vabs(vat(P, [of[col[e]], k])) * V[e], [e, k])",
+    "einsum(\"ijk,jr->ir\", coo([row, col, row], V), X)",
+];
+
+/// Steps, each of which may be refused.
+const STEPS: [&str; 14] = [
+    "n.interchange(1, 2)",
+    "n.interchange(2, 3)",
+    "n.interchange(3, 4)",
+    "n.stripmine(1, 3)",
+    "n.stripmine(2, 2)",
+    "n.stripmine(depth(n), 2)",
+    "n.parallelize(1)",
+    "n.parallelize(2)",
+    "n.vectorize(depth(n))",
+    "n.reverse(1)",
+    "n.rfactor(1)",
+    "n.place_init(1)",
+    "n.unroll_and_jam(1, 2)",
+    "schedules::sparse(n, #{threads: 2, lanes: 4, region: 1})",
+];
+
+/// Entries that are as the facts say, from a seed.
+fn entries(entries: &Entries, count: usize, seed: u64) -> Vec<i64> {
+    let bound = |bound: &teml::ir::Affine| bound.as_constant().unwrap();
+    let (low, high) = (bound(&entries.low), bound(&entries.high));
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut random = move |values: i64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        low + (state % values.unsigned_abs()).cast_signed()
+    };
+    let mut all: Vec<i64> = (0..count).map(|_| random(high - low)).collect();
+    match entries.order {
+        Order::Any => {}
+        Order::Increasing => all.sort_unstable(),
+        Order::Distinct => {
+            let mut left: Vec<i64> = (low..high).collect();
+            for entry in &mut all {
+                let k = usize::try_from(random(left.len().cast_signed() as i64) - low).unwrap();
+                *entry = left.remove(k);
+            }
+        }
+    }
+    all
+}
+
+/// Small whole numbers, with which sums in any order are exact, and entries.
+fn store(nest: &Nest, seed: u64) -> Store<'static> {
+    let mut store: Store = HashMap::new();
+    let targets = nest.definition().iter().filter_map(|e| e.tensor().cloned());
+    for (k, tensor) in nest.tensors().into_iter().chain(targets).enumerate() {
+        let name = tensor.name().unwrap().clone();
+        let own = tensor.entries().map(|facts| {
+            let count = usize::try_from(tensor.shape().elements()).unwrap();
+            entries(facts, count, seed + k as u64)
+        });
+        let value = move |x: u64| match &own {
+            Some(entries) => entries[usize::try_from(x).unwrap()] as f64,
+            None => ((x * 7 + k as u64 * 5 + seed) % 9) as f64 - 4.0,
+        };
+        store.insert(name, Data::generate(&tensor, value));
+    }
+    store
+}
+
+/// The nest with parallel loops of affine bounds run backwards, which must not matter.
+fn backwards(nest: &Nest) -> Nest {
+    let parallel = |nest: &Nest, after: usize| {
+        let loops = nest.loops().into_iter().map(|(_, l)| l).skip(after);
+        let mut loops = loops.enumerate();
+        let found = loops.find(|(_, l)| !matches!(l.mode, Mode::Serial));
+        found.map(|(k, l)| (k + after, l.name.clone()))
+    };
+    let (mut made, mut after) = (nest.clone(), 0);
+    while let Some((k, name)) = parallel(&made, after) {
+        if let Ok(reversed) = reverse(&made, &LoopRef::Name(name.to_string())) {
+            made = reversed;
+        }
+        after = k + 1;
+    }
+    made
+}
+
+proptest! {
+    #![proptest_config(config(60))]
+
+    /// What is proved computes what the definition says, on any entries that are as the facts say,
+    /// whatever the order of loops that run in parallel.
+    #[test]
+    fn legal_steps_keep_what_is_computed(
+        computed in proptest::sample::select(&COMPUTED[..]),
+        order in proptest::sample::select(&["any", "distinct", "increasing"][..]),
+        (rows, count, spare) in (1..5i64, 1..8i64, 1..4i64),
+        steps in proptest::collection::vec(proptest::sample::select(&STEPS[..]), 0..5),
+        seed in 0..1000u64,
+    ) {
+        let declared = declared(order, rows, count, count + spare);
+        let steps: Vec<String> = steps
+            .iter()
+            .map(|step| format!("let made = unless_refused(|n| {step}, n); if made != () {{ n = made; }}"))
+            .collect();
+        let script = format!(
+            "let T = {computed}; let n = build(T); {} n",
+            steps.join("\n")
+        );
+        let nest = nest(&format!("{declared}\n"), &format!("{{ {script} }}"));
+        let reductions = legality::Reductions::Reassociate;
+        if legality::check(std::slice::from_ref(&nest), reductions) != legality::Verdict::Legal {
+            return Ok(());
+        }
+        let before = store(&nest, seed);
+        let mut expected = before.clone();
+        definition::run(nest.definition(), &mut expected).unwrap();
+        for order in [nest.clone(), backwards(&nest)] {
+            let mut found = before.clone();
+            execute::run(&order, &mut found).unwrap();
+            for tensor in nest.tensors() {
+                let name = tensor.name().unwrap();
+                prop_assert_eq!(&found[name], &expected[name], "{}: {}\n{}", name, computed, order);
+            }
+        }
+    }
+
+    /// Entries that are not as the facts say are refused, with the first place that shows it.
+    #[test]
+    fn false_facts_are_noticed(
+        order in proptest::sample::select(&["any", "distinct", "increasing"][..]),
+        count in 2..9i64,
+        seed in 0..1000u64,
+        (at, kind) in (0..9i64, 0..3u8),
+    ) {
+        let shown = nest(
+            &format!("let p = indices([{count}], {count} + 3, \"{order}\"); let x = tensor([{count} + 3]);
+                      let y = eq(x[p[i]], [i]);"),
+            "build(y)",
+        );
+        let tensor: Tensor = shown.tensors().into_iter().find(|t| t.entries().is_some()).unwrap();
+        let facts = tensor.entries().unwrap();
+        let mut all = entries(facts, usize::try_from(count).unwrap(), seed);
+        let check = |all: &[i64]| {
+            let numbers: Vec<Scalar> = all.iter().map(|x| Scalar::Integer(*x)).collect();
+            let values = Values::new(&tensor, &numbers).unwrap();
+            runtime::Data::Values(std::sync::Arc::new(values)).check(&tensor)
+        };
+        prop_assert_eq!(check(&all), Ok(()));
+        let at = usize::try_from(at % count).unwrap();
+        let other = (at + 1) % all.len();
+        match (kind, facts.order) {
+            (0, _) => all[at] = -1,
+            (1, _) => all[at] = count + 3,
+            (_, Order::Any) => return Ok(()),
+            (_, Order::Distinct) => all[at] = all[other],
+            (_, Order::Increasing) => {
+                let last = all.len() - 1;
+                (all[last - 1], all[last]) = (3, 2);
+            }
+        }
+        prop_assert!(matches!(check(&all), Err(RuntimeError::FalseFact(_))), "{all:?}");
+    }
+}
+
+/// Each fact is needed: without it, the same step is refused.
+#[test]
+fn facts_make_steps_legal() {
+    let cases = [
+        ("distinct", "scatter(V[e], [col[e]])", "parallelize(\"e\")", true),
+        ("any", "scatter(V[e], [col[e]])", "parallelize(\"e\")", false),
+        ("increasing", "scatter(V[e], [col[e]])", "parallelize(\"e\")", false),
+        ("any", COMPUTED[6], "parallelize(\"i\")", true),
+        ("any", COMPUTED[6], "parallelize(\"e\")", true),
+        ("any", COMPUTED[0], "parallelize(\"e\")", false),
+        ("any", COMPUTED[0], "parallelize(\"i\")", true),
+    ];
+    for (order, computed, step, expected) in cases {
+        let declared = declared(order, 4, 7, 9);
+        let legal = format!("let T = {computed}; check(build(T).{step}).legal");
+        let shown = dialog::shown(&declared, &format!("{{ {legal} }}"));
+        assert_eq!(shown.unwrap(), format!("=> {expected}"), "{order} {computed} {step}");
+    }
+}
+
+/// Rows of a matrix whose pointers need not increase may share entries.
+#[test]
+fn rows_that_overlap_are_found() {
+    let shown = dialog::shown(
+        "let ptr = indices([5], 8); let V = tensor([7]); let a = tensor([4]);",
+        "{ let T = scatter(V[e] * a[i], [e], #{e: ptr[i]..ptr[i + 1]});
+           `${check(build(T).parallelize(\"i\"))}` }",
+    );
+    assert!(shown.unwrap().contains("both update T["));
+}
