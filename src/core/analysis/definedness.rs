@@ -74,13 +74,25 @@ fn set_by(nest: &Nest, write: &Use, depth: usize) -> Option<Vec<Ends>> {
         return None;
     }
     let inner = &write.loops[depth..];
+    // Entries that are read may leave holes, or nothing at all.
+    let moved = |l: &Loop| write.region.iter().any(|(low, _)| low.mentions(&l.name));
+    let mut read = inner.iter().filter(|l| l.range.within.is_some());
+    if read.any(|l| l.range.single().is_none() || moved(l)) {
+        return None;
+    }
     let bounds = Bounds::around(nest, write.loops.iter().map(|l| &***l));
     let mut moves: HashMap<&Name, usize> = HashMap::new();
     for (dimension, (low, extent)) in write.region.iter().enumerate() {
         let (mut low, mut extent) = (low.clone(), extent.clone());
         let mut left: Vec<&Loop> = inner.iter().map(|l| &***l).collect();
         // The shortest moves first: longer ones then meet what these have filled.
-        while let Some((k, c)) = shortest_move(&left, &low) {
+        loop {
+            let Some((k, c)) = shortest_move(&left, &low) else {
+                if left.iter().any(|l| low.mentions(&l.name)) {
+                    return None;
+                }
+                break;
+            };
             let l = left.remove(k);
             // A loop that moves two dimensions follows a diagonal.
             let again = moves.insert(&l.name, dimension).is_some();

@@ -349,14 +349,14 @@ impl Display for Infix<'_> {
                 body,
                 ..
             } => {
-                let over: Vec<String> = over.iter().map(|n| ranged(n, within)).collect();
-                write!(
-                    f,
-                    "{}({}: {})",
-                    reduction.name(),
-                    over.join(", "),
-                    Infix(body)
-                )
+                let own: Vec<String> = over.iter().map(|n| ranged(n, within)).collect();
+                write!(f, "{}({}", reduction.name(), own.join(", "))?;
+                let others = within.iter().filter(|(name, _)| !over.contains(name));
+                for (k, (name, _)) in others.enumerate() {
+                    let before = if k == 0 { " where" } else { "," };
+                    write!(f, "{before} {}", ranged(name, within))?;
+                }
+                write!(f, ": {})", Infix(body))
             }
             Node::Virtual { formals, body, .. } => {
                 write!(f, "[{}] -> {}", list(formals), Infix(body))

@@ -2,8 +2,8 @@
 
 use super::NoTrace;
 use crate::ir::{
-    Arg, BinaryOp, Constant, Domain, Expr, Function, Index, Loop, Name, Nest, Node, Reduction,
-    Stmt, Tree,
+    Affine, Arg, BinaryOp, Constant, Domain, Expr, Function, Index, Lookup, Loop, Name, Nest, Node,
+    Reduction, Stmt, Tree,
 };
 use std::sync::Arc;
 
@@ -20,6 +20,8 @@ pub fn assignment_text(assignment: &Expr, nest: &Nest) -> Result<String, NoTrace
     let Some(Tree::Stmt(s)) = inner else {
         return Err(NoTrace::Unknown);
     };
+    let (read, s) = with_entries(&loops, s);
+    loops.retain(|l| l.range.single().is_none());
     let reduced: Vec<&str> = loops
         .iter()
         .map(|l| l.name.as_str())
@@ -44,11 +46,59 @@ pub fn assignment_text(assignment: &Expr, nest: &Nest) -> Result<String, NoTrace
             format!(", {}", domain.script())
         }
     };
+    let is_limited = |l: &&Loop| !reduced.contains(&l.name.as_str()) && l.range.within.is_some();
+    let to = s.index.iter().flat_map(Affine::terms);
+    let names_entries = to.into_iter().any(|(name, _)| name.is_read());
+    if read && (names_entries || loops.iter().any(is_limited)) {
+        let (value, to) = (value_text(&s.value), Arg::Iters(s.index.clone()).script());
+        let own = loops.iter().filter(|l| named.contains(&l.name));
+        let domain = Domain::new(own.map(|l| (l.name.clone(), l.range.clone())));
+        let ranges = match domain.is_empty() {
+            true => String::new(),
+            false => format!(", {}", domain.script()),
+        };
+        return Ok(format!("{} = scatter({value}, {to}{ranges});", s.target.label()));
+    }
     let ranges = Ranges {
         target: ranges(false),
         sum: ranges(true),
     };
-    Ok(statement_text(s, &reduced, fills, elsewhere, &ranges))
+    Ok(statement_text(&s, &reduced, fills, elsewhere, &ranges))
+}
+
+/// Whether loops read bounds, and the statement with entries in place of the iterators that have
+/// their value alone.
+fn with_entries(loops: &[&Loop], s: &Arc<Stmt>) -> (bool, Arc<Stmt>) {
+    let mut entries: Vec<(&Name, Affine)> = Vec::new();
+    for l in loops {
+        let Some(lookup) = l.range.single() else {
+            continue;
+        };
+        let known = |name: &Name| {
+            let mut known = entries.iter();
+            known.find_map(|(of, entry)| (*of == name).then(|| entry.clone()))
+        };
+        let index = lookup.index.iter().map(|a| a.substitute(&known)).collect();
+        let lookup = Lookup::new(lookup.tensor.clone(), index).plus(&lookup.plus);
+        entries.push((&l.name, lookup.as_index()));
+    }
+    let entry = |name: &Name| {
+        let mut known = entries.iter();
+        known.find_map(|(of, entry)| (*of == name).then(|| entry.clone()))
+    };
+    let read = loops.iter().any(|l| l.range.within.is_some());
+    match entries.is_empty() {
+        true => (read, s.clone()),
+        false => (read, Arc::new(s.substitute(&entry))),
+    }
+}
+
+/// An expression with its iterators.
+fn value_text(value: &Expr) -> String {
+    match operand(value) {
+        (text, None) => text,
+        (text, Some(list)) => format!("vat({text}, {list})"),
+    }
 }
 
 /// Given ranges as arguments, after a comma.
@@ -95,10 +145,7 @@ fn statement_text(
     let rest = format!("{rest}{}", ranges.target);
     let value = operand(&s.value);
     let reduction = |reduction: Reduction| {
-        let value = match &value {
-            (text, None) => text.clone(),
-            (text, Some(list)) => format!("vat({text}, {list})"),
-        };
+        let value = value_text(&s.value);
         let (name, over) = (reduction.name(), reduced.join(", "));
         format!("v{name}({value}, [{over}]{})", ranges.sum)
     };
@@ -111,6 +158,13 @@ fn statement_text(
             (text, Some(from)) => format!("{name} = eq({text}, {from} -> {to}{rest});"),
         },
         Some(op) => {
+            // A sum of one term that is read is that term.
+            if filled.is_some() && reduced.is_empty() {
+                return match value {
+                    (text, None) => format!("{name} = eq({text}, {to}{rest});"),
+                    (text, Some(from)) => format!("{name} = eq({text}, {from} -> {to}{rest});"),
+                };
+            }
             if let Some(filled) = filled {
                 return format!("{name} = eq({}, {to}{rest});", reduction(filled));
             }

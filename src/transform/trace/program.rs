@@ -6,7 +6,7 @@ use super::{Calls, NoTrace};
 use crate::analysis::position;
 use crate::apply::builds;
 use crate::ir::{
-    Arg, Elem, Expr, Given, Invocation, LoopRef, Name, Nest, Node, Step, Taken, Tensor,
+    Arg, Elem, Expr, Given, Invocation, LoopRef, Name, Nest, Node, Order, Step, Taken, Tensor,
 };
 use crate::lower::build::written;
 use std::sync::Arc;
@@ -111,6 +111,18 @@ fn declaration(tensor: &Tensor) -> String {
         return format!("let {name} = scalar({elem});");
     }
     let separator = if elem.is_empty() { "" } else { ", " };
+    if let Some(entries) = tensor.entries() {
+        let order = match (entries.order, tensor.elem()) {
+            (Order::Any, Elem::I64) => String::new(),
+            (order, _) => format!(", \"{}\"", order.word()),
+        };
+        let elem = match tensor.elem() {
+            Elem::I64 => String::new(),
+            elem => format!(", \"{elem}\""),
+        };
+        let (shape, n) = (tensor.shape(), &entries.high);
+        return format!("let {name} = indices({shape}, {n}{order}{elem});");
+    }
     let dense = format!("tensor({}{separator}{elem})", tensor.shape());
     match tensor.is_strided() {
         true => format!("let {name} = strided({dense});"),

@@ -235,6 +235,17 @@ impl Cursor<'_> {
                 break;
             }
         }
+        // What limits iterators of the target.
+        if end == ":" && self.eat("where ") {
+            loop {
+                let name = self.iterator()?;
+                self.expect("in ")?;
+                ranges.push((name, self.range()?));
+                if !self.eat(",") {
+                    break;
+                }
+            }
+        }
         self.expect(end)?;
         Ok((names, Domain::new(ranges)))
     }
