@@ -24,8 +24,9 @@ if hasattr(_objects, "teml_python"):
 
 
 class _Tensor:
-    def __init__(self, name, shape, dtype, written, alignment, strided):
+    def __init__(self, name, shape, dtype, written, alignment, strided, entries=None):
         self.name, self.shape, self.written, self.strided = name, shape, written, strided
+        self.entries = entries
         self.dtype = np.dtype(dtype)
         self.alignment = max(alignment, self.dtype.alignment)
 
@@ -59,6 +60,19 @@ class _Tensor:
             raise ValueError(f"{name} must begin at a multiple of {self.alignment} bytes")
         if self.written and not array.flags.writeable:
             raise ValueError(f"{name} is written, but its array is read-only")
+
+        if self.entries is not None and array.size:
+            self.check_entries(name, array)
+
+    def check_entries(self, name, array):
+        """Refuses entries that are not as the facts about them say."""
+        low, high, order = self.entries
+        if array.min() < low or array.max() >= high:
+            raise ValueError(f"{name} has an entry outside of {low}..{high}")
+        if order == "increasing" and (np.diff(array.ravel()) < 0).any():
+            raise ValueError(f"{name} has an entry less than the one before it")
+        if order == "distinct" and np.unique(array).size < array.size:
+            raise ValueError(f"{name} has two equal entries")
 
     def has_rows(self, array):
         """Whether the elements of a row are adjacent, and rows do not overlap."""

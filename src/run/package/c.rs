@@ -6,7 +6,7 @@ use crate::codegen::symbol::from_label;
 use crate::codegen::{
     BASE, C_BEGINS, C_ENDS, Kernel, Param, Preamble, c_type, definition_of_size, passed, unit_after,
 };
-use crate::ir::{Affine, Name, Tensor};
+use crate::ir::{Affine, Name, Order, Tensor};
 use std::fmt::Write;
 
 /// The C of all kernels, and of the functions that check their arguments.
@@ -21,12 +21,21 @@ pub fn source(package: &Package, preamble: &Preamble) -> String {
         false => kernel.clone(),
     });
     let kernels: Vec<_> = kernels.collect();
+    let of_entries = types_of_entries(package);
+    let library = if of_entries.is_empty() { "" } else { "#include <stdlib.h>\n" };
     let mut text = format!(
-        "#include \"{}\"\n#include <stddef.h>\n\n{}\n{C_BEGINS}\n{}",
+        "#include \"{}\"\n#include <stddef.h>\n{library}\n{}\n{C_BEGINS}\n{}",
         package.header_name(),
         unit_after(preamble, &kernels),
         include_str!("checks.h")
     );
+    if !of_entries.is_empty() {
+        text.push('\n');
+        text.push_str(include_str!("entries.h"));
+    }
+    for elem in of_entries {
+        let _ = writeln!(text, "TEML_ENTRIES({elem})");
+    }
     if threaded {
         text.push('\n');
         text.push_str(include_str!("team.h"));
@@ -116,6 +125,9 @@ fn checked(exported: &Exported) -> String {
             );
         }
     }
+    for (param, _) in &in_memory {
+        body.push_str(&checked_entries(symbol, &param.tensor));
+    }
     for (k, (first, used)) in in_memory.iter().enumerate() {
         for (second, other) in &in_memory[k + 1..] {
             if *used == Use::Input && *other == Use::Input {
@@ -154,6 +166,46 @@ fn checked(exported: &Exported) -> String {
         checked_prototype(exported),
         arguments.join(", ")
     )
+}
+
+/// The check that entries are as the facts about them say, which proofs have used.
+fn checked_entries(symbol: &str, tensor: &Tensor) -> String {
+    let Some(entries) = tensor.entries() else {
+        return String::new();
+    };
+    let (of, elem, rank) = (name(tensor), c_type(tensor.elem()), tensor.shape().rank());
+    let count = match rank {
+        0 => "1".to_owned(),
+        rank => format!("teml_bytes({rank}, {of}_extents, 1)"),
+    };
+    let (low, high) = (&entries.low, &entries.high);
+    let order = match entries.order {
+        Order::Any => 0,
+        Order::Increasing => 1,
+        Order::Distinct => 2,
+    };
+    format!(
+        "    switch (teml_entries_{elem}({of}, {count}, {low}, {high}, {order})) {{\n    \
+         case 1: return \"{symbol}: {of} has an entry outside of {low}..{high}\";\n    \
+         case 2: return \"{symbol}: {of} has an entry less than the one before it\";\n    \
+         case 3: return \"{symbol}: {of} has two equal entries\";\n    \
+         case 4: return \"{symbol}: there is no memory to check {of}\";\n    \
+         }}\n"
+    )
+}
+
+/// The types of entries that kernels of a package check.
+fn types_of_entries(package: &Package) -> Vec<&'static str> {
+    let kernels = package.kernels.iter();
+    let params = kernels.flat_map(|exported| exported.parameters().collect::<Vec<_>>());
+    let tensors = params.map(|(param, _)| &param.tensor);
+    let mut types: Vec<&str> = tensors
+        .filter(|tensor| tensor.entries().is_some())
+        .map(|tensor| c_type(tensor.elem()))
+        .collect();
+    types.sort_unstable();
+    types.dedup();
+    types
 }
 
 /// The name of a tensor in the C.

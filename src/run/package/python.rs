@@ -87,13 +87,18 @@ fn function(exported: &Exported) -> String {
         let extents = dims.iter().map(|dim| format!("{},", expression(dim)));
         let _ = writeln!(
             listed,
-            "    _Tensor(\"{}\", ({}), \"{}\", {}, {}, {}),",
+            "    _Tensor(\"{}\", ({}), \"{}\", {}, {}, {}{}),",
             name(tensor),
             extents.collect::<Vec<_>>().join(" "),
             dtype(tensor.elem()),
             if *used == Use::Input { "False" } else { "True" },
             tensor.alignment().unwrap_or(1),
-            if tensor.is_strided() { "True" } else { "False" }
+            if tensor.is_strided() { "True" } else { "False" },
+            tensor.entries().map_or_else(String::new, |entries| {
+                let ends = [&entries.low, &entries.high].map(expression);
+                let [low, high] = ends;
+                format!(", ({low}, {high}, \"{}\")", entries.order.word())
+            })
         );
     }
     let sizes: Vec<&Name> = exported.sizes().collect();

@@ -64,6 +64,7 @@
 
 use super::operand::{Operand, carried, indexed, rank, too_many_lists, typed};
 use super::pad::kept_zero;
+use super::gather;
 use super::split::{Definition, Values, split};
 use super::triangular::of_target;
 use crate::analysis::bounds::Bounds;
@@ -73,6 +74,7 @@ use crate::failure::Parameter;
 use crate::ir::{
     Affine, Constant, Domain, Elem, Expr, Index, Loop, Name, Node, Range, Shape, Tensor,
 };
+use crate::refusal;
 use crate::refusals::too_complex;
 use crate::{Arrow, Error, Iters, Number, Op, Param, Returns, Value, mistake};
 
@@ -309,7 +311,16 @@ fn assigned(value: &Expr, arrow: &Arrow) -> Result<(Expr, Vec<Affine>), Error> {
     let entry = indexed(value, &given);
     let entry = entry.map_err(|error| with_arrow(error.at(&VALUE), value, arrow))?;
     let to = places(value, &entry, &given, &arrow.to);
-    Ok((entry, to))
+    match to.iter().find(|index| gather::reads(std::slice::from_ref(*index))) {
+        None => Ok((entry, to)),
+        Some(index) => {
+            let text = format!(
+                "`{index}` is read from a tensor, and several values may go to one element"
+            );
+            let help = format!("`scatter(value, [{index}])` adds all values that go to one place");
+            Err(refusal(text).help(help).at(&ITERATORS))
+        }
+    }
 }
 
 /// The ranges of iterators of an assignment, in the order of its loops.

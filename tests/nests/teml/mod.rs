@@ -34,6 +34,7 @@ mod refused_ranges;
 mod refused_reuses;
 mod refused_sizes;
 mod refused_slabs;
+mod refused_sparse;
 mod refused_texts;
 mod script;
 mod text;

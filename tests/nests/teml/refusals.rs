@@ -18,6 +18,7 @@ use crate::teml::refused_quotients::quotients;
 use crate::teml::refused_ranges::ranges;
 use crate::teml::refused_reuses::reuses;
 use crate::teml::refused_sizes::sizes;
+use crate::teml::refused_sparse::sparse;
 use crate::teml::refused_slabs::slabs;
 use crate::teml::refused_texts::texts;
 use crate::teml::trees::*;
@@ -83,6 +84,7 @@ fn cases() -> Vec<Case> {
         padded(),
         partitions(),
         sizes(),
+        sparse(),
         nests(),
         loops(),
         hints(),

@@ -438,6 +438,9 @@ impl<'a> Cursor<'a> {
 
     /// Reads `col[e]`, the only value of an iterator.
     fn single(&mut self) -> Result<Range, Wrong> {
+        if !self.is_lookup() {
+            return Err(super::unsupported::keyword("let", self.rest));
+        }
         let lookup = self.lookup()?;
         self.within(Segment::at(lookup))
     }

@@ -24,7 +24,11 @@ pub(super) fn word(word: &str, rest: &str) -> Option<Wrong> {
             "every iteration is executed; `select(x < y, a, b)` keeps the old value where that is \
              meant"
         }
-        "let" | "var" | "const" | "auto" => {
+        "let" => {
+            "`let c = col[e]` reads an entry of a tensor of integers, whose declaration says which \
+             values it has: `i64 col[9] in 0..4`"
+        }
+        "var" | "const" | "auto" => {
             "declare it with its type: `local f64 t`, `local f64 t[9]`"
         }
         "double" | "float" | "int" | "long" => {
@@ -138,9 +142,10 @@ pub(super) fn after_iterator(iterator: &Name, rest: &str) -> Option<Wrong> {
         '[' | '(' => Wrong::unsupported(
             format!("`{iterator}{}` in an index", bracket(rest)),
             format!(
-                "indices are sums of iterators and numbers; loop over all elements and choose: \
-                 `s += select({iterator}[i] == index(j), b[j], 0)` reads `b[{iterator}[i]]`, and \
-                 `a[j] += select({iterator}[i] == index(j), b[i], 0)` adds to `a[{iterator}[i]]`"
+                "indices are sums of iterators and numbers; read the entry before, as an iterator: \
+                 `let c = {iterator}{}`, and inside it `b[c]`; the declaration says which values it \
+                 has, such as `i64 {iterator}[9] in 0..4`",
+                bracket(rest)
             ),
         ),
         sign @ ('%' | '/') => Wrong::unsupported(
