@@ -11,7 +11,7 @@ use super::nest::reorder::REORDER;
 use super::nest::unroll_and_jam::{self, UNROLL_AND_JAM};
 use super::op::{Alternatives, Call, Op};
 use super::trace::{one_step, steps_on, undo};
-use crate::ir::{Arg, Loop, LoopRef, Mode, Name, Nest, Step};
+use crate::ir::{Arg, Entries, Loop, LoopRef, Mode, Name, Nest, Order, Step, Tensor};
 use crate::legality::{BatchProver, Dependence, DependenceKind, Reductions, Violation, within};
 use std::sync::Arc;
 
@@ -172,7 +172,39 @@ impl Trials<'_> {
         if dependence.kind == DependenceKind::Reduction {
             suggestions.extend(self.partial_results(&plain, by, parallel));
         }
+        suggestions.extend(self.fact(nest));
         suggestions
+    }
+
+    /// The fact about the entries of a tensor that makes the iterations independent.
+    fn fact(&self, nest: &Nest) -> Option<String> {
+        nest.tensors().iter().find_map(|tensor| {
+            let mut orders = [Order::Increasing, Order::Distinct].into_iter();
+            orders.find_map(|order| self.fact_of(nest, tensor, order))
+        })
+    }
+
+    fn fact_of(&self, nest: &Nest, tensor: &Tensor, order: Order) -> Option<String> {
+        let entries = tensor.entries().filter(|entries| entries.order != order)?;
+        let values = entries.high.minus(&entries.low).likely()?.max(0);
+        let are_enough = tensor.shape().elements() <= values.unsigned_abs();
+        if order == Order::Distinct && !are_enough {
+            return None;
+        }
+        let entries = Entries {
+            order,
+            ..entries.clone()
+        };
+        let known = |other: &Tensor| match other.name() == tensor.name() {
+            true => other.with_entries(entries.clone()),
+            false => other.clone(),
+        };
+        let trees = nest.trees().iter().map(|tree| tree.map_tensors(&known));
+        let (name, word) = (tensor.label(), order.word());
+        let made = nest.with_trees(trees.collect());
+        self.is_independent(made).then(|| {
+            format!("it is legal if the entries of `{name}` are {word}: `indices(…, \"{word}\")`")
+        })
     }
 
     /// The largest number of lanes with which the loop is legal.

@@ -202,9 +202,24 @@ proptest! {
 #[test]
 fn facts_make_steps_legal() {
     let cases = [
-        ("distinct", "scatter(V[e], [col[e]])", "parallelize(\"e\")", true),
-        ("any", "scatter(V[e], [col[e]])", "parallelize(\"e\")", false),
-        ("increasing", "scatter(V[e], [col[e]])", "parallelize(\"e\")", false),
+        (
+            "distinct",
+            "scatter(V[e], [col[e]])",
+            "parallelize(\"e\")",
+            true,
+        ),
+        (
+            "any",
+            "scatter(V[e], [col[e]])",
+            "parallelize(\"e\")",
+            false,
+        ),
+        (
+            "increasing",
+            "scatter(V[e], [col[e]])",
+            "parallelize(\"e\")",
+            false,
+        ),
         ("any", COMPUTED[6], "parallelize(\"i\")", true),
         ("any", COMPUTED[6], "parallelize(\"e\")", true),
         ("any", COMPUTED[0], "parallelize(\"e\")", false),
@@ -214,7 +229,11 @@ fn facts_make_steps_legal() {
         let declared = declared(order, 4, 7, 9);
         let legal = format!("let T = {computed}; check(build(T).{step}).legal");
         let shown = dialog::shown(&declared, &format!("{{ {legal} }}"));
-        assert_eq!(shown.unwrap(), format!("=> {expected}"), "{order} {computed} {step}");
+        assert_eq!(
+            shown.unwrap(),
+            format!("=> {expected}"),
+            "{order} {computed} {step}"
+        );
     }
 }
 

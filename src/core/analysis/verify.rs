@@ -246,7 +246,9 @@ impl<'a> Walk<'a> {
         let meant = l.range.within.as_ref().map(Segment::range);
         if meant.is_some_and(|meant| meant.as_ref() != Some(&l.range)) {
             let name = &l.name;
-            return malformed(format!("loop `{name}` has bounds besides those that are read"));
+            return malformed(format!(
+                "loop `{name}` has bounds besides those that are read"
+            ));
         }
         if l.range.within.is_some() && self.outer.iter().any(|o| o.axis().is_some()) {
             let name = l.name.clone();

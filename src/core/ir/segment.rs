@@ -69,7 +69,10 @@ impl Lookup {
     /// The element that an index expression is, with what is added to it. `None` if it has no
     /// element, or several, or a multiple.
     pub fn of(index: &Affine) -> Option<Lookup> {
-        let mut read = index.terms().iter().filter(|(name, _)| name.read().is_some());
+        let mut read = index
+            .terms()
+            .iter()
+            .filter(|(name, _)| name.read().is_some());
         let ((name, 1), None) = (read.next()?, read.next()) else {
             return None;
         };
@@ -132,7 +135,13 @@ impl Segment {
         if self.as_single().is_some() {
             return 1;
         }
-        let rows = self.lower.tensor.shape().elements().saturating_sub(1).max(1);
+        let rows = self
+            .lower
+            .tensor
+            .shape()
+            .elements()
+            .saturating_sub(1)
+            .max(1);
         let rows = i64::try_from(rows).unwrap_or(i64::MAX);
         (most + rows - 1).div_euclid(rows).max(1)
     }

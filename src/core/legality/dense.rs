@@ -21,7 +21,7 @@
 
 use super::verdict::Undecided;
 use crate::ir::{
-    Affine, BinaryOp, Comparison, Elem, Expr, Function, Loop, Lookup, Name, Nest, Node, Part,
+    Affine, BinaryOp, Comparison, Elem, Expr, Function, Lookup, Loop, Name, Nest, Node, Part,
     Reduction, Segment, Shape, Stmt, Tensor, Tree,
 };
 use std::borrow::Cow;
@@ -151,7 +151,9 @@ pub(super) fn written(s: &Stmt) -> Stmt {
     } = value.node()
         && let [entry, with, inner, _] = args.as_slice()
         && let Node::Index(_) = with.node()
-        && entry.tensor().is_some_and(|tensor| tensor.entries().is_some())
+        && entry
+            .tensor()
+            .is_some_and(|tensor| tensor.entries().is_some())
     {
         value = inner;
     }

@@ -33,7 +33,8 @@ impl<'a> Values<'a> {
         };
         let is_single = segment.as_single().is_some();
         let next = [index.plus_constant(1)];
-        let is_row = lower.tensor == upper.tensor && upper.index == next && lower.plus == upper.plus;
+        let is_row =
+            lower.tensor == upper.tensor && upper.index == next && lower.plus == upper.plus;
         (is_single || is_row).then(|| Values {
             tensor: &lower.tensor,
             is_single,

@@ -317,7 +317,9 @@ pub(super) fn iterations(first: &Iteration, second: &Iteration) -> Piece {
         .into_iter()
         .fold(all, |piece, e| e.leaf.bound(piece, e.mark));
     let [own, others] = [first, second].map(Iteration::read);
-    let pairs = own.iter().flat_map(|one| others.iter().map(move |other| both(one, other)));
+    let pairs = own
+        .iter()
+        .flat_map(|one| others.iter().map(move |other| both(one, other)));
     pairs.flatten().fold(all, Piece::one_of)
 }
 

@@ -1,7 +1,7 @@
 //! From sets of violations to the first witness, with numbers.
 
-use super::dense::written;
 use super::concurrent::{Conflict, at};
+use super::dense::written;
 use super::memory::read_accesses;
 use super::program::{Access, Leaf, Program, What, accesses};
 use super::relations::iterations;

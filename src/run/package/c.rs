@@ -22,7 +22,11 @@ pub fn source(package: &Package, preamble: &Preamble) -> String {
     });
     let kernels: Vec<_> = kernels.collect();
     let of_entries = types_of_entries(package);
-    let library = if of_entries.is_empty() { "" } else { "#include <stdlib.h>\n" };
+    let library = if of_entries.is_empty() {
+        ""
+    } else {
+        "#include <stdlib.h>\n"
+    };
     let mut text = format!(
         "#include \"{}\"\n#include <stddef.h>\n{library}\n{}\n{C_BEGINS}\n{}",
         package.header_name(),

@@ -13,10 +13,7 @@ pub enum WrongEntry {
     /// An entry is outside of the bounds.
     Outside { at: Vec<u64>, value: i64 },
     /// An entry is less than the one before it.
-    Decreases {
-        at: [Vec<u64>; 2],
-        values: [i64; 2],
-    },
+    Decreases { at: [Vec<u64>; 2], values: [i64; 2] },
     /// Two entries are equal.
     Equal { at: [Vec<u64>; 2], value: i64 },
     /// No entries are as the facts say.
@@ -51,7 +48,10 @@ pub fn are_possible(tensor: &Tensor, entries: &Entries) -> bool {
 pub fn usual(tensor: &Tensor, entries: &Entries, number: u64) -> Vec<Scalar> {
     let (low, high) = bounds(entries).unwrap_or((0, 0));
     let values = high.saturating_sub(low).max(1).unsigned_abs();
-    let any = Random::new(number, Some((Scalar::Integer(0), Scalar::Integer(i64::MAX - 1))));
+    let any = Random::new(
+        number,
+        Some((Scalar::Integer(0), Scalar::Integer(i64::MAX - 1))),
+    );
     let random = |x: u64| to_i64(any.value(tensor.elem(), x)).unsigned_abs();
     let count = count(tensor);
     let all: Vec<u64> = match entries.order {
@@ -163,6 +163,9 @@ impl fmt::Display for FalseFact {
         let label = self.tensor.label();
         let facts = self.tensor.entries().map(Entries::to_string);
         let (facts, wrong) = (facts.unwrap_or_default(), self.wrong.about(label));
-        write!(f, "the entries of {label} are declared {facts}, and {wrong}")
+        write!(
+            f,
+            "the entries of {label} are declared {facts}, and {wrong}"
+        )
     }
 }

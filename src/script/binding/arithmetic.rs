@@ -1,8 +1,8 @@
 //! Index expressions in scripts: what adds, compares and prints them.
 
+use crate::analysis::shape::check_rank;
 use crate::binding::captured;
 use crate::binding::state::Shared;
-use crate::analysis::shape::check_rank;
 use crate::ir::{Affine, Expr, Lookup, Name, Nest};
 use crate::messages::fail::Failure;
 use crate::transform::tensor::vat::vat;

@@ -82,11 +82,10 @@ impl Translator<'_> {
         let name = name.as_deref().unwrap_or("A");
         if types.matches("Expr").count() + types.matches("tensor").count() > 1 {
             return diagnostic
-                .note("an index is made of iterators and integers, not of elements")
+                .note("an index is made of iterators, integers and entries, which are declared")
                 .help(Some(format!(
-                    "a sum over all places takes the one that an element names: \
-                     `vsum(vselect(vindex(j), \"==\", B, {name}, 0, [(), [i], [j]]), [j])`, with a tensor \
-                     `B` of type i64"
+                    "`let B = indices([9], n)` declares integers from 0 to n - 1, and `{name}[B[e]]` \
+                     is the element that entry e names"
                 )));
         }
         diagnostic.help(Some(if self.places.is_assigned(self.position) {

@@ -62,9 +62,9 @@
 //!
 //! Source: TeML eqs. 14, 17, 18; a number elsewhere: beyond the paper.
 
+use super::gather;
 use super::operand::{Operand, carried, indexed, rank, too_many_lists, typed};
 use super::pad::kept_zero;
-use super::gather;
 use super::split::{Definition, Values, split};
 use super::triangular::of_target;
 use crate::analysis::bounds::Bounds;
@@ -311,7 +311,10 @@ fn assigned(value: &Expr, arrow: &Arrow) -> Result<(Expr, Vec<Affine>), Error> {
     let entry = indexed(value, &given);
     let entry = entry.map_err(|error| with_arrow(error.at(&VALUE), value, arrow))?;
     let to = places(value, &entry, &given, &arrow.to);
-    match to.iter().find(|index| gather::reads(std::slice::from_ref(*index))) {
+    match to
+        .iter()
+        .find(|index| gather::reads(std::slice::from_ref(*index)))
+    {
         None => Ok((entry, to)),
         Some(index) => {
             let text = format!(

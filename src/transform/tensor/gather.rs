@@ -3,9 +3,7 @@
 //! A sum of one term is that term, so that the rules of sums hold for elements that are gathered.
 
 use crate::analysis::shape;
-use crate::ir::{
-    Affine, Domain, Expr, Lookup, Name, Node, Reduction, Segment, Shape, fresh_name,
-};
+use crate::ir::{Affine, Domain, Expr, Lookup, Name, Node, Reduction, Segment, Shape, fresh_name};
 use crate::{Error, refusal};
 
 /// Whether an index has elements of tensors.
@@ -31,7 +29,11 @@ pub(super) fn gathered(list: &[Affine], taken: &[Name]) -> Result<Gathered, Erro
         over: Vec::new(),
     };
     let own = list.iter().flat_map(Affine::terms);
-    let taken: Vec<Name> = taken.iter().chain(own.map(|(name, _)| name)).cloned().collect();
+    let taken: Vec<Name> = taken
+        .iter()
+        .chain(own.map(|(name, _)| name))
+        .cloned()
+        .collect();
     for index in list {
         let index = found.without_reads(index, &taken)?;
         found.index.push(index);
@@ -111,7 +113,10 @@ impl Gathered {
 
 /// A bound or an index is read from a tensor without facts.
 pub(crate) fn unknown_entries(tensor: &str) -> Error {
-    refusal(format!("nothing is known of the entries of {tensor}, and an index is read from it")).help(
+    refusal(format!(
+        "nothing is known of the entries of {tensor}, and an index is read from it"
+    ))
+    .help(
         "`indices(extents, n)` declares a tensor of integers from 0 to n - 1; \
          `indices(extents, n, \"increasing\")` and `\"distinct\"` say more",
     )

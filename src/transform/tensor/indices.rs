@@ -48,13 +48,7 @@ const NAME: Param<Option<Name>> = Param::new("name");
 /// `indices(extents, n, order?, elem?, name?)`.
 pub static INDICES: Op = Op {
     name: "indices",
-    params: &[
-        EXTENTS.any(),
-        N.any(),
-        ORDER.any(),
-        ELEM.any(),
-        NAME.any(),
-    ],
+    params: &[EXTENTS.any(), N.any(), ORDER.any(), ELEM.any(), NAME.any()],
     returns: Returns::Expr,
     file: include_str!("indices.rs"),
     call: |args| {

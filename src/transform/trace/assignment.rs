@@ -57,7 +57,10 @@ pub fn assignment_text(assignment: &Expr, nest: &Nest) -> Result<String, NoTrace
             true => String::new(),
             false => format!(", {}", domain.script()),
         };
-        return Ok(format!("{} = scatter({value}, {to}{ranges});", s.target.label()));
+        return Ok(format!(
+            "{} = scatter({value}, {to}{ranges});",
+            s.target.label()
+        ));
     }
     let ranges = Ranges {
         target: ranges(false),

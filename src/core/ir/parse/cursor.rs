@@ -454,7 +454,9 @@ impl<'a> Cursor<'a> {
             let wrong = format!("nothing is known of the entries of `{unknown}`");
             Wrong::from(wrong)
                 .label("a bound is read from it")
-                .help(format!("declare which values they have: `i64 {unknown}[8] in 0..9`"))
+                .help(format!(
+                    "declare which values they have: `i64 {unknown}[8] in 0..9`"
+                ))
         })
     }
 
@@ -477,7 +479,10 @@ impl<'a> Cursor<'a> {
         }
         if index.len() != tensor.shape().rank() {
             let rank = tensor.shape().rank();
-            return Err(Wrong::from(format!("`{}` has {rank} indices", tensor.label())));
+            return Err(Wrong::from(format!(
+                "`{}` has {rank} indices",
+                tensor.label()
+            )));
         }
         let plus = if self.eat("+") {
             self.affine()?

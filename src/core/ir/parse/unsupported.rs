@@ -28,9 +28,7 @@ pub(super) fn word(word: &str, rest: &str) -> Option<Wrong> {
             "`let c = col[e]` reads an entry of a tensor of integers, whose declaration says which \
              values it has: `i64 col[9] in 0..4`"
         }
-        "var" | "const" | "auto" => {
-            "declare it with its type: `local f64 t`, `local f64 t[9]`"
-        }
+        "var" | "const" | "auto" => "declare it with its type: `local f64 t`, `local f64 t[9]`",
         "double" | "float" | "int" | "long" => {
             "element types are f64, f32, i32 and i64: `local f64 t`"
         }
