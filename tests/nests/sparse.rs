@@ -39,7 +39,7 @@ const COMPUTED: [&str; 9] = [
     "einsum(\"ijk,jr->ir\", coo([row, col, row], V), X)",
 ];
 
-/// Steps, each of which may be refused.
+/// Steps, which may be refused.
 const STEPS: [&str; 14] = [
     "n.interchange(1, 2)",
     "n.interchange(2, 3)",
@@ -123,8 +123,8 @@ fn backwards(nest: &Nest) -> Nest {
 proptest! {
     #![proptest_config(config(60))]
 
-    /// What is proved computes what the definition says, on any entries that are as the facts say,
-    /// whatever the order of loops that run in parallel.
+    /// Nests that are proved compute their definition, on any entries that are as the facts say.
+    /// The order of loops that run in parallel does not matter.
     #[test]
     fn legal_steps_keep_what_is_computed(
         computed in proptest::sample::select(&COMPUTED[..]),

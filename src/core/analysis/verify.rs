@@ -20,7 +20,7 @@
 //!
 //! Rules 6 to 9 depend on the user's requests and are refused. Violations of the others are bugs.
 
-use crate::ir::{Affine, Expr, Index, Loop, Mode, Name, Nest, Node, Segment, Tensor, Tree};
+use crate::ir::{Affine, Expr, Index, Loop, Mode, Name, Nest, Node, Range, Segment, Tensor, Tree};
 use std::collections::HashSet;
 
 /// The most levels of a nest.
@@ -242,13 +242,11 @@ impl<'a> Walk<'a> {
         let read = l.range.within.iter().flat_map(Segment::parts);
         let mut bounds = l.range.bounds().chain(read);
         bounds.try_for_each(|b| self.index(b))?;
-        // What is read limits the iterator more than the facts about it.
-        let meant = l.range.within.as_ref().map(Segment::range);
+        // Entries limit the iterator more than the facts about them.
+        let meant = l.range.within.as_ref().map(Range::of_segment);
         if meant.is_some_and(|meant| meant.as_ref() != Some(&l.range)) {
             let name = &l.name;
-            return malformed(format!(
-                "loop `{name}` has bounds besides those that are read"
-            ));
+            return malformed(format!("loop `{name}` reads bounds and has others"));
         }
         if l.range.within.is_some() && self.outer.iter().any(|o| o.axis().is_some()) {
             let name = l.name.clone();

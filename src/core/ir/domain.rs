@@ -122,7 +122,7 @@ impl Domain {
                 range.is_some_and(|range| open.iter().any(|other| range.mentions(other)))
             };
             let is_free = |k: &usize| !waits(&open[*k]);
-            // What an iterator is read at comes directly before it.
+            // An iterator comes directly after the ones that its bounds are read at.
             let of_first = self.get(&open[0]).filter(|range| range.within.is_some());
             let needed = of_first.into_iter().flat_map(|range| {
                 let places = range.iterators();

@@ -4,8 +4,8 @@ use super::affine::Affine;
 use super::name::Name;
 use std::fmt;
 
-/// What is known of the entries of a tensor of integers that is read in bounds. The caller promises
-/// it, and every run checks it.
+/// The facts about the entries of a tensor of integers that bounds are read from. The caller
+/// promises them, and every run checks them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entries {
     /// The least entry.

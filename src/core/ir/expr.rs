@@ -368,8 +368,8 @@ struct Bound<'a> {
     within: &'a Domain,
 }
 
-/// Adds an iterator if it is free. In place of a bound one whose bounds are read, the iterators
-/// count at which they are read, so that `x[col[e]]` has the order of its index.
+/// Adds an iterator if it is free. A bound one whose bounds are read counts as the iterators at which
+/// they are read. So `x[col[e]]` has the order of its index.
 fn free(name: &Name, bound: &[Bound], found: &mut Vec<Name>) {
     // The bound ones are followed once each: ranges in a circle are refused elsewhere.
     let mut seen: Vec<usize> = Vec::new();

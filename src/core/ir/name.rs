@@ -177,12 +177,12 @@ impl Name {
         }
     }
 
-    /// Whether it stands for an element of a tensor.
+    /// Whether it is the name of an element of a tensor.
     pub fn is_read(&self) -> bool {
         self.read.is_some()
     }
 
-    /// The element that it stands for, if it is not an iterator.
+    /// The element that has this name, if it is not an iterator.
     pub(super) fn read(&self) -> Option<&Read> {
         self.read.as_deref()
     }

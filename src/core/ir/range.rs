@@ -92,9 +92,19 @@ impl Range {
         }
     }
 
-    /// What is read, if it is the only value.
+    /// The entry that is the only value, if there is one.
     pub fn single(&self) -> Option<&Lookup> {
         self.within.as_ref().and_then(Segment::as_single)
+    }
+
+    /// The range of the values between bounds that are read. `None` if nothing is known of the
+    /// entries.
+    pub fn of_segment(segment: &Segment) -> Option<Range> {
+        let [low, high] = segment.ends()?;
+        Some(Range {
+            within: Some(segment.clone()),
+            ..Range::between(low, high)
+        })
     }
 
     /// The range without the bounds that it reads: more iterations.

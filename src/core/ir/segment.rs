@@ -1,13 +1,12 @@
 //! Bounds that are read from tensors of integers: `for e in ptr[i]..ptr[i + 1]`, `let c = col[e]`.
 //!
-//! Indices stay affine. What is read becomes the value of an iterator, and that iterator indexes
-//! other tensors. A range with such bounds also has affine ones, which the facts about the entries
+//! Indices stay affine. An entry that is read becomes the value of an iterator, and that iterator
+//! indexes other tensors. A range with such bounds also has affine ones, which the facts about the entries
 //! promise ([`super::entries`]). Whoever knows nothing of the entries sees the affine bounds alone, and so
 //! sees more iterations, never fewer.
 
 use super::affine::Affine;
 use super::name::{Name, Read};
-use super::range::Range;
 use super::tensor::Tensor;
 use std::fmt;
 use std::sync::Arc;
@@ -53,7 +52,7 @@ impl Lookup {
         Affine::iterator(Name::of_read(element.to_string(), read)).plus(&self.plus)
     }
 
-    /// The element that a name stands for, if it does not stand for an iterator.
+    /// The element that has this name, unless it is the name of an iterator.
     pub fn named(name: &Name) -> Option<Lookup> {
         let read = name.read()?;
         let tensor = read.tensor.downcast_ref::<Tensor>()?.clone();
@@ -118,15 +117,12 @@ impl Segment {
         (next == self.upper).then_some(&self.lower)
     }
 
-    /// The affine range that holds all values. `None` if nothing is known of the entries.
-    pub fn range(&self) -> Option<Range> {
+    /// The affine bounds of all values. `None` if nothing is known of the entries.
+    pub(super) fn ends(&self) -> Option<[Affine; 2]> {
         let (lower, upper) = (self.lower.tensor.entries()?, self.upper.tensor.entries()?);
         let low = lower.low.plus(&self.lower.plus);
         let high = upper.high.plus_constant(-1).plus(&self.upper.plus);
-        Some(Range {
-            within: Some(self.clone()),
-            ..Range::between(low, high)
-        })
+        Some([low, high])
     }
 
     /// How many values there are on average, of `most` in the affine range: one, or as many as rows

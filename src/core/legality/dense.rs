@@ -9,20 +9,21 @@
 //!
 //! Both compute the same, given the facts about entries: the affine bounds hold all values that are
 //! read, and an iteration that the left one skips adds the identity on the right. An assignment
-//! without an operation keeps the old element instead. So every proof about the right one is a proof
-//! about the left one, and bounds that steps lose or change are noticed, since the definition is
-//! written in the same way.
+//! without an operation keeps the old element instead. So a proof about the right one is a proof
+//! about the left one. Definitions are written in the same way, so that bounds which steps lose or
+//! change are noticed.
 //!
 //! A tensor that is local to an iteration needs no conditions on the loops around its declaration:
-//! nothing reads it in iterations that are skipped.
+//! nothing reads it in iterations that are skipped. Partial results keep all conditions of the
+//! definition. So they are identities in such iterations, and adding them up needs no conditions.
 //!
 //! The loops keep what they read. Pairs of iterations that cannot both run are left out by it
 //! ([`super::pairs`]).
 
 use super::verdict::Undecided;
 use crate::ir::{
-    Affine, BinaryOp, Comparison, Elem, Expr, Function, Lookup, Loop, Name, Nest, Node, Part,
-    Reduction, Segment, Shape, Stmt, Tensor, Tree,
+    Affine, BinaryOp, Comparison, Constant, Elem, Expr, Function, Lookup, Loop, Name, Nest, Node,
+    Part, Reduction, Segment, Shape, Stmt, Tensor, Tree,
 };
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -70,14 +71,53 @@ fn sequence(trees: &[Tree]) -> Result<Vec<Tree>, Undecided> {
 #[derive(Default)]
 struct Walk<'a> {
     around: Vec<(&'a Name, &'a Segment)>,
-    /// The local tensors in scope, with the number of such bounds around their declarations.
-    locals: Vec<(&'a Tensor, usize)>,
+    locals: Vec<Local<'a>>,
+}
+
+/// A local tensor in scope.
+struct Local<'a> {
+    tensor: &'a Tensor,
+    /// The number of bounds that are read around its declaration.
+    depth: usize,
+    /// The operation of which it has partial results, if it has nothing else: fills set its
+    /// identity, and all updates are those of the definition, or of other partial results.
+    partial: Option<BinaryOp>,
+}
+
+/// Adds the operations of all updates of a tensor in trees, and what fills set it to. `adds` gives
+/// the operation of a statement that adds partial results to it or to others.
+fn written_to(
+    tensor: &Tensor,
+    trees: &[Tree],
+    adds: &dyn Fn(&Stmt) -> Option<BinaryOp>,
+    found: &mut (Vec<Option<BinaryOp>>, Vec<Constant>),
+) {
+    for tree in trees {
+        match tree {
+            Tree::Loop(l) => written_to(tensor, &l.body, adds, found),
+            Tree::Stmt(s) if s.target.name() == tensor.name() => found.0.push(adds(s)),
+            Tree::Fill(fill) if fill.target.name() == tensor.name() => found.1.push(fill.value),
+            Tree::Stmt(_) | Tree::Fill(_) | Tree::Local(_) => {}
+        }
+    }
 }
 
 impl<'a> Walk<'a> {
     fn sequence(&mut self, trees: &'a [Tree]) -> Result<Vec<Tree>, Undecided> {
         let outside = self.locals.len();
-        let made = trees.iter().map(|tree| self.tree(tree)).collect();
+        let made = trees.iter().enumerate();
+        let made = made.map(|(k, tree)| match tree {
+            Tree::Local(tensor) => {
+                self.locals.push(Local {
+                    tensor,
+                    depth: self.around.len(),
+                    partial: self.partial(tensor, &trees[k..]),
+                });
+                Ok(tree.clone())
+            }
+            tree => self.tree(tree),
+        });
+        let made = made.collect();
         self.locals.truncate(outside);
         made
     }
@@ -95,10 +135,7 @@ impl<'a> Walk<'a> {
                     ..(**l).clone()
                 }))
             }
-            Tree::Local(tensor) => {
-                self.locals.push((tensor, self.around.len()));
-                Ok(tree.clone())
-            }
+            Tree::Local(_) => Ok(tree.clone()),
             Tree::Fill(fill) if self.about(&fill.target).is_empty() => Ok(tree.clone()),
             Tree::Fill(fill) => Err(Undecided::Skipped {
                 text: fill.to_string(),
@@ -109,13 +146,50 @@ impl<'a> Walk<'a> {
 
     /// The bounds that decide whether a statement that writes `target` counts.
     fn about(&self, target: &Tensor) -> &[(&'a Name, &'a Segment)] {
+        let depth = self.local(target).map_or(0, |local| local.depth);
+        &self.around[depth..]
+    }
+
+    fn local(&self, tensor: &Tensor) -> Option<&Local<'a>> {
         let mut locals = self.locals.iter().rev();
-        let local = locals.find(|(tensor, _)| tensor.name() == target.name());
-        &self.around[local.map_or(0, |(_, depth)| *depth)..]
+        locals.find(|local| local.tensor.name() == tensor.name())
+    }
+
+    /// The operation of which a local tensor of these trees has partial results.
+    fn partial(&self, tensor: &Tensor, trees: &[Tree]) -> Option<BinaryOp> {
+        let adds = |s: &Stmt| match s.origin {
+            Some(_) => s.update,
+            None => s.update.filter(|op| {
+                let added = s.value.tensor().and_then(|added| self.local(added));
+                added.is_some_and(|local| local.partial == Some(*op))
+            }),
+        };
+        let mut found = (Vec::new(), Vec::new());
+        written_to(tensor, trees, &adds, &mut found);
+        let (updates, fills) = found;
+        let op = (*updates.first()?)?;
+        let identity = identity(op, tensor.elem())?;
+        let is_identity = |value: &Constant| *identity.node() == Node::Constant(*value);
+        let is_partial = updates.iter().all(|other| *other == Some(op));
+        (is_partial && !fills.is_empty() && fills.iter().all(is_identity)).then_some(op)
+    }
+
+    /// The same for a statement.
+    fn about_stmt(&self, s: &Stmt) -> &[(&'a Name, &'a Segment)] {
+        if s.update.is_some() && s.origin.is_some() {
+            return &self.around;
+        }
+        let of_target = self.about(&s.target);
+        let added = s.value.tensor().filter(|_| s.update.is_some());
+        let added = added.and_then(|tensor| self.local(tensor));
+        match added.filter(|local| local.partial == s.update) {
+            Some(local) => &self.around[local.depth.max(self.around.len() - of_target.len())..],
+            None => of_target,
+        }
     }
 
     fn stmt(&self, s: &Stmt) -> Result<Stmt, Undecided> {
-        let mut about = self.about(&s.target).to_vec();
+        let mut about = self.about_stmt(s).to_vec();
         if about.is_empty() {
             return Ok(s.clone());
         }
@@ -139,26 +213,6 @@ impl<'a> Walk<'a> {
         });
         Ok(Stmt { value, ..s.clone() })
     }
-}
-
-/// A statement without the conditions of bounds that are read, as nests have it.
-pub(super) fn written(s: &Stmt) -> Stmt {
-    let mut value = &s.value;
-    while let Node::Apply {
-        function: Function::Select(_),
-        args,
-        ..
-    } = value.node()
-        && let [entry, with, inner, _] = args.as_slice()
-        && let Node::Index(_) = with.node()
-        && entry
-            .tensor()
-            .is_some_and(|tensor| tensor.entries().is_some())
-    {
-        value = inner;
-    }
-    let value = value.clone();
-    Stmt { value, ..s.clone() }
 }
 
 /// The value that an update with it leaves an element as it is.

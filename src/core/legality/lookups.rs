@@ -15,7 +15,7 @@ pub(super) struct Values<'a> {
     is_single: bool,
     /// The index at which the first bound is read.
     index: Linear,
-    /// What the iterator is ahead of the affine part of its bounds.
+    /// The iterator, less the affine part of its bounds.
     value: Linear,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// What is known of two iterations: all constraints of one of these lists hold.
+/// The facts about two iterations: all constraints of one of these lists hold.
 pub(super) fn both(one: &Values, other: &Values) -> Option<Vec<Vec<Constraint>>> {
     if one.tensor != other.tensor || one.is_single != other.is_single {
         return None;

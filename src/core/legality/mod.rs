@@ -63,6 +63,7 @@ mod values;
 mod verdict;
 mod violation;
 mod witness;
+mod written;
 
 pub use barriers::elidable_barriers;
 pub use batch::BatchProver;

@@ -1,7 +1,7 @@
 //! Programs as instances: what the definition executes in which order, and where the nests execute
 //! it.
 
-use super::dense::written;
+use super::written::written;
 use crate::ir::{Affine, Fill, Index, Loop, Name, Nest, Origin, Stmt, Tensor, Tree};
 use std::ops::Range;
 use std::rc::Rc;

@@ -1,13 +1,13 @@
 //! From sets of violations to the first witness, with numbers.
 
 use super::concurrent::{Conflict, at};
-use super::dense::written;
 use super::memory::read_accesses;
 use super::program::{Access, Leaf, Program, What, accesses};
 use super::relations::iterations;
 use super::space::Space;
 use super::values::Wrong;
 use super::violation::{Dependence, DependenceKind, Instance, Place, Violation};
+use super::written::written;
 use crate::ir::{Affine, Mode, Name};
 use crate::poly::{Error, Point, UnionMap, UnionSet};
 use std::collections::HashMap;

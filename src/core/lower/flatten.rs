@@ -150,7 +150,7 @@ impl Flat {
         self
     }
 
-    /// Two iterators of which each has the same entry as its only value.
+    /// Two iterators that have the same entry as their only value.
     fn same_entries(&self) -> Option<(Name, Name)> {
         let entry = |name: &Name| self.within.get(name).and_then(Range::single);
         let mut pairs = self.over.iter().enumerate();

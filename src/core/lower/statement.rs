@@ -68,7 +68,7 @@ pub(super) fn lower(assignment: &Expr) -> Result<Assignment, Refused> {
         within: of_reduced,
         body,
     } = flattened;
-    // What is gathered is added to the fill.
+    // Elements that are gathered are added to the fill.
     let gathers = reduction.is_none() && onto_old.is_none() && !over.is_empty();
     let reduction = reduction.or(gathers.then_some(Reduction::Sum));
     let of_target = names_in(&index);

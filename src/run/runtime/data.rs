@@ -2,7 +2,8 @@
 
 use super::elements::{Contents, Scalar, View, is_element, to_f32, to_f64, to_i32, to_i64};
 use super::error::RuntimeError;
-use super::indices::{self, FalseFact};
+use super::facts::{FalseFact, wrong};
+use super::indices;
 use super::random::Random;
 use crate::ir::{Elem, Tensor};
 use rayon::prelude::*;
@@ -193,7 +194,7 @@ impl Data {
             return Ok(());
         };
         let value = |x: u64| self.value(tensor.elem(), x).map(to_i64);
-        match indices::wrong(tensor, entries, &value) {
+        match wrong(tensor, entries, &value) {
             None => Ok(()),
             Some(wrong) => Err(RuntimeError::FalseFact(Box::new(FalseFact {
                 tensor: tensor.clone(),
@@ -202,7 +203,7 @@ impl Data {
         }
     }
 
-    /// The usual entries of a tensor of which facts are declared. `None` without facts.
+    /// The usual entries of a tensor with declared facts. `None` without facts.
     pub fn entries(tensor: &Tensor, number: u64) -> Option<Data> {
         let entries = tensor.entries()?;
         let all = indices::usual(tensor, entries, number);

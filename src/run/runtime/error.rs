@@ -3,7 +3,7 @@
 use super::agreement::Agreement;
 use super::diagnostics::{SHOWN, is_lack};
 use super::elements::Scalar;
-use super::indices::FalseFact;
+use super::facts::FalseFact;
 use crate::ir::{Elem, Tensor};
 use std::path::PathBuf;
 use std::time::Duration;

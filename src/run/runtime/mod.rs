@@ -24,6 +24,7 @@ mod elements;
 mod ending;
 mod entries;
 mod error;
+mod facts;
 mod guard;
 mod header;
 mod indices;

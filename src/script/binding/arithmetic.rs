@@ -1,6 +1,5 @@
 //! Index expressions in scripts: what adds, compares and prints them.
 
-use crate::analysis::shape::check_rank;
 use crate::binding::captured;
 use crate::binding::state::Shared;
 use crate::ir::{Affine, Expr, Lookup, Name, Nest};
@@ -156,8 +155,10 @@ fn element(x: &Expr, at: &Dynamic, position: Position) -> Result<Dynamic, Box<Ev
         return Err(Box::new(EvalAltResult::ErrorIndexingType(types, position)));
     };
     let failure = |error: &dyn std::fmt::Display| Failure::new(error.to_string()).raise(position);
-    let (rank, label) = (tensor.shape().rank(), tensor.label());
-    check_rank(label, rank, &list).map_err(|error| failure(&error))?;
+    if list.len() != tensor.shape().rank() {
+        let types = format!("tensor [{}]", at.type_name());
+        return Err(Box::new(EvalAltResult::ErrorIndexingType(types, position)));
+    }
     if tensor.entries().is_some() {
         let affine = Lookup::new(tensor.clone(), list).as_index();
         let undeclared = false;

@@ -95,7 +95,7 @@ impl Translator<'_> {
             )
         } else {
             format!(
-                "`vat({name}, [0, 1])` and `vat({name}, [i, j])` are elements in an expression; \
+                "`{name}[[0, 1]]` and `{name}[[i, j]]` are elements in an expression; \
              `run(plan).{name}` is what a nest computes"
             )
         }))

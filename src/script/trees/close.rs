@@ -995,7 +995,7 @@ impl<'a> Fields<'a> {
             && let (Some(lower), Some(upper)) = (Lookup::of(lower), Lookup::of(upper))
         {
             let read = lower.tensor.label().to_owned();
-            return Segment { lower, upper }.range().ok_or_else(|| {
+            return Range::of_segment(&Segment { lower, upper }).ok_or_else(|| {
                 let what = format!("is read from {read}, of whose entries nothing is known");
                 self.at("lower").wrong(what)
             });

@@ -3,7 +3,9 @@
 //! A sum of one term is that term, so that the rules of sums hold for elements that are gathered.
 
 use crate::analysis::shape;
-use crate::ir::{Affine, Domain, Expr, Lookup, Name, Node, Reduction, Segment, Shape, fresh_name};
+use crate::ir::{
+    Affine, Domain, Expr, Lookup, Name, Node, Range, Reduction, Segment, Shape, fresh_name,
+};
 use crate::{Error, refusal};
 
 /// Whether an index has elements of tensors.
@@ -12,10 +14,10 @@ pub(super) fn reads(list: &[Affine]) -> bool {
     names.any(|(name, _)| name.is_read())
 }
 
-/// Indices in which iterators stand for what is read.
+/// Indices with iterators in place of entries.
 pub(super) struct Gathered {
     pub(super) index: Vec<Affine>,
-    /// The new iterators, each after those that what it reads depends on.
+    /// The new iterators and their entries, each after the ones that its entry depends on.
     over: Vec<(Name, Lookup)>,
 }
 
@@ -103,7 +105,7 @@ impl Gathered {
     /// Nothing is known of the entries of a tensor.
     pub(super) fn ranges(&self) -> Result<Domain, Error> {
         let within = self.over.iter().map(|(name, lookup)| {
-            let range = Segment::at(lookup.clone()).range();
+            let range = Range::of_segment(&Segment::at(lookup.clone()));
             let range = range.ok_or_else(|| unknown_entries(lookup.tensor.label()))?;
             Ok((name.clone(), range))
         });

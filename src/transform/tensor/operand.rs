@@ -205,8 +205,8 @@ pub(super) fn typed(number: Number, elem: Elem) -> Result<Constant, Error> {
     })
 }
 
-/// `expr` with iterators, as operations take it. What an index reads from a tensor becomes an
-/// iterator with one value, and its element a sum over that iterator.
+/// `expr` with iterators, as operations take it. An entry that an index reads becomes an iterator
+/// with one value, and the element a sum over that iterator.
 pub(super) fn indexed(expr: &Expr, given: &Iters) -> Result<Expr, Error> {
     let Some(list) = given.as_ref().filter(|list| gather::reads(list)) else {
         return placed(expr, given);

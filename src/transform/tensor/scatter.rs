@@ -23,7 +23,7 @@
 //! A value may go to elements of several dimensions, `[row[e], k]`. Iterators that no index has by
 //! itself are summed over, so that only they may index the tensors that are read.
 //!
-//! The extents are those that the facts about the entries allow: `indices(…, n)` gives n elements.
+//! The facts about the entries decide the extents: `indices(…, n)` gives n elements.
 //!
 //! Ranges may be read as well. So the entries of a sparse matrix that row i has get values of that
 //! row, `scatter(V[e] * a[i], [e], #{e: ptr[i]..ptr[i + 1]})`.

@@ -445,7 +445,7 @@ impl Nest {
         Nest(Arc::new(data))
     }
 
-    /// The nest with other trees, and with other loops in place of those that `build` made.
+    /// The nest with other trees, and with other parts of its definition.
     #[must_use]
     pub fn with_parts(&self, trees: Vec<Tree>, parts: Vec<Part>) -> Nest {
         let mut data = (*self.with_trees(trees).0).clone();

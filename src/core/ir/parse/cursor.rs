@@ -450,7 +450,7 @@ impl<'a> Cursor<'a> {
         let known = |lookup: &&Lookup| lookup.tensor.entries().is_none();
         let unknown = segment.lookups().into_iter().find(known);
         let unknown = unknown.map_or("", |lookup| lookup.tensor.label());
-        segment.range().ok_or_else(|| {
+        Range::of_segment(&segment).ok_or_else(|| {
             let wrong = format!("nothing is known of the entries of `{unknown}`");
             Wrong::from(wrong)
                 .label("a bound is read from it")

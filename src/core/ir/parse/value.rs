@@ -235,7 +235,7 @@ impl Cursor<'_> {
                 break;
             }
         }
-        // What limits iterators of the target.
+        // Ranges that limit iterators of the target.
         if end == ":" && self.eat("where ") {
             loop {
                 let name = self.iterator()?;
