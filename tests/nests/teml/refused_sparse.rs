@@ -92,7 +92,7 @@ pub fn sparse() -> Vec<Case> {
         Case::new(
             &NEST,
             vec![Arg::Word(on_device.join("\n"))],
-            "line 4, column 3: the bounds of `e` are read from a tensor, and loops on devices have \
+            "line 1, column 1: the bounds of `e` are read from a tensor, and loops on devices have \
              affine ones",
         )
         .at(0),

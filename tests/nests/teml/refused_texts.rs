@@ -296,9 +296,9 @@ fn what_nests_do_not_have_is_said_with_what_they_have() {
         (
             "a[k[i]] += b[i]",
             "`k[i]` in an index",
-            "select(k[i] == index(j)",
+            "let c = k[i]",
         ),
-        ("a[2*k[i]] += b[i]", "`k[i]` in an index", "index(j)"),
+        ("a[2*k[i]] += b[i]", "`k[i]` in an index", "let c = k[i]"),
         ("a[i] = trunc(b[i])", "`trunc`", "f64(i64(x))"),
         ("a[i] = rint(b[i])", "`rint`", "`round(x)`"),
         ("a[i] = sigmoid(b[i])", "`sigmoid`", "`tanh(x)`"),
