@@ -293,11 +293,7 @@ fn what_nests_do_not_have_is_said_with_what_they_have() {
     for (statement, what, help) in [
         ("if a[i] > 0", "`if`", "select("),
         ("while a[i] > 0", "`while`", "select("),
-        (
-            "a[k[i]] += b[i]",
-            "`k[i]` in an index",
-            "let c = k[i]",
-        ),
+        ("a[k[i]] += b[i]", "`k[i]` in an index", "let c = k[i]"),
         ("a[2*k[i]] += b[i]", "`k[i]` in an index", "let c = k[i]"),
         ("a[i] = trunc(b[i])", "`trunc`", "f64(i64(x))"),
         ("a[i] = rint(b[i])", "`rint`", "`round(x)`"),
