@@ -484,12 +484,10 @@ impl<'a> Cursor<'a> {
                 tensor.label()
             )));
         }
-        let plus = if self.eat("+") {
-            self.affine()?
-        } else if self.rest.trim_start().starts_with("- ") {
-            self.affine()?
-        } else {
-            Affine::default()
+        let is_less = self.rest.trim_start().starts_with("- ");
+        let plus = match is_less || self.eat("+") {
+            true => self.affine()?,
+            false => Affine::default(),
         };
         Ok(Lookup::new(tensor, index).plus(&plus))
     }
