@@ -1,6 +1,8 @@
 //! Kernels of devices: run by OpenCL on the processor where it is installed, and compiled for
 //! NVIDIA's devices where the compiler is.
 
+#[cfg(target_os = "linux")]
+use crate::kernels::{python, succeeds};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -119,6 +121,41 @@ fn a_device_that_is_missing_says_which_package_brings_it() {
     let wrong = text(&ran.stderr);
     assert!(!ran.status.success());
     assert!(wrong.contains("apt install ocl-icd-libopencl1"), "{wrong}");
+}
+
+/// CuPy and PyTorch need a device. A driver without one shows what kernels get from such arrays.
+#[cfg(target_os = "linux")]
+#[test]
+fn kernels_take_arrays_in_memory_of_a_device_from_python() {
+    let Some(python) = python() else {
+        return eprintln!("no Python with NumPy is installed: kernels are not called from there");
+    };
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/code/device");
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path();
+    let driver = tests.join("driver.c").display().to_string();
+    let shared = ["-shared", "-fPIC", "-w", "-o", "libcuda.so.1"];
+    succeeds("cc", &[&shared[..], &[&driver]].concat(), place);
+    let script = "let n = size(\"N\", #{likely: 50}); let A = tensor([n]);
+        let R = stored(2*A); let T = stored(3*A);
+        export_kernel(build(R).stripmine(\"i1\", 32).bind(\"i1_o\", \"grid.x\").bind(\"i1_i\", \"block.x\"), \"twice\");
+        export_kernel(build(T), \"thrice\");";
+    std::fs::write(place.join("doubled.rhai"), script).unwrap();
+    let compiler = format!("TEML_NVRTC={}", place.join("libcuda.so.1").display());
+    let libraries = format!("LD_LIBRARY_PATH={}", place.display());
+    let start = ["TEML_DEVICE=cuda", &compiler, &libraries];
+    let build = [
+        env!("CARGO_BIN_EXE_teml"),
+        "build",
+        "doubled.rhai",
+        "--out",
+        "doubled",
+    ];
+    succeeds("env", &[&start[..], &build].concat(), place);
+    let program = tests.join("arrays.py").display().to_string();
+    let run = ["PYTHONPATH=doubled/python", &python, &program];
+    let shown = succeeds("env", &[&start[..], &run].concat(), place);
+    assert!(shown.contains("all is well\n"), "{shown}");
 }
 
 /// Compiles the CUDA C in emitted C, by NVIDIA's compiler as a library, and prints what ptxas says.
