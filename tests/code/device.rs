@@ -184,8 +184,53 @@ for name, lines in re.findall(r'char teml_(\w+)_source\[\] =\n((?:    ".*\\n"\n?
     print(name, "failed" if failed else "compiled", log.value.decode())
 "#;
 
+/// The number before a text in what ptxas says.
+fn number_before(text: &str, of: &str) -> u64 {
+    let start = of.split(text).next().filter(|start| start.len() < of.len());
+    let last = start.and_then(|start| start.split_whitespace().last());
+    last.map_or(0, |word| word.parse().unwrap())
+}
+
+/// The compiler needs for each kernel the shared bytes of the plan, and at least the registers.
+fn is_as_planned(said: &str, plan: &str) {
+    let launches = plan
+        .lines()
+        .filter(|line| line.contains("launch blocks of"));
+    let planned: Vec<(u64, u64)> = launches
+        .map(|line| {
+            let shared = line.split("which share ").nth(1).unwrap_or_default();
+            (
+                number_before(" bytes", shared),
+                number_before(" bytes in registers", line),
+            )
+        })
+        .collect();
+    let mut used: Vec<(u64, u64)> = Vec::new();
+    let mut last = Vec::new();
+    for line in said.lines() {
+        if line.contains(" compiled ") {
+            // Functions of one program come last first.
+            used.extend(last.drain(..).rev());
+        }
+        if line.contains("Used ") {
+            let registers = number_before(" registers", line);
+            last.push((number_before(" bytes smem", line), registers));
+        }
+    }
+    used.extend(last.drain(..).rev());
+    assert_eq!(planned.len(), used.len(), "{plan}\n{said}");
+    for ((shared, own), (used_shared, registers)) in planned.iter().zip(&used) {
+        // The last tensor ends where it ends.
+        let is_shared = used_shared <= shared && shared - used_shared < 16;
+        assert!(is_shared, "{shared} {used_shared} {plan}\n{said}");
+        assert!(4 * registers >= *own, "{plan}\n{said}");
+    }
+}
+
 #[test]
 fn kernels_compile_for_devices_of_nvidia_without_spills() {
+    let plan = teml(&["emit", "--plan", KERNELS, "--set", "type=f32"], "cuda");
+    let plan = text(&plan.stdout);
     let emitted = teml(&["emit", KERNELS, "--set", "type=f32"], "cuda");
     assert!(emitted.status.success(), "{}", text(&emitted.stderr));
     let c = text(&emitted.stdout);
@@ -218,5 +263,6 @@ fn kernels_compile_for_devices_of_nvidia_without_spills() {
         let clean = "0 bytes spill stores, 0 bytes spill loads";
         let mut spilled = spills.filter(|line| !line.contains(clean));
         assert_eq!(spilled.next(), None, "{shown}");
+        is_as_planned(&shown, &plan);
     }
 }

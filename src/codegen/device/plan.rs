@@ -137,10 +137,18 @@ impl Kernel {
         }
     }
 
-    /// The bytes of memory that the threads of a block share.
+    /// The bytes of memory that the threads of a block share, with what alignment takes.
     pub(super) fn shared_bytes(&self) -> u64 {
-        let bytes = |t: &Tensor| t.shape().elements().saturating_mul(t.elem().size() as u64);
-        self.shared.iter().map(bytes).sum()
+        let aligned = |tensor: &Tensor| {
+            let parts = bytes(tensor).div_ceil(SHARED_ALIGNMENT);
+            parts.saturating_mul(SHARED_ALIGNMENT)
+        };
+        self.shared.iter().map(aligned).fold(0, u64::saturating_add)
+    }
+
+    /// The bytes of tensors that each thread keeps in registers during the launch.
+    fn own_bytes(&self) -> u64 {
+        self.own.iter().map(bytes).fold(0, u64::saturating_add)
     }
 }
 
@@ -191,6 +199,14 @@ fn loops_of_nodes(nodes: &[Node], see: &mut dyn FnMut(&ir::Loop)) {
     }
 }
 
+/// Shared tensors begin at multiples of so many bytes (`TEML_SHARED` in `words_cuda.h`).
+const SHARED_ALIGNMENT: u64 = 16;
+
+fn bytes(tensor: &Tensor) -> u64 {
+    let elements = tensor.shape().elements();
+    elements.saturating_mul(tensor.elem().size() as u64)
+}
+
 /// The names of dimensions.
 pub(super) const DIMENSIONS: [&str; Axis::DIMENSIONS] = ["x", "y", "z"];
 
@@ -218,7 +234,18 @@ fn steps(f: &mut Formatter<'_>, steps: &[Step], depth: usize) -> fmt::Result {
             }
             Step::Launch(kernel) => {
                 let [x, y, z] = kernel.threads;
-                writeln!(f, "{:indent$}launch blocks of {x} × {y} × {z} threads", "")?;
+                write!(f, "{:indent$}launch blocks of {x} × {y} × {z} threads", "")?;
+                match (kernel.shared_bytes(), kernel.own_bytes()) {
+                    (0, 0) => writeln!(f)?,
+                    (shared, 0) => writeln!(f, ", which share {shared} bytes")?,
+                    (0, own) => writeln!(f, " with {own} bytes in registers")?,
+                    (shared, own) => {
+                        writeln!(
+                            f,
+                            " with {own} bytes in registers, which share {shared} bytes"
+                        )?;
+                    }
+                }
                 let mut depth = depth + 1;
                 for l in &kernel.grid {
                     writeln!(f, "{:indent$}{}", "", bound(l), indent = 2 * depth)?;
