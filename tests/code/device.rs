@@ -123,6 +123,29 @@ fn a_device_that_is_missing_says_which_package_brings_it() {
     assert!(wrong.contains("apt install ocl-icd-libopencl1"), "{wrong}");
 }
 
+#[test]
+fn a_nest_on_a_device_is_not_compared_with_the_processor() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("moves.rhai");
+    let script = "let A = tensor([64, 64]); let R = stored(2*A); let n = build(R);
+        let p = n.bind(\"i1\", \"grid.x\"); print(moves(n)); print(\"on the device:\"); print(moves(p));
+        predict(p);";
+    std::fs::write(&file, script).unwrap();
+    let ran = teml(&["run", file.to_str().unwrap()], "opencl");
+    let (shown, wrong) = (text(&ran.stdout), text(&ran.stderr));
+    let (before, after) = shown.split_once("on the device:").unwrap();
+    assert!(
+        before.contains("parallelize") && before.contains("vectorize"),
+        "{before}"
+    );
+    assert!(after.contains("reverse"), "{after}");
+    assert!(
+        !after.contains("parallelize") && !after.contains("vectorize"),
+        "{after}"
+    );
+    assert!(wrong.contains("the model is one of processors"), "{wrong}");
+}
+
 /// CuPy and PyTorch need a device. A driver without one shows what kernels get from such arrays.
 #[cfg(target_os = "linux")]
 #[test]

@@ -8,6 +8,7 @@ use super::questions::{Question, What};
 use super::step::Move;
 use crate::Op;
 use crate::analysis::bounds;
+use crate::analysis::launches::is_on_device;
 use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Range, Tree};
 use crate::legality::{BatchProver, Kept, Numbered, Reductions, Run, Steps};
 use crate::nest::distribute::DISTRIBUTE;
@@ -113,6 +114,8 @@ impl<'a> Candidates<'a> {
                 let open = self.open;
                 return Answer { moves, open };
             }
+            // A device runs neither threads nor lanes of the processor.
+            What::Parallelize | What::Vectorize if is_on_device(self.nest.trees()) => None,
             What::Parallelize if l.is_parallel() => None,
             What::Parallelize => self.one(l, &PARALLELIZE, None, vec![], None),
             What::Vectorize if l.is_vector() => None,
