@@ -103,7 +103,7 @@ fn a_kernel_for_all_sizes_runs_at_awkward_ones() {
     let ran = teml(&["run", script], "opencl");
     let (shown, wrong) = (text(&ran.stdout), text(&ran.stderr));
     assert!(ran.status.success(), "{shown}{wrong}");
-    assert_eq!(shown.matches("elements equal").count(), 7, "{shown}");
+    assert_eq!(shown.matches("elements equal").count(), 8, "{shown}");
 }
 
 #[test]
@@ -144,6 +144,21 @@ fn a_nest_on_a_device_is_not_compared_with_the_processor() {
         "{after}"
     );
     assert!(wrong.contains("the model is one of processors"), "{wrong}");
+}
+
+#[test]
+fn a_search_finds_tiles_of_a_device() {
+    if !has_opencl() {
+        return;
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/device/tune.rhai");
+    let ran = teml(&["run", script, "--size", "mini"], "opencl");
+    let (shown, wrong) = (text(&ran.stdout), text(&ran.stderr));
+    assert!(ran.status.success(), "{shown}{wrong}");
+    assert!(
+        shown.contains("| tuned ") && shown.contains("elements equal"),
+        "{shown}"
+    );
 }
 
 /// CuPy and PyTorch need a device. A driver without one shows what kernels get from such arrays.
