@@ -5,6 +5,7 @@
 use crate::kernels::{python, succeeds};
 use std::path::Path;
 use std::process::{Command, Output};
+use teml::target::Processor;
 
 /// `teml` on a script, with a language for devices.
 fn teml(arguments: &[&str], device: &str) -> Output {
@@ -229,17 +230,29 @@ fn number_before(text: &str, of: &str) -> u64 {
     last.map_or(0, |word| word.parse().unwrap())
 }
 
-/// The compiler needs for each kernel the shared bytes of the plan, and at least the registers.
-fn is_as_planned(said: &str, plan: &str) {
+/// The threads of a block, in a line of a plan.
+fn threads(line: &str) -> i64 {
+    let sizes = line.split("blocks of ").nth(1).unwrap();
+    let sizes = sizes.split(" threads").next().unwrap().split(" × ");
+    sizes.map(|n| n.parse::<i64>().unwrap()).product()
+}
+
+/// The compiler needs for each kernel the shared bytes of the plan, and at least the registers. So many
+/// blocks run at once as the plan says, or half of them, as addresses and operands need registers, too.
+fn is_as_planned(said: &str, plan: &str, processor: Processor) {
     let launches = plan
         .lines()
         .filter(|line| line.contains("launch blocks of"));
-    let planned: Vec<(u64, u64)> = launches
+    let planned: Vec<(u64, u64, i64, i64)> = launches
         .map(|line| {
             let shared = line.split("which share ").nth(1).unwrap_or_default();
             (
                 number_before(" bytes", shared),
                 number_before(" bytes in registers", line),
+                number_before(" blocks on a processor", line)
+                    .try_into()
+                    .unwrap(),
+                threads(line),
             )
         })
         .collect();
@@ -257,22 +270,46 @@ fn is_as_planned(said: &str, plan: &str) {
     }
     used.extend(last.drain(..).rev());
     assert_eq!(planned.len(), used.len(), "{plan}\n{said}");
-    for ((shared, own), (used_shared, registers)) in planned.iter().zip(&used) {
+    for ((shared, own, blocks, threads), (used_shared, registers)) in planned.iter().zip(&used) {
         // The last tensor ends where it ends.
         let is_shared = used_shared <= shared && shared - used_shared < 16;
         assert!(is_shared, "{shared} {used_shared} {plan}\n{said}");
         assert!(4 * registers >= *own, "{plan}\n{said}");
+        // Registers are given out in units of 8, and the system takes a KiB of each block.
+        let registers = registers.next_multiple_of(8).try_into().unwrap();
+        let real = processor.blocks(*threads, registers, used_shared + 1024);
+        let is_planned = real <= *blocks && 2 * real >= *blocks;
+        assert!(
+            is_planned,
+            "{real} {blocks} {threads} {registers} {plan}\n{said}"
+        );
     }
 }
 
 #[test]
 fn kernels_compile_for_devices_of_nvidia_without_spills() {
-    let plan = teml(&["emit", "--plan", KERNELS, "--set", "type=f32"], "cuda");
-    let plan = text(&plan.stdout);
+    let directory = tempfile::tempdir().unwrap();
     let emitted = teml(&["emit", KERNELS, "--set", "type=f32"], "cuda");
     assert!(emitted.status.success(), "{}", text(&emitted.stderr));
     let c = text(&emitted.stdout);
-    for architecture in ["sm_80", "sm_90"] {
+    for (architecture, shared) in [("sm_80", 164 << 10), ("sm_90", 228 << 10)] {
+        let processor = Processor {
+            blocks: 32,
+            threads: 2048,
+            registers: 65536,
+            shared,
+        };
+        let facts = format!(
+            r#"{{"name": "{architecture}", "instructions": "sse2", "device": {{"processor":
+               {{"blocks": 32, "threads": 2048, "registers": 65536, "shared": {shared}}}}}}}"#
+        );
+        let file = directory.path().join(format!("{architecture}.json"));
+        std::fs::write(&file, facts).unwrap();
+        let target = ["--plan", "--target", file.to_str().unwrap()];
+        let arguments = [&["emit", KERNELS, "--set", "type=f32"], &target[..]].concat();
+        let plan = teml(&arguments, "cuda");
+        assert!(plan.status.success(), "{}", text(&plan.stderr));
+        let plan = text(&plan.stdout);
         let mut command = Command::new("python3");
         command.args(["-c", COMPILE, architecture]);
         command.stdin(std::process::Stdio::piped());
@@ -301,6 +338,6 @@ fn kernels_compile_for_devices_of_nvidia_without_spills() {
         let clean = "0 bytes spill stores, 0 bytes spill loads";
         let mut spilled = spills.filter(|line| !line.contains(clean));
         assert_eq!(spilled.next(), None, "{shown}");
-        is_as_planned(&shown, &plan);
+        is_as_planned(&shown, &plan, processor);
     }
 }
