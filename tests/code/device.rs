@@ -238,7 +238,7 @@ fn threads(line: &str) -> i64 {
 }
 
 /// The compiler needs for each kernel the shared bytes of the plan, and at least the registers. So many
-/// blocks run at once as the plan says, or half of them, as addresses and operands need registers, too.
+/// blocks run at once as the plan says, or half of them, as addresses and operands also need registers.
 fn is_as_planned(said: &str, plan: &str, processor: Processor) {
     let launches = plan
         .lines()

@@ -186,7 +186,7 @@ impl Wide<'_> {
     }
 }
 
-/// The distances between rows in memory, in elements, of which others are multiples.
+/// The distances between rows in memory, in elements. Rows begin at sums of their multiples.
 fn row_distances(tensor: &Tensor) -> Vec<Affine> {
     let strides = tensor.strides();
     let dims = tensor.shape().dims();

@@ -156,7 +156,7 @@ fn function(exported: &Exported) -> String {
     let named = untold.iter().map(|size| format!("{size}={size}"));
     let handed = handed.filter(|p| !untold.contains(p)).chain(named);
     let handed = handed.collect::<Vec<_>>().join(", ");
-    // A kernel of a device is no faster if C checks arrays of NumPy.
+    // Checks of arrays in C save nothing before a launch.
     let is_quick = !takes_addresses(exported);
     let mut made = String::new();
     if is_quick {
