@@ -79,9 +79,14 @@ fn set_by(nest: &Nest, write: &Use, depth: usize) -> Option<Vec<Ends>> {
     for (dimension, (low, extent)) in write.region.iter().enumerate() {
         let (mut low, mut extent) = (low.clone(), extent.clone());
         let mut left: Vec<&Loop> = inner.iter().map(|l| &***l).collect();
-        let mut taken: Vec<&Name> = Vec::new();
         // The shortest moves first: longer ones then meet what these have filled.
-        while let Some((k, c)) = shortest_move(&left, &low) {
+        loop {
+            let Some((k, c)) = shortest_move(&left, &low) else {
+                if left.iter().any(|l| low.mentions(&l.name)) {
+                    return None;
+                }
+                break;
+            };
             let l = left.remove(k);
             // A loop that moves two dimensions follows a diagonal.
             let again = moves.insert(&l.name, dimension).is_some();
@@ -96,11 +101,6 @@ fn set_by(nest: &Nest, write: &Use, depth: usize) -> Option<Vec<Ends>> {
             };
             low = rest.plus(&lower.times(c));
             extent = extent.plus_constant(by.checked_mul(count - 1)?);
-            // Bounds of other loops may bring a loop back.
-            taken.push(&l.name);
-            if taken.iter().any(|name| low.mentions(name)) {
-                return None;
-            }
         }
     }
     // A loop that moves nothing must run, or the statements in it do not.
@@ -112,14 +112,14 @@ fn set_by(nest: &Nest, write: &Use, depth: usize) -> Option<Vec<Ends>> {
     set.iter().all(|ends| ends.complete).then_some(set)
 }
 
-/// The loop that moves an index least, and by how much. No loop inside it that moves the index, among
-/// `left`, has bounds that depend on it.
+/// The loop that moves an index least, and by how much. No loop inside it, among `left`, has bounds
+/// that depend on it.
 fn shortest_move(left: &[&Loop], low: &Affine) -> Option<(usize, i64)> {
     let moves = left.iter().enumerate().rev().filter_map(|(k, l)| {
         let c = low.coefficient(&l.name);
-        let waits =
-            |inner: &&Loop| low.coefficient(&inner.name) != 0 && inner.range.mentions(&l.name);
-        let is_free = !left[k + 1..].iter().any(waits);
+        let is_free = !left[k + 1..]
+            .iter()
+            .any(|inner| inner.range.mentions(&l.name));
         (c != 0 && is_free).then_some((k, c))
     });
     moves.min_by_key(|(_, c)| c.unsigned_abs())
