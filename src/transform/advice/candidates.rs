@@ -108,14 +108,17 @@ impl<'a> Candidates<'a> {
     fn answer(&mut self, question: &Question) -> Answer {
         let Question { outer, l, .. } = question;
         self.open = 0;
+        // A device runs neither threads nor lanes of the processor.
+        let is_of_processor = matches!(question.what, What::Parallelize | What::Vectorize);
+        if is_of_processor && is_on_device(self.nest.trees()) {
+            return Answer::default();
+        }
         let found = match question.what {
             What::Interchange => {
                 let moves = self.interchanges(outer, l);
                 let open = self.open;
                 return Answer { moves, open };
             }
-            // A device runs neither threads nor lanes of the processor.
-            What::Parallelize | What::Vectorize if is_on_device(self.nest.trees()) => None,
             What::Parallelize if l.is_parallel() => None,
             What::Parallelize => self.one(l, &PARALLELIZE, None, vec![], None),
             What::Vectorize if l.is_vector() => None,
