@@ -308,6 +308,8 @@ impl Times {
     fn new(row: &Measured, work: &Work, limit: &Option<Limit>, first: Option<Duration>) -> Times {
         let median = row.timing.median.as_secs_f64().max(1e-9);
         let first = first.map_or(median, |first| first.as_secs_f64());
+        // The limit is that of the processor.
+        let limit = limit.as_ref().filter(|_| !row.kernel.is_on_device());
         Times {
             runs: row.timing.runs.iter().map(Duration::as_secs_f64).collect(),
             min: row.timing.min.as_secs_f64(),
@@ -316,7 +318,7 @@ impl Times {
             disturbed: row.timing.disturbed,
             gflops: work.flops / median / 1e9,
             gbytes: (work.read + work.written) / median / 1e9,
-            share: limit.as_ref().map(|limit| limit.seconds / median),
+            share: limit.map(|limit| limit.seconds / median),
             speed_up: first / median,
             error: row.error,
         }

@@ -153,6 +153,14 @@ pub struct Kernel {
     pub plan: String,
 }
 
+impl Kernel {
+    /// Whether a device runs it.
+    pub fn is_on_device(&self) -> bool {
+        let mut headers = self.headers.iter();
+        headers.any(|header| matches!(header, Header::Cuda | Header::OpenCl))
+    }
+}
+
 /// Facts about the target that the support code for vectors depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Vectors {

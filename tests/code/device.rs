@@ -1,8 +1,11 @@
 //! Kernels of devices: run by OpenCL on the processor where it is installed, and compiled for
 //! NVIDIA's devices where the compiler is.
 
+#[cfg(target_os = "linux")]
+use crate::kernels::{python, succeeds};
 use std::path::Path;
 use std::process::{Command, Output};
+use teml::target::Processor;
 
 /// `teml` on a script, with a language for devices.
 fn teml(arguments: &[&str], device: &str) -> Output {
@@ -101,7 +104,7 @@ fn a_kernel_for_all_sizes_runs_at_awkward_ones() {
     let ran = teml(&["run", script], "opencl");
     let (shown, wrong) = (text(&ran.stdout), text(&ran.stderr));
     assert!(ran.status.success(), "{shown}{wrong}");
-    assert_eq!(shown.matches("elements equal").count(), 7, "{shown}");
+    assert_eq!(shown.matches("elements equal").count(), 8, "{shown}");
 }
 
 #[test]
@@ -119,6 +122,79 @@ fn a_device_that_is_missing_says_which_package_brings_it() {
     let wrong = text(&ran.stderr);
     assert!(!ran.status.success());
     assert!(wrong.contains("apt install ocl-icd-libopencl1"), "{wrong}");
+}
+
+#[test]
+fn a_nest_on_a_device_is_not_compared_with_the_processor() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("moves.rhai");
+    let script = "let A = tensor([64, 64]); let R = stored(2*A); let n = build(R);
+        let p = n.bind(\"i1\", \"grid.x\"); print(moves(n)); print(\"on the device:\"); print(moves(p));
+        predict(p);";
+    std::fs::write(&file, script).unwrap();
+    let ran = teml(&["run", file.to_str().unwrap()], "opencl");
+    let (shown, wrong) = (text(&ran.stdout), text(&ran.stderr));
+    let (before, after) = shown.split_once("on the device:").unwrap();
+    assert!(
+        before.contains("parallelize") && before.contains("vectorize"),
+        "{before}"
+    );
+    assert!(after.contains("reverse"), "{after}");
+    assert!(
+        !after.contains("parallelize") && !after.contains("vectorize"),
+        "{after}"
+    );
+    assert!(wrong.contains("the model is one of processors"), "{wrong}");
+}
+
+#[test]
+fn a_search_finds_tiles_of_a_device() {
+    if !has_opencl() {
+        return;
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/device/tune.rhai");
+    let ran = teml(&["run", script, "--size", "mini"], "opencl");
+    let (shown, wrong) = (text(&ran.stdout), text(&ran.stderr));
+    assert!(ran.status.success(), "{shown}{wrong}");
+    assert!(
+        shown.contains("| tuned ") && shown.contains("elements equal"),
+        "{shown}"
+    );
+}
+
+/// CuPy and PyTorch need a device. A driver without one shows what kernels get from such arrays.
+#[cfg(target_os = "linux")]
+#[test]
+fn kernels_take_arrays_in_memory_of_a_device_from_python() {
+    let Some(python) = python() else {
+        return eprintln!("no Python with NumPy is installed: kernels are not called from there");
+    };
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/code/device");
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path();
+    let driver = tests.join("driver.c").display().to_string();
+    let shared = ["-shared", "-fPIC", "-w", "-o", "libcuda.so.1"];
+    succeeds("cc", &[&shared[..], &[&driver]].concat(), place);
+    let script = "let n = size(\"N\", #{likely: 50}); let A = tensor([n]);
+        let R = stored(2*A); let T = stored(3*A);
+        export_kernel(build(R).stripmine(\"i1\", 32).bind(\"i1_o\", \"grid.x\").bind(\"i1_i\", \"block.x\"), \"twice\");
+        export_kernel(build(T), \"thrice\");";
+    std::fs::write(place.join("doubled.rhai"), script).unwrap();
+    let compiler = format!("TEML_NVRTC={}", place.join("libcuda.so.1").display());
+    let libraries = format!("LD_LIBRARY_PATH={}", place.display());
+    let start = ["TEML_DEVICE=cuda", &compiler, &libraries];
+    let build = [
+        env!("CARGO_BIN_EXE_teml"),
+        "build",
+        "doubled.rhai",
+        "--out",
+        "doubled",
+    ];
+    succeeds("env", &[&start[..], &build].concat(), place);
+    let program = tests.join("arrays.py").display().to_string();
+    let run = ["PYTHONPATH=doubled/python", &python, &program];
+    let shown = succeeds("env", &[&start[..], &run].concat(), place);
+    assert!(shown.contains("all is well\n"), "{shown}");
 }
 
 /// Compiles the CUDA C in emitted C, by NVIDIA's compiler as a library, and prints what ptxas says.
@@ -147,12 +223,93 @@ for name, lines in re.findall(r'char teml_(\w+)_source\[\] =\n((?:    ".*\\n"\n?
     print(name, "failed" if failed else "compiled", log.value.decode())
 "#;
 
+/// The number before a text in what ptxas says.
+fn number_before(text: &str, of: &str) -> u64 {
+    let start = of.split(text).next().filter(|start| start.len() < of.len());
+    let last = start.and_then(|start| start.split_whitespace().last());
+    last.map_or(0, |word| word.parse().unwrap())
+}
+
+/// The threads of a block, in a line of a plan.
+fn threads(line: &str) -> i64 {
+    let sizes = line.split("blocks of ").nth(1).unwrap();
+    let sizes = sizes.split(" threads").next().unwrap().split(" × ");
+    sizes.map(|n| n.parse::<i64>().unwrap()).product()
+}
+
+/// The compiler needs for each kernel the shared bytes of the plan, and at least the registers. So many
+/// blocks run at once as the plan says, or half of them, as addresses and operands also need registers.
+fn is_as_planned(said: &str, plan: &str, processor: Processor) {
+    let launches = plan
+        .lines()
+        .filter(|line| line.contains("launch blocks of"));
+    let planned: Vec<(u64, u64, i64, i64)> = launches
+        .map(|line| {
+            let shared = line.split("which share ").nth(1).unwrap_or_default();
+            (
+                number_before(" bytes", shared),
+                number_before(" bytes in registers", line),
+                number_before(" blocks on a processor", line)
+                    .try_into()
+                    .unwrap(),
+                threads(line),
+            )
+        })
+        .collect();
+    let mut used: Vec<(u64, u64)> = Vec::new();
+    let mut last = Vec::new();
+    for line in said.lines() {
+        if line.contains(" compiled ") {
+            // Functions of one program come last first.
+            used.extend(last.drain(..).rev());
+        }
+        if line.contains("Used ") {
+            let registers = number_before(" registers", line);
+            last.push((number_before(" bytes smem", line), registers));
+        }
+    }
+    used.extend(last.drain(..).rev());
+    assert_eq!(planned.len(), used.len(), "{plan}\n{said}");
+    for ((shared, own, blocks, threads), (used_shared, registers)) in planned.iter().zip(&used) {
+        // The last tensor ends where it ends.
+        let is_shared = used_shared <= shared && shared - used_shared < 16;
+        assert!(is_shared, "{shared} {used_shared} {plan}\n{said}");
+        assert!(4 * registers >= *own, "{plan}\n{said}");
+        // Registers are given out in units of 8, and the system takes a KiB of each block.
+        let registers = registers.next_multiple_of(8).try_into().unwrap();
+        let real = processor.blocks(*threads, registers, used_shared + 1024);
+        let is_planned = real <= *blocks && 2 * real >= *blocks;
+        assert!(
+            is_planned,
+            "{real} {blocks} {threads} {registers} {plan}\n{said}"
+        );
+    }
+}
+
 #[test]
 fn kernels_compile_for_devices_of_nvidia_without_spills() {
+    let directory = tempfile::tempdir().unwrap();
     let emitted = teml(&["emit", KERNELS, "--set", "type=f32"], "cuda");
     assert!(emitted.status.success(), "{}", text(&emitted.stderr));
     let c = text(&emitted.stdout);
-    for architecture in ["sm_80", "sm_90"] {
+    for (architecture, shared) in [("sm_80", 164 << 10), ("sm_90", 228 << 10)] {
+        let processor = Processor {
+            blocks: 32,
+            threads: 2048,
+            registers: 65536,
+            shared,
+        };
+        let facts = format!(
+            r#"{{"name": "{architecture}", "instructions": "sse2", "device": {{"processor":
+               {{"blocks": 32, "threads": 2048, "registers": 65536, "shared": {shared}}}}}}}"#
+        );
+        let file = directory.path().join(format!("{architecture}.json"));
+        std::fs::write(&file, facts).unwrap();
+        let target = ["--plan", "--target", file.to_str().unwrap()];
+        let arguments = [&["emit", KERNELS, "--set", "type=f32"], &target[..]].concat();
+        let plan = teml(&arguments, "cuda");
+        assert!(plan.status.success(), "{}", text(&plan.stderr));
+        let plan = text(&plan.stdout);
         let mut command = Command::new("python3");
         command.args(["-c", COMPILE, architecture]);
         command.stdin(std::process::Stdio::piped());
@@ -181,5 +338,6 @@ fn kernels_compile_for_devices_of_nvidia_without_spills() {
         let clean = "0 bytes spill stores, 0 bytes spill loads";
         let mut spilled = spills.filter(|line| !line.contains(clean));
         assert_eq!(spilled.next(), None, "{shown}");
+        is_as_planned(&shown, &plan, processor);
     }
 }

@@ -282,7 +282,7 @@ for foreign in [Interface, Capsule]:
     assert kernels.product(foreign(U), foreign(W), Z=given) is given
     assert np.allclose(Z, U @ W), "the memory is shared"
     assert np.allclose(kernels.part_f64(foreign(U[1:5, :4]), W[:4]), U[1:5, :4] @ W[:4])
-refused(TypeError, "U is an array that NumPy cannot read", Elsewhere(A), B, kernel=kernels.product)
+refused(TypeError, "U is in memory of a device, and this kernel runs on the processor", Elsewhere(A), B, kernel=kernels.product)
 refused(TypeError, "must be an array of NumPy or of a library", A.tolist(), B)
 for wrong in [2.5, "a", 1j, None]:
     refused(TypeError, "count must be a number of type int32", wrong, counts, kernel=kernels.times)

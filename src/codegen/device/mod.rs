@@ -390,6 +390,8 @@ fn kernel(
             most: device.shared,
         });
     }
+    let processor = device.processor.as_ref();
+    kernel.at_once = processor.map(|processor| kernel.blocks_on(processor));
     let mut chain: Vec<&Loop> = context.to_vec();
     chain.extend(launch.around.iter().chain(&launch.grid));
     let fixed = chain.len();

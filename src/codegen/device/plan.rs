@@ -2,6 +2,7 @@
 
 use crate::analysis::launches::Launch;
 use crate::ir::{self, Affine, Axis, Fill, Name, Stmt, Tensor};
+use crate::target::Processor;
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
@@ -36,6 +37,8 @@ pub(super) struct Kernel {
     pub(super) shared: Vec<Tensor>,
     /// Local tensors that are distributed: each thread has its own part.
     pub(super) own: Vec<Tensor>,
+    /// How many blocks run on a processor of the device at once, at most.
+    pub(super) at_once: Option<i64>,
     pub(super) body: Vec<Node>,
 }
 
@@ -133,14 +136,34 @@ impl Kernel {
             threads: launch.threads,
             shared: Vec::new(),
             own: Vec::new(),
+            at_once: None,
             body: Vec::new(),
         }
     }
 
-    /// The bytes of memory that the threads of a block share.
+    /// The bytes of memory that the threads of a block share, with what alignment takes.
     pub(super) fn shared_bytes(&self) -> u64 {
-        let bytes = |t: &Tensor| t.shape().elements().saturating_mul(t.elem().size() as u64);
-        self.shared.iter().map(bytes).sum()
+        let aligned = |tensor: &Tensor| {
+            let parts = bytes(tensor).div_ceil(SHARED_ALIGNMENT);
+            parts.saturating_mul(SHARED_ALIGNMENT)
+        };
+        self.shared.iter().map(aligned).fold(0, u64::saturating_add)
+    }
+
+    /// The bytes of tensors that each thread keeps in registers during the launch.
+    fn own_bytes(&self) -> u64 {
+        self.own.iter().map(bytes).fold(0, u64::saturating_add)
+    }
+
+    /// How many blocks run on a processor at once, if threads need registers for their tensors alone.
+    pub(super) fn blocks_on(&self, processor: &Processor) -> i64 {
+        let threads = self.threads.iter().map(|n| (*n).max(1));
+        let registers = i64::try_from(self.own_bytes() / REGISTER).unwrap_or(i64::MAX);
+        processor.blocks(
+            threads.fold(1, i64::saturating_mul),
+            registers,
+            self.shared_bytes(),
+        )
     }
 }
 
@@ -191,6 +214,17 @@ fn loops_of_nodes(nodes: &[Node], see: &mut dyn FnMut(&ir::Loop)) {
     }
 }
 
+/// The bytes of a register.
+const REGISTER: u64 = 4;
+
+/// Shared tensors begin at multiples of so many bytes (`TEML_SHARED` in `words_cuda.h`).
+const SHARED_ALIGNMENT: u64 = 16;
+
+fn bytes(tensor: &Tensor) -> u64 {
+    let elements = tensor.shape().elements();
+    elements.saturating_mul(tensor.elem().size() as u64)
+}
+
 /// The names of dimensions.
 pub(super) const DIMENSIONS: [&str; Axis::DIMENSIONS] = ["x", "y", "z"];
 
@@ -218,7 +252,20 @@ fn steps(f: &mut Formatter<'_>, steps: &[Step], depth: usize) -> fmt::Result {
             }
             Step::Launch(kernel) => {
                 let [x, y, z] = kernel.threads;
-                writeln!(f, "{:indent$}launch blocks of {x} × {y} × {z} threads", "")?;
+                write!(f, "{:indent$}launch blocks of {x} × {y} × {z} threads", "")?;
+                match kernel.own_bytes() {
+                    0 => {}
+                    own => write!(f, " with {own} bytes in registers")?,
+                }
+                match kernel.shared_bytes() {
+                    0 => {}
+                    shared => write!(f, ", which share {shared} bytes")?,
+                }
+                match kernel.at_once {
+                    None => {}
+                    Some(count) => write!(f, ", at most {count} blocks on a processor")?,
+                }
+                writeln!(f)?;
                 let mut depth = depth + 1;
                 for l in &kernel.grid {
                     writeln!(f, "{:indent$}{}", "", bound(l), indent = 2 * depth)?;

@@ -148,7 +148,7 @@ impl Wide<'_> {
     fn width(&self, of: &Use, run: &Run) -> Option<(i64, Vec<Condition>)> {
         let tensor = &of.tensor;
         let is_local = tensor.name().is_none_or(|name| self.local.contains(name));
-        if is_local || tensor.is_by_value() || tensor.is_strided() {
+        if is_local || tensor.is_by_value() {
             return None;
         }
         let (last, rows) = of.index.split_last()?;
@@ -171,20 +171,29 @@ impl Wide<'_> {
             tensor: tensor.clone(),
             bytes: width * bytes,
         }];
-        let dims = tensor.shape().dims();
-        // Only the first of rows has a place of its own.
-        if let Some(length) = dims.last().filter(|_| !rows.is_empty()) {
-            match length.as_constant() {
-                Some(length) if length % width != 0 => return None,
+        for distance in row_distances(tensor) {
+            match distance.as_constant() {
+                Some(distance) if distance % width != 0 => return None,
                 Some(_) => {}
-                None if is_even(length) => {}
+                None if is_even(&distance) => {}
                 None => conditions.push(Condition::Multiple {
-                    of: length.clone(),
+                    of: distance,
                     by: width,
                 }),
             }
         }
         Some((width, conditions))
+    }
+}
+
+/// The distances between rows in memory, in elements. Rows begin at sums of their multiples.
+fn row_distances(tensor: &Tensor) -> Vec<Affine> {
+    let strides = tensor.strides();
+    let dims = tensor.shape().dims();
+    match (strides.is_empty(), dims.last()) {
+        (true, Some(length)) if dims.len() > 1 => vec![length.clone()],
+        (true, _) => Vec::new(),
+        (false, _) => strides.into_iter().map(Affine::size).collect(),
     }
 }
 

@@ -17,6 +17,32 @@ pub struct Device {
     pub registers: i64,
     /// The widest access of a thread to memory, in bytes.
     pub access: i64,
+    /// One of its processors, if that is known.
+    pub processor: Option<Processor>,
+}
+
+/// A processor of a device: what the blocks that run on it at once share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Processor {
+    /// The most blocks.
+    pub blocks: i64,
+    /// The most threads.
+    pub threads: i64,
+    /// The registers of all threads, of 4 bytes each.
+    pub registers: i64,
+    /// The memory that threads of blocks share, in bytes.
+    pub shared: u64,
+}
+
+impl Processor {
+    /// How many blocks run at once, with so many threads, registers of each, and shared bytes.
+    pub fn blocks(&self, threads: i64, registers: i64, shared: u64) -> i64 {
+        let by_threads = self.threads / threads.max(1);
+        let by_registers = self.registers / threads.saturating_mul(registers).max(1);
+        let by_memory = i64::try_from(self.shared / shared.max(1)).unwrap_or(i64::MAX);
+        self.blocks.min(by_threads).min(by_registers).min(by_memory)
+    }
 }
 
 /// How kernels of a device are written and started.
@@ -78,6 +104,7 @@ impl Default for Device {
             shared: 48 << 10,
             registers: 255,
             access: 16,
+            processor: None,
         }
     }
 }

@@ -13,7 +13,7 @@ mod device;
 mod instructions;
 mod pipeline;
 
-pub use device::{Device, DeviceApi};
+pub use device::{Device, DeviceApi, Processor};
 pub use instructions::{Instructions, Vector};
 pub use pipeline::Pipeline;
 

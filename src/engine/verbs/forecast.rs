@@ -1,5 +1,6 @@
 //! The predicted time of nests, and the share of the machine's peak that it amounts to.
 
+use crate::codegen;
 use crate::ir::Nest;
 use crate::machine::{self, Demand, Machine, Rates};
 use crate::runtime::Control;
@@ -42,8 +43,12 @@ impl Forecast {
         predictions.map(|p| Some(p?.seconds)).collect()
     }
 
-    /// The least time that the machine needs over `seconds`, if its rates were measured.
+    /// The least time that the machine needs over `seconds`, if its rates were measured, and no device
+    /// runs the nests.
     pub fn share(&self, nests: &[Nest], seconds: f64) -> Option<f64> {
+        if codegen::is_on_device(nests) {
+            return None;
+        }
         Some(self.least(&trial::work(nests))? / seconds)
     }
 

@@ -30,7 +30,11 @@ class _Tensor:
         self.dtype = np.dtype(dtype)
         self.alignment = max(alignment, self.dtype.alignment)
 
-    def new(self):
+    def new(self, function=None, *given):
+        """An array for a result of a function, beside those that are given."""
+        like = next(filter(_is_of_device, given), None)
+        if like is not None:
+            return _new_of_device(function, self, like)
         size = int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
         memory = np.empty(size + self.alignment, np.uint8)
         start = -memory.ctypes.data % self.alignment
@@ -121,6 +125,8 @@ def _array(function, name, given):
         )
     if isinstance(given, np.ndarray):
         return given
+    if _is_of_device(given):
+        return _of_device(function, name, given)
     try:
         if hasattr(given, "__array_interface__"):
             return np.asarray(given)
@@ -149,6 +155,9 @@ def _in_range(function, name, size, least, most, multiple):
 
 
 def _overlap(array, other):
+    if isinstance(array, _OfDevice):
+        (first, end), (other_first, other_end) = array.ends(), other.ends()
+        return first < other_end and other_first < end
     try:
         return np.shares_memory(array, other, max_work=10000)
     except RuntimeError:
@@ -160,6 +169,7 @@ def _call(function, tensors, arrays, sizes=()):
     """Calls a kernel on arrays, in the order of its parameters."""
     arrays = [_array(function, tensor.name, given) for tensor, given in zip(tensors, arrays)]
     pairs = list(zip(tensors, arrays))
+    are_of_device = _are_of_device(function, pairs)
     for tensor, array in pairs:
         tensor.check(function, array)
     for k, (tensor, array) in enumerate(pairs):
@@ -167,7 +177,7 @@ def _call(function, tensors, arrays, sizes=()):
             if (tensor.written or other.written) and _overlap(array, beside):
                 raise ValueError(f"{function}: {tensor.name} and {other.name} overlap")
     arguments = [tensor.argument(array) for tensor, array in pairs]
-    kernel = getattr(_library, function)
+    kernel = getattr(_library, function + "_on_device" if are_of_device else function)
     kernel.restype = None
     strides = [stride for tensor, array in pairs for stride in tensor.strides(array)]
     kernel(*map(ctypes.c_int64, [*sizes, *strides]), *arguments)

@@ -3,6 +3,7 @@
 use super::arrays;
 use super::names::of_tensor;
 use super::parts::{Exported, Package, Parameter, Use, place_of};
+use crate::codegen::Header;
 use crate::ir::{Affine, Elem, Name, Tensor};
 use std::fmt::Write;
 
@@ -51,17 +52,29 @@ pub fn module(package: &Package) -> String {
     let name = &package.name;
     let symbols = package.kernels.iter().map(|e| &e.kernel.symbol);
     let symbols: Vec<String> = symbols.map(|s| format!("{s:?}")).collect();
+    let on_device = package.kernels.iter().filter(|e| takes_addresses(e));
+    let on_device: Vec<String> = on_device
+        .map(|e| format!("{:?}", e.kernel.symbol))
+        .collect();
     let mut text = format!(
-        "\"\"\"Kernels made by teml, on NumPy arrays.\"\"\"\nimport ctypes\nimport pathlib\n\n\
-         import numpy as np\n\n__all__ = [{}]\n\n\
-         _PATH = str(pathlib.Path(__file__).with_name(\"lib{name}.so\"))\n{}",
+        "\"\"\"Kernels made by teml, on NumPy arrays.\"\"\"\nimport ctypes\nimport pathlib\nimport sys\n\
+         import types\n\nimport numpy as np\n\n__all__ = [{}]\n\n\
+         # The kernels that also take arrays in memory of a device.\n_ON_DEVICE = [{}]\n\
+         _PATH = str(pathlib.Path(__file__).with_name(\"lib{name}.so\"))\n{}{}",
         symbols.join(", "),
-        include_str!("arrays.py")
+        on_device.join(", "),
+        include_str!("arrays.py"),
+        include_str!("device.py"),
     );
     for exported in &package.kernels {
         text.push_str(&function(exported));
     }
     text
+}
+
+/// Whether a kernel runs on a device whose memory has addresses, as CUDA's does.
+fn takes_addresses(exported: &Exported) -> bool {
+    exported.kernel.headers.contains(&Header::Cuda)
 }
 
 fn function(exported: &Exported) -> String {
@@ -148,9 +161,14 @@ fn function(exported: &Exported) -> String {
     let named = untold.iter().map(|size| format!("{size}={size}"));
     let handed = handed.filter(|p| !untold.contains(p)).chain(named);
     let handed = handed.collect::<Vec<_>>().join(", ");
-    let made = format!(
-        "    made = _{symbol}_at_once({handed})\n    if made is not None:\n        return made\n"
-    );
+    // Checks of arrays in C save nothing before a launch.
+    let is_quick = !takes_addresses(exported);
+    let mut made = String::new();
+    if is_quick {
+        made = format!(
+            "    made = _{symbol}_at_once({handed})\n    if made is not None:\n        return made\n"
+        );
+    }
     let mut text = if sizes.is_empty() {
         format!("\n\n_{symbol} = [\n{listed}]\n\n\n{head}{made}    tensors = _{symbol}\n")
     } else {
@@ -158,17 +176,25 @@ fn function(exported: &Exported) -> String {
     };
     let types = vec!["_Integer"; untold.len()].into_iter();
     let types = types.chain(vec!["_Object"; all.len()]);
-    text = format!(
-        "\n\n_{symbol}_of_arrays = _quick(\"{}\", [{}])\n\n\n{quick}{text}",
-        arrays::name(exported),
-        types.collect::<Vec<_>>().join(", ")
-    );
+    if is_quick {
+        text = format!(
+            "\n\n_{symbol}_of_arrays = _quick(\"{}\", [{}])\n\n\n{quick}{text}",
+            arrays::name(exported),
+            types.collect::<Vec<_>>().join(", ")
+        );
+    }
+    // Results are in the memory that the other tensors are in.
+    let mut like = Vec::new();
+    if takes_addresses(exported) {
+        like = [vec![format!("{symbol:?}")], given].concat();
+    }
     for (k, (param, used)) in all.iter().enumerate() {
         let name = name(&param.tensor);
         let _ = match used {
             Use::Result => writeln!(
                 text,
-                "    {name} = tensors[{k}].new() if {name} is None else {name}"
+                "    {name} = tensors[{k}].new({}) if {name} is None else {name}",
+                like.join(", ")
             ),
             Use::Input if param.tensor.is_by_value() => writeln!(
                 text,

@@ -8,6 +8,7 @@ use super::questions::{Question, What};
 use super::step::Move;
 use crate::Op;
 use crate::analysis::bounds;
+use crate::analysis::launches::is_on_device;
 use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Range, Tree};
 use crate::legality::{BatchProver, Kept, Numbered, Reductions, Run, Steps};
 use crate::nest::distribute::DISTRIBUTE;
@@ -107,6 +108,11 @@ impl<'a> Candidates<'a> {
     fn answer(&mut self, question: &Question) -> Answer {
         let Question { outer, l, .. } = question;
         self.open = 0;
+        // A device runs neither threads nor lanes of the processor.
+        let is_of_processor = matches!(question.what, What::Parallelize | What::Vectorize);
+        if is_of_processor && is_on_device(self.nest.trees()) {
+            return Answer::default();
+        }
         let found = match question.what {
             What::Interchange => {
                 let moves = self.interchanges(outer, l);
