@@ -63,7 +63,7 @@ pub(super) fn hint(bench: &Bench, variants: &[Variant], ranking: &Ranking) {
     };
     let mut bench = bench.lock();
     bench.explains_order = true;
-    bench.print(&format!(
+    bench.print_notes(&format!(
         "order: {} computes the {kind} over `{name}` one term after the other, without vectors; \
          {advice}",
         row.label

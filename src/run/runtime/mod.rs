@@ -71,4 +71,5 @@ pub use random::Random;
 pub use run::{Beside, Outputs, Run, run_beside, run_once};
 pub use screen::{Loaded, Screen};
 pub use serve::serve;
+pub use sys::terminal_columns;
 pub use written::Writer;
