@@ -24,7 +24,8 @@ fn runs(program: &str) {
     let file = tests.join(program).display().to_string();
     let place = tempfile::tempdir().unwrap();
     let shown = shown(&python, &[&file], place.path());
-    // Warnings of Python come after it.
+    // Libraries that are not installed are named before it, and warnings of Python come after it.
+    eprint!("{shown}");
     assert!(shown.contains("all is well\n"), "{shown}");
 }
 
@@ -61,6 +62,11 @@ fn a_kernel_is_compiled_once() {
     };
     assert!(compiled() > 0);
     assert_eq!(compiled(), 0);
+}
+
+#[test]
+fn arrays_of_other_libraries() {
+    runs("libraries.py");
 }
 
 #[test]
