@@ -232,12 +232,14 @@ class Compiled:
         returned = [t["label"] for t in tensors if t["returned"]]
         self.places = [returned.index(label) for label in outputs]
         self.constants = {label: array for label, (_, array) in trace.constants.items()}
-        # Whether the library's function is the function: the same arguments and the same result.
+        # Whether the library's function is the function: the same arguments and one result.
         self.quick = getattr(self.module, f"_{name}_at_once")
         count = len(trace.signature.names)
         self.is_direct = (
-            self.order == list(range(count)) and len(returned) == 1 and trace.structure is None
+            self.order == list(range(count)) and len(outputs) == 1 and trace.structure is None
         )
+        # Temporaries with sizes are results of the library's function as well.
+        self.is_alone = len(returned) == 1
         turned = ("transposed", "columns")
         self.is_direct = self.is_direct and not any(t[2] in turned for t in trace.signature.tensors)
         self.turned = [
@@ -248,7 +250,8 @@ class Compiled:
         """The call for arrays that the kernel takes as they are; None for any others."""
         if not self.is_direct:
             return None
-        return self.quick(*values, **dict(zip(self.results, out))) if out else self.quick(*values)
+        made = self.quick(*values, **dict(zip(self.results, out))) if out else self.quick(*values)
+        return made if made is None or self.is_alone else made[self.places[0]]
 
     def __call__(self, values, out, returned=None):
         """The call, or why it cannot be made. `returned` makes results of arrays of NumPy."""
