@@ -62,7 +62,7 @@ pub fn build_blas(place: &Path, building: &Building) -> ExitCode {
 fn library(all: &[Made], building: &Building, control: &Control) -> Result<Vec<String>, String> {
     let kernels: Vec<&Exported> = all.iter().flat_map(|made| &made.package.kernels).collect();
     let source = package::blas_source(&kernels)?;
-    let archives = all.iter().map(|made| made.library.archive.clone());
+    let archives = all.iter().map(|made| made.library.archive(control));
     let archives: Option<Vec<Vec<u8>>> = archives.collect();
     let archives = archives.ok_or("`ar`, which comes with the assembler, is missing")?;
     let options = all.first().map(|made| made.options.clone());

@@ -134,6 +134,7 @@ fn workbench(limits: &Limits, writing: Writing) -> Workbench {
         control,
         allow_write: writing.allow_write,
         shows_progress: output::can_redraw(),
+        columns: output::columns(),
         ..Workbench::default()
     }
 }

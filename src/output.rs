@@ -43,6 +43,11 @@ pub fn stopped() -> ExitCode {
     ExitCode::from(teml::runtime::stopped_code())
 }
 
+/// The columns that tables and their notes may have: those of the terminal, if there is one.
+pub fn columns() -> usize {
+    teml::runtime::terminal_columns().unwrap_or(usize::MAX)
+}
+
 /// Whether standard error is a terminal whose lines can be redrawn.
 pub fn can_redraw() -> bool {
     io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")

@@ -5,7 +5,7 @@ use crate::output::{say, stopped};
 use crate::{GRACE_OF_REPL, stop_on_ctrl_c};
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
-use teml::runtime;
+use teml::runtime::{self, Compiler};
 use teml::script::{Served, Session};
 use teml::verbs::Workbench;
 
@@ -28,6 +28,9 @@ impl Write for Printed {
 pub fn serve(workbench: Workbench) -> ExitCode {
     stop_on_ctrl_c(&workbench.control, GRACE_OF_REPL);
     let output = io::LineWriter::new(Printed);
+    // Kernels need the compiler, and looking for it takes a while. Errors show when it is needed.
+    let control = workbench.control.clone();
+    std::thread::spawn(move || drop(Compiler::find(&control)));
     let mut served = match Session::new(Box::new(output), workbench) {
         Ok(session) => Served::new(session),
         Err(error) => return super::fail(&error),

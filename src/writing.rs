@@ -93,7 +93,7 @@ pub fn build(
         Ok(_) => return ExitCode::FAILURE,
         Err(code) => return code,
     };
-    match package::write(&package, library, out, &writer) {
+    match package::write(&package, library, out, &writer, &control) {
         Ok(files) => {
             let lines = files
                 .iter()

@@ -220,6 +220,32 @@ fn words_lead_somewhere() {
     assert!(wrong.contains("tensor"), "{wrong}");
 }
 
+#[test]
+fn concepts_have_pages_and_shared_help_has_one_line() {
+    let mut repl = repl();
+    let concepts = text(&mut repl, ":help concepts");
+    for word in ["broadcasting", "iterators and ranges", "time steps"] {
+        assert!(concepts.contains(word), "{concepts}");
+        let page = text(&mut repl, &format!(":help {word}"));
+        assert!(page.contains(word) && page.contains("    let "), "{page}");
+    }
+    assert!(text(&mut repl, ":help ranges").contains("    let T = eq("));
+    let tensors = text(&mut repl, ":help tensors");
+    assert!(
+        tensors.contains("`:help tensors and expressions`"),
+        "{tensors}"
+    );
+    let expressions = text(&mut repl, ":help expressions");
+    assert_eq!(
+        expressions
+            .matches("combine two tensor expressions")
+            .count(),
+        1
+    );
+    assert!(!expressions.contains("vmul(left"), "{expressions}");
+    assert!(text(&mut repl, ":search NumPy").contains(":help broadcasting"));
+}
+
 const MATMUL: &str = "let A = tensor([8, 8]); let B = tensor([8, 8]); \
     let C = einsum(\"ik,kj->ij\", A, B); let naive = build(C)";
 

@@ -1,6 +1,7 @@
 //! Text in windows of any width.
 
 use super::paint::Paint;
+use crate::report::words_in_lines as lines;
 
 /// The text with lines broken between words so that they have at most `width` columns. The lines of
 /// an item of a list line up. Other lines that begin with spaces, or are part of code or of a
@@ -61,30 +62,6 @@ pub fn entry(head: &str, text: &str, indent: usize, width: usize) -> String {
     } else {
         format!("{head}\n{}{beside}", " ".repeat(indent))
     }
-}
-
-/// Words in lines of at most `width` columns behind `indent` spaces.
-fn lines(text: &str, width: usize, indent: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    let mut used = usize::MAX;
-    for word in text.split_whitespace() {
-        let length = word.chars().count();
-        match lines
-            .last_mut()
-            .filter(|_| used.saturating_add(length + 1) <= width)
-        {
-            Some(line) => {
-                line.push(' ');
-                line.push_str(word);
-                used += length + 1;
-            }
-            None => {
-                lines.push(format!("{}{word}", " ".repeat(indent)));
-                used = length;
-            }
-        }
-    }
-    lines
 }
 
 /// Help with its examples as people see them in a terminal: a script in colors, and beneath it its

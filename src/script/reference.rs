@@ -1,12 +1,13 @@
 //! The reference as one page, and as definitions for Rhai's language server.
 
 use crate::catalog::{Entry, TOPICS};
+use crate::concepts::Concept;
 use crate::report::{self, Article, Chapter};
 use crate::session::Session;
 use std::collections::BTreeMap;
 
 impl Session {
-    /// The whole reference as HTML: every function by topic, with a search field.
+    /// The whole reference as HTML: concepts, and every function by topic, with a search field.
     pub fn reference(&self) -> String {
         let catalog = self.catalog();
         // Each text, by the name of the first function that has it.
@@ -34,6 +35,7 @@ impl Session {
                 places.insert(text.to_owned(), articles.len());
                 let elsewhere = printed.get(text).filter(|(other, _)| other != topic);
                 articles.push(Article {
+                    title: None,
                     functions: vec![function],
                     text: match elsewhere {
                         Some((_, first)) => format!("See `{first}`."),
@@ -49,6 +51,17 @@ impl Session {
                 articles,
             }
         });
+        let concepts = Concept::all().map(|concept| Article {
+            title: Some(concept.title.to_owned()),
+            functions: Vec::new(),
+            text: concept.text.to_owned(),
+        });
+        let concepts = Chapter {
+            title: Concept::TOPIC.0.to_owned(),
+            about: Concept::TOPIC.1.to_owned(),
+            articles: concepts.collect(),
+        };
+        let chapters = std::iter::once(concepts).chain(chapters);
         let chapters: Vec<Chapter> = chapters.filter(|c| !c.articles.is_empty()).collect();
         report::reference(&chapters)
     }

@@ -24,13 +24,49 @@ fn runs(program: &str) {
     let file = tests.join(program).display().to_string();
     let place = tempfile::tempdir().unwrap();
     let shown = shown(&python, &[&file], place.path());
-    // Warnings of Python come after it.
+    // Libraries that are not installed are named before it, and warnings of Python come after it.
+    eprint!("{shown}");
     assert!(shown.contains("all is well\n"), "{shown}");
 }
 
 #[test]
 fn session() {
     runs("session.py");
+}
+
+/// The second process takes the library of the first one, and compiles nothing.
+#[test]
+fn a_kernel_is_compiled_once() {
+    let Some(python) = python() else {
+        return eprintln!("no Python with NumPy is installed: no kernel is kept");
+    };
+    let directory_of_test = tempfile::tempdir().unwrap();
+    let place = directory_of_test.path();
+    let program = "import numpy as np, teml\n\
+                   @teml.kernel\n\
+                   def scaled(A, x): return 2 * A @ x + 1\n\
+                   print(scaled(np.ones((3, 4)), np.ones(4)))\n";
+    std::fs::write(place.join("scaled.py"), program).unwrap();
+    let compiler = place.join("compiler");
+    let log = place.join("log").display().to_string();
+    let forwards = format!("#!/bin/sh\necho \"$*\" >> {log}\nexec cc \"$@\"\n");
+    std::fs::write(&compiler, forwards).unwrap();
+    succeeds("chmod", &["+x", "compiler"], place);
+    let compiled = || {
+        let _ = std::fs::remove_file(&log);
+        let compiler = format!("CC={}", compiler.display());
+        let environment = [&*compiler, "TEML_CACHE_DIR=kept", &python, "scaled.py"];
+        assert_eq!(shown("env", &environment, place), "[9. 9. 9.]\n");
+        let calls = std::fs::read_to_string(&log).unwrap();
+        calls.lines().filter(|call| call.contains(" -o ")).count()
+    };
+    assert!(compiled() > 0);
+    assert_eq!(compiled(), 0);
+}
+
+#[test]
+fn arrays_of_other_libraries() {
+    runs("libraries.py");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use teml::runtime::Control;
-use teml::script::Session;
+use teml::script::{Concept, Session};
 use teml::transform::{OPERATORS, OPS};
 use teml::verbs::Workbench;
 
@@ -37,6 +37,10 @@ fn examples(text: &str, marker: &str) -> Vec<(String, String)> {
 }
 
 fn check(place: &str, script: &str, expected: &str) {
+    assert_eq!(printed(place, script), expected, "{place}\n{script}");
+}
+
+fn printed(place: &str, script: &str) -> String {
     let output = Output::default();
     // Examples show what schedules do where nothing was measured.
     let nothing = tempfile::tempdir().unwrap();
@@ -53,8 +57,7 @@ fn check(place: &str, script: &str, expected: &str) {
     if let Err(error) = session.run_text(place, script) {
         panic!("{}", error.render(false));
     }
-    let printed = output.text();
-    assert_eq!(printed, expected, "{place}\n{script}");
+    output.text()
 }
 
 #[test]
@@ -113,6 +116,32 @@ fn every_header_says_what_the_house_asks_for() {
         for part in ["Source: ", "Refuses: "] {
             assert!(header.contains(part), "{}: no `{part}`", op.name);
         }
+    }
+}
+
+/// `TEML_BLESS=1 cargo test --test tool concepts` writes what the examples print.
+#[test]
+fn every_concept_fits_a_screen_and_has_an_example_that_holds() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/script/concepts");
+    let mut pages: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .collect();
+    pages.sort();
+    assert_eq!(pages.len(), Concept::all().count());
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap();
+        let (before, rest) = text.split_once("```rhai\n").unwrap();
+        let (script, rest) = rest.split_once("```\n\n```text\n").unwrap();
+        let (expected, after) = rest.split_once("```\n").unwrap();
+        if std::env::var_os("TEML_BLESS").is_some() {
+            let printed = printed("page.rhai", script);
+            let blessed = format!("{before}```rhai\n{script}```\n\n```text\n{printed}```\n{after}");
+            fs::write(&page, blessed).unwrap();
+            continue;
+        }
+        assert!(text.lines().count() <= 55, "{}", page.display());
+        check("page.rhai", script, expected);
     }
 }
 

@@ -343,6 +343,7 @@ fn pages_and_messages() {
     };
     let folders = ["", "benches/", "scripts/", "src/", "src/python/", "stdlib/"];
     check(folders.map(|folder| page(&format!("{folder}README.md"))));
+    check(files("src/script/concepts", "md"));
     check(files("tests/tool/gallery/messages", "snap"));
     let in_code = |(place, code): (String, String)| {
         let strings = strings(&code).into_iter();

@@ -541,3 +541,37 @@ fn the_session_in_the_readme() {
     };
     assert_eq!(masked(&shown), masked(&readme[start..end]));
 }
+
+/// Tables and their notes have the width of the terminal, not of the longest line.
+#[test]
+fn a_run_fits_a_narrow_terminal() {
+    let place = tempfile::tempdir().unwrap();
+    let script = "let A = tensor([20, 30]);\nlet naive = build(stored(2 * A));\n\
+                  compare([naive, naive.parallelize(1)]);\n";
+    std::fs::write(place.path().join("small.rhai"), script).unwrap();
+    let teml = env!("CARGO_BIN_EXE_teml");
+    let mut command = Command::new("sh");
+    command
+        .args([
+            "-c",
+            &format!("stty rows 24 cols 40; exec {teml} run small.rhai 2>/dev/null"),
+        ])
+        .current_dir(place.path());
+    let mut dialog = Dialog::of(command);
+    let shown = dialog.0.expect(Eof).unwrap();
+    let shown = String::from_utf8_lossy(shown.as_bytes()).into_owned();
+    let lines: Vec<&str> = shown.lines().map(str::trim_end).collect();
+    assert!(
+        lines.iter().all(|line| line.chars().count() <= 40),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("speed-up") && !shown.contains("spread"),
+        "{shown}"
+    );
+    assert!(
+        lines.contains(&"checked: all 600 elements equal the"),
+        "{shown}"
+    );
+    assert!(lines.contains(&"  definition"), "{shown}");
+}

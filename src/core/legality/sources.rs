@@ -8,7 +8,7 @@ use super::memory::Memory;
 use super::program::Leaf;
 use super::space::Space;
 use crate::ir::Tensor;
-use crate::poly::{Accesses, Error, Linear, Piece, UnionMap};
+use crate::poly::{Accesses, Error, Linear, Piece, UnionMap, UnionSet};
 
 /// The producers of the values that reads get.
 pub(super) struct Sources {
@@ -77,6 +77,38 @@ fn at<'t, 'l, 'a>(
     &mut touched[k]
 }
 
+/// So few writes are not told apart.
+const FEW: usize = 4;
+
+/// Writes in groups that touch no element of each other, so that none hides one of another group.
+/// The time of the dataflow grows fast with the number of writes, and the parts of a tiled nest set
+/// elements of their own.
+fn groups(writes: &[Piece]) -> Result<Vec<Vec<Piece>>, Error> {
+    if writes.len() <= FEW {
+        return Ok(match writes {
+            [] => Vec::new(),
+            all => vec![all.to_vec()],
+        });
+    }
+    let mut groups: Vec<(UnionSet, Vec<Piece>)> = Vec::new();
+    for piece in writes {
+        let mut range = UnionMap::new(std::slice::from_ref(piece))?.range()?;
+        let mut joined = vec![piece.clone()];
+        let mut apart = Vec::new();
+        for (other, pieces) in groups {
+            if range.intersect(&other)?.is_empty()? {
+                apart.push((other, pieces));
+            } else {
+                range = range.union(&other)?;
+                joined.splice(0..0, pieces);
+            }
+        }
+        apart.push((range, joined));
+        groups = apart;
+    }
+    Ok(groups.into_iter().map(|(_, pieces)| pieces).collect())
+}
+
 impl Touched<'_, '_> {
     fn sources(&self) -> Result<Sources, Error> {
         let mut sinks: Vec<Piece> = self.reads.iter().map(|(.., piece)| piece.clone()).collect();
@@ -85,24 +117,33 @@ impl Touched<'_, '_> {
                 .map(|t| whole(t).to(&self.memory.space.name(), elements(t))),
         );
         let sinks = UnionMap::new(&sinks)?;
-        if self.writes.is_empty() {
-            return Ok(Sources {
-                executions: UnionMap::new(&[])?,
-                elements: sinks,
-            });
-        }
         let writes: Vec<Piece> = self.writes.iter().map(|(_, piece)| piece.clone()).collect();
-        let flow = Accesses {
-            sink: &sinks,
-            must_source: Some(&UnionMap::new(&writes)?),
-            may_source: None,
-            kill: None,
-            schedule: &UnionMap::new(&self.schedule())?,
+        let schedule = UnionMap::new(&self.schedule())?;
+        let mut executions = UnionMap::new(&[])?;
+        let mut elements = UnionMap::new(&[])?;
+        let mut rest = sinks.clone();
+        let groups = groups(&writes)?;
+        for group in &groups {
+            let writes = UnionMap::new(group)?;
+            let sinks = match groups.len() {
+                1 => sinks.clone(),
+                _ => sinks.intersect_range(&writes.range()?)?,
+            };
+            let flow = Accesses {
+                sink: &sinks,
+                must_source: Some(&writes),
+                may_source: None,
+                kill: None,
+                schedule: &schedule,
+            }
+            .flow()?;
+            executions = executions.union(&flow.must.reverse()?)?;
+            elements = elements.union(&flow.must_no_source)?;
+            rest = rest.subtract(&sinks)?;
         }
-        .flow()?;
         Ok(Sources {
-            executions: flow.must.reverse()?,
-            elements: flow.must_no_source,
+            executions,
+            elements: elements.union(&rest)?,
         })
     }
 

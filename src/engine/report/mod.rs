@@ -6,6 +6,7 @@ mod moves;
 mod progress;
 mod reference;
 pub mod svg;
+mod words;
 
 pub use drawing::{drawing, drawing_page};
 pub use machine::machine;
@@ -13,6 +14,7 @@ pub use moves::moves;
 pub use progress::Bar;
 pub use reference::{Article, Chapter, reference};
 pub use svg::escaped;
+pub use words::{notes_in_lines, words_in_lines};
 
 use crate::legality::Proof;
 use crate::trial::{Measured, Ranking};

@@ -14,7 +14,7 @@ impl Bar {
         } else {
             ProgressDrawTarget::hidden()
         };
-        let style = ProgressStyle::with_template("[{bar:24}] {pos}/{len} {wide_msg}");
+        let style = ProgressStyle::with_template("[{bar:12}] {pos}/{len} {wide_msg}");
         let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
         let bar = ProgressBar::with_draw_target(None, target);
         Bar(bar.with_style(style.progress_chars("=> ")))

@@ -13,9 +13,11 @@ pub struct Chapter {
     pub articles: Vec<Article>,
 }
 
-/// A function, or several that share their documentation.
+/// A function, or several that share their documentation, or a page about something else.
 #[derive(Clone, Debug)]
 pub struct Article {
+    /// The title of a page about something else.
+    pub title: Option<String>,
     /// Each name with its signature.
     pub functions: Vec<(String, String)>,
     pub text: String,
@@ -53,6 +55,11 @@ pub fn reference(chapters: &[Chapter]) -> String {
         );
         for article in &chapter.articles {
             html.push_str("<article>\n");
+            if let Some(title) = &article.title {
+                let id = free_id(&title.replace(' ', "-"), &mut taken);
+                let title = escaped(title);
+                let _ = writeln!(html, "<h3 id=\"{id}\"><a href=\"#{id}\">{title}</a></h3>");
+            }
             for (name, signature) in &article.functions {
                 let _ = writeln!(
                     html,
@@ -147,6 +154,7 @@ mod tests {
         let article = |name: &str, text: &str| {
             let (signature, text) = text.split_once("\n\n").unwrap();
             Article {
+                title: None,
                 functions: vec![(name.to_owned(), signature.to_owned())],
                 text: text.to_owned(),
             }

@@ -18,10 +18,10 @@ const STYLE: &str = include_str!("page.css");
 const ROWS: usize = 10;
 const VALUES: usize = 16;
 
-/// Inner size and margins of charts.
-const WIDTH: f64 = 560.0;
-const HEIGHT: f64 = 160.0;
-const LEFT: f64 = 90.0;
+/// Inner size and margins of charts, which fit on a telephone.
+const WIDTH: f64 = 260.0;
+const HEIGHT: f64 = 130.0;
+const LEFT: f64 = 78.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 40.0;
 
@@ -79,20 +79,22 @@ pub fn page(tuned: &Tuned, plan: &Plan, shown: &Shown<'_>) -> String {
             "<h2>Parameters</h2>\n<p>The times of all trials, by the value of a parameter.</p>\n",
         );
     }
+    html.push_str("<div class=\"charts\">\n");
     for name in &varied {
         html.push_str(&strip(tuned, name));
     }
+    html.push_str("</div>\n");
     if varied.len() > 1 {
         html.push_str(
             "<details><summary>Pairs of parameters</summary>\n<p>The fastest point of each pair \
-             of values: the darker, the faster.</p>\n",
+             of values: the darker, the faster.</p>\n<div class=\"charts\">\n",
         );
         for (k, first) in varied.iter().enumerate() {
             for second in &varied[k + 1..] {
                 html.push_str(&heat(tuned, first, second));
             }
         }
-        html.push_str("</details>\n");
+        html.push_str("</div>\n</details>\n");
     }
     if !tuned.refused.is_empty() {
         html.push_str("<h2>Refused points</h2>\n<ul>\n");
@@ -263,10 +265,10 @@ fn table(tuned: &Tuned, limit: Option<f64>, varied: &[&str]) -> String {
 
 /// A chart with these marks, axes and a title.
 fn chart(title: &str, height: f64, marks: &str) -> String {
-    let (w, h) = (LEFT + WIDTH + 20.0, TOP + height + BOTTOM);
+    let (w, h) = (LEFT + WIDTH + 14.0, TOP + height + BOTTOM);
     let title = svg::text(&[("x", &LEFT), ("y", &18), ("font-weight", &"bold")], title);
     let chart = svg::document((w, h), &[], &format!("{title}{marks}"));
-    format!("<div class=\"wide\">{chart}</div>\n")
+    format!("<div class=\"chart\">{chart}</div>\n")
 }
 
 /// A logarithmic scale of times, from the least to the greatest.
@@ -385,9 +387,12 @@ fn strip(tuned: &Tuned, name: &str) -> String {
     let values = values(tuned, name);
     let step = WIDTH / values.len().max(1) as f64;
     let mut marks = scale.axis();
+    let stride = stride(&values, step);
     for (k, value) in values.iter().enumerate() {
         let x = LEFT + step * (k as f64 + 0.5);
-        marks.push_str(&label_below(x, TOP + HEIGHT + 24.0, value, step));
+        if k % stride == 0 {
+            marks.push_str(&label_below(x, TOP + HEIGHT + 24.0, value));
+        }
         for trial in &tuned.trials {
             let own = trial.point.get(name).map(Value::to_string);
             if let (Some(seconds), true) = (trial.seconds(), own.as_ref() == Some(value)) {
@@ -409,12 +414,21 @@ fn strip(tuned: &Tuned, name: &str) -> String {
 /// The width of a character of a label.
 const CHARACTER: f64 = 7.0;
 
-/// A value of a parameter, centered at `x`, as far as it fits into this width.
-fn label_below(x: f64, y: f64, value: &str, width: f64) -> String {
-    let most = (width / CHARACTER) as usize;
+/// The most characters of a label.
+const LABEL: usize = 10;
+
+/// Each label of this number has room, if values are `step` apart.
+fn stride(values: &[String], step: f64) -> usize {
+    let lengths = values.iter().map(|value| value.chars().count());
+    let longest = lengths.max().unwrap_or(0).min(LABEL) + 1;
+    ((longest as f64 * CHARACTER / step).ceil() as usize).max(1)
+}
+
+/// A value of a parameter, centered at `x`.
+fn label_below(x: f64, y: f64, value: &str) -> String {
     let label = svg::text(
         &[("x", &tenths(x)), ("y", &y), ("text-anchor", &"middle")],
-        &shortened(value, most.saturating_sub(1).clamp(2, 14)),
+        &shortened(value, LABEL),
     );
     label.replacen(
         "</text>",
@@ -451,7 +465,8 @@ fn heat(tuned: &Tuned, first: &str, second: &str) -> String {
                 ("y", &(y + 15.0)),
                 ("text-anchor", &"end"),
             ],
-            &shortened(a, 12),
+            // The margin has less room.
+            &shortened(a, LABEL - 1),
         ));
         for (c, b) in columns.iter().enumerate() {
             let x = LEFT + column * c as f64;
@@ -474,9 +489,9 @@ fn heat(tuned: &Tuned, first: &str, second: &str) -> String {
         }
     }
     let height = row * rows.len() as f64;
-    for (c, b) in columns.iter().enumerate() {
+    for (c, b) in columns.iter().enumerate().step_by(stride(&columns, column)) {
         let x = LEFT + column * (c as f64 + 0.5);
-        marks.push_str(&label_below(x, TOP + height + 18.0, b, column));
+        marks.push_str(&label_below(x, TOP + height + 18.0, b));
     }
     chart(&format!("{first} (rows) and {second}"), height, &marks)
 }

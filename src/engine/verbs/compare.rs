@@ -46,7 +46,7 @@ pub fn compare(
     let mut show = |row: &Measured| table.add(row);
     let ranking = examined(bench, variants.clone(), &mut show, Runner::compare)?;
     if let Some(ranking) = &ranking {
-        bench.lock().print(&report::footer(ranking));
+        bench.lock().print_notes(&report::footer(ranking));
         note_outer_vectors(bench, &variants);
         compare_definitions(bench, &variants);
         order::hint(bench, &variants, ranking);
@@ -141,7 +141,7 @@ pub fn label(nests: &[Nest]) -> Option<String> {
 fn note_outer_vectors(bench: &Bench, variants: &[Variant]) {
     for Variant { label, nests } in variants {
         for (name, why) in codegen::outer_vectors(nests, &Target::native()) {
-            bench.lock().print(&format!(
+            bench.lock().print_notes(&format!(
                 "{label}: loop `{name}` is marked vector, and is left to the compiler: {why}"
             ));
         }

@@ -15,6 +15,15 @@ pub struct Forecast {
     caches: u64,
 }
 
+/// Bounds that another order of operations moves.
+const OF_THE_CORE: [&str; 5] = [
+    "arithmetic",
+    "latency",
+    "loads and stores",
+    "loop overhead",
+    "parallel loops",
+];
+
 impl Forecast {
     /// The forecast for the threads of `control`.
     pub fn of(control: &Control) -> Forecast {
@@ -31,6 +40,12 @@ impl Forecast {
     pub fn seconds(&self, nests: &[Nest]) -> Option<f64> {
         let prediction = self.model.predict(nests)?;
         Some(prediction.seconds)
+    }
+
+    /// Whether it expects that data from memory or a shared cache bounds the nests.
+    pub fn is_bound_by_data(&self, nests: &[Nest]) -> bool {
+        let prediction = self.model.predict(nests);
+        prediction.is_some_and(|p| !OF_THE_CORE.contains(&p.bound.as_str()))
     }
 
     /// The seconds that it expects of the nests that `nest` makes of each of `variants`.

@@ -81,5 +81,5 @@ pub fn key_of_library(bench: &Bench, package: &Package) -> Result<String, Runtim
 /// Where the library of a key is kept, if anything is kept.
 pub fn place_of_library(bench: &Bench, key: &str) -> Option<std::path::PathBuf> {
     let control = bench.lock().control.clone();
-    runtime::cache_file(&control, &format!("python/{key}"))
+    runtime::cache_place(&control, &format!("python/{key}"))
 }

@@ -6,7 +6,7 @@ use crate::codegen::Kernel;
 use crate::ir::{Elem, Name};
 use crate::legality::Reductions;
 use crate::package::Exported;
-use crate::report::Bar;
+use crate::report::{self, Bar};
 use crate::runtime::{Control, Writer};
 use crate::target::Target;
 use crate::trial::{
@@ -210,6 +210,12 @@ impl Workbench {
         self.has_effect = true;
         let printed = writeln!(self.output, "{text}");
         self.note(printed);
+    }
+
+    /// Prints notes below a table, which has `columns`.
+    pub fn print_notes(&mut self, text: &str) {
+        let text = report::notes_in_lines(text, self.columns);
+        self.print(&text);
     }
 
     /// Prints a line that someone may be waiting for.

@@ -9,6 +9,7 @@ import threading
 
 import numpy as np
 
+from .arrays import returned_by, shared
 from .engine import ENGINE, Error
 from .tensors import Tensor
 from .values import ELEMENTS, RESULTS, Function, Value, evaluate, is_name
@@ -231,12 +232,14 @@ class Compiled:
         returned = [t["label"] for t in tensors if t["returned"]]
         self.places = [returned.index(label) for label in outputs]
         self.constants = {label: array for label, (_, array) in trace.constants.items()}
-        # Whether the library's function is the function: the same arguments and the same result.
+        # Whether the library's function is the function: the same arguments and one result.
         self.quick = getattr(self.module, f"_{name}_at_once")
         count = len(trace.signature.names)
         self.is_direct = (
-            self.order == list(range(count)) and len(returned) == 1 and trace.structure is None
+            self.order == list(range(count)) and len(outputs) == 1 and trace.structure is None
         )
+        # Temporaries with sizes are results of the library's function as well.
+        self.is_alone = len(returned) == 1
         turned = ("transposed", "columns")
         self.is_direct = self.is_direct and not any(t[2] in turned for t in trace.signature.tensors)
         self.turned = [
@@ -247,10 +250,11 @@ class Compiled:
         """The call for arrays that the kernel takes as they are; None for any others."""
         if not self.is_direct:
             return None
-        return self.quick(*values, **dict(zip(self.results, out))) if out else self.quick(*values)
+        made = self.quick(*values, **dict(zip(self.results, out))) if out else self.quick(*values)
+        return made if made is None or self.is_alone else made[self.places[0]]
 
-    def __call__(self, values, out):
-        """The call, or why it cannot be made."""
+    def __call__(self, values, out, returned=None):
+        """The call, or why it cannot be made. `returned` makes results of arrays of NumPy."""
         if self.turned:
             values = list(values)
             for k in self.turned:
@@ -258,6 +262,8 @@ class Compiled:
         arguments = [values[k] if isinstance(k, int) else self.constants[k] for k in self.order]
         made = self.function(*arguments, **dict(zip(self.results, out)))
         made = [made[place] for place in self.places] if isinstance(made, tuple) else [made]
+        if returned is not None and not out:
+            made = [returned(array) for array in made]
         return _built(self.trace.structure, made)
 
 
@@ -298,13 +304,31 @@ class Kernel:
             if made is not None:
                 return made
         if not all(isinstance(a, (np.ndarray, float, int)) for a in arguments):
-            arguments = self._arrays(arguments, {})
+            return self._of_others(arguments, out)
+        return self._called(arguments, out)
+
+    def _of_others(self, arguments, out):
+        """The call for arrays of other libraries, whose results are theirs as well."""
+        returned = returned_by(arguments)
+        arguments = [self._array(name, value) for name, value in zip(self._names, arguments)]
+        try:
+            views = tuple(map(shared, out))
+        except (BufferError, RuntimeError, TypeError, ValueError):
+            # The slow call says why.
+            views = out
+        for compiled in self._compiled:
+            made = compiled.at_once(arguments, views)
+            if made is not None:
+                return out[0] if out else made if returned is None else returned(made)
+        return self._called(arguments, out, returned)
+
+    def _called(self, arguments, out, returned=None):
         key = _key(arguments)
         known = self._known.get(key)
         if known is None:
             arguments = self._arrays(arguments, {})
             known = self._known[key] = self._chosen(arguments)
-        return known(arguments, out)
+        return known(arguments, out, returned)
 
     def _bound(self, arguments, named):
         bound = self._parameters.bind(*arguments, **named)
@@ -321,16 +345,17 @@ class Kernel:
                 f"{self.__name__}: {name} is a masked array, and a kernel would read all of it: "
                 f"`{name}.filled(0)` replaces it"
             )
-        elif not isinstance(value, np.ndarray):
-            if hasattr(value, "__dlpack__"):
-                value = np.from_dlpack(value)
-            elif hasattr(value, "__array_interface__"):
-                value = np.asarray(value)
-            else:
-                raise TypeError(
-                    f"{self.__name__}: {name} must be an array or a number, "
-                    f"not {type(value).__name__}"
-                )
+        try:
+            array = shared(value)
+        except (BufferError, RuntimeError, TypeError, ValueError) as error:
+            what = f"{self.__name__}: {name} is an array that NumPy cannot read"
+            known = f"kernels have elements of type {', '.join(ELEMENTS)}"
+            raise TypeError(f"{what}: {error} ({known})") from error
+        if array is None:
+            raise TypeError(
+                f"{self.__name__}: {name} must be an array or a number, not {type(value).__name__}"
+            )
+        value = array
         if value.dtype.name not in ELEMENTS:
             known = ", ".join(ELEMENTS)
             raise TypeError(

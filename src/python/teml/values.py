@@ -352,7 +352,7 @@ class Value:
         return ENGINE.ask(show=self._number) or f"<{self._kind}>"
 
     def _repr_html_(self):
-        return f"<pre>{html.escape(repr(self))}</pre>"
+        return _text(repr(self))
 
 
 class Index(Value):
@@ -425,7 +425,8 @@ class Verdict(Value):
 
     def _repr_html_(self):
         state = {True: "legal", False: "illegal"}.get(self.legal, "undecided")
-        return f'<div class="teml-{state}"><b>{state}</b>{_code(repr(self))}</div>'
+        text = _text(repr(self)).replace(state, f"<b>{state}</b>", 1)
+        return f'<div class="teml-{state}">{text}</div>'
 
 
 class Prediction(Value):
@@ -519,6 +520,11 @@ def _code(text):
     return f'<pre style="overflow-x: auto">{html.escape(text)}</pre>'
 
 
+def _text(text):
+    """Sentences, whose lines may be broken."""
+    return f'<pre style="white-space: pre-wrap">{html.escape(text)}</pre>'
+
+
 def _table(rows):
     names = list(dict.fromkeys(name for row in rows for name in row))
     head = "".join(f"<th>{html.escape(str(name))}</th>" for name in names)
@@ -527,7 +533,8 @@ def _table(rows):
         for row in rows
     )
     body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    table = f"<table style='white-space: nowrap'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div style="overflow-x: auto">{table}</div>'
 
 
 def _cell(value):

@@ -4,8 +4,9 @@ use super::table::{Command, Table};
 use crate::repl::failure::{failed, failed_with};
 use crate::repl::wrap::{entry, with_examples, wrapped};
 use crate::repl::{Outcome, Repl, Reply};
-use crate::script::{ScriptError, TOPICS};
+use crate::script::{Concept, Entry, ScriptError, TOPICS};
 use crate::transform::closest;
+use std::collections::BTreeSet;
 
 const LINES: &str = "\
 Anything else is a line of a script. It continues while a bracket or a string is open. A line that \
@@ -24,7 +25,7 @@ pub fn help(table: Table, repl: &mut Repl, rest: &str) -> Reply {
     Ok(Outcome::Text(text))
 }
 
-/// Help on a topic, a command or a function.
+/// Help on a concept, a topic, a command or a function.
 fn about(table: Table, repl: &mut Repl, name: &str) -> Result<String, Box<ScriptError>> {
     let (width, paint) = (repl.width(), repl.paint());
     let shown = |text: &str| with_examples(&wrapped(text, width), paint);
@@ -46,18 +47,27 @@ fn about(table: Table, repl: &mut Repl, name: &str) -> Result<String, Box<Script
     let functions = repl.catalog();
     if TOPICS.iter().any(|(topic, _)| *topic == name) {
         let own = functions.iter().filter(|entry| entry.topic == name);
-        let mut lines: Vec<String> = own
-            .map(|e| {
-                let summary = repl.session().help(&e.name).map(|h| summary(&h));
-                entry(&e.signature, &summary.unwrap_or_default(), 34, width)
-            })
-            .collect();
-        lines.dedup();
-        return Ok(if lines.is_empty() {
-            "this session has defined no functions yet".to_owned()
-        } else {
-            lines.join("\n")
+        let lines = listed(repl, own, |_, _| true);
+        if lines.is_empty() {
+            return Ok("this session has defined no functions yet".to_owned());
+        }
+        let concept = Concept::named(name).map(|concept| {
+            let line = format!("The concept: `:help {}`", concept.title);
+            wrapped(&line, width)
         });
+        return Ok(concept
+            .into_iter()
+            .chain(lines)
+            .collect::<Vec<_>>()
+            .join("\n"));
+    }
+    if name == Concept::TOPIC.0 {
+        let all = Concept::all().map(|c| entry(c.title, c.sentence(), 26, width));
+        return Ok(all.collect::<Vec<_>>().join("\n"));
+    }
+    if let Some(concept) = Concept::named(name) {
+        let title = repl.paint().bold(concept.title);
+        return Ok(format!("{title}\n\n{}", shown(concept.text)));
     }
     // `gemm` is `schedules::gemm`.
     let behind = format!("::{name}");
@@ -70,6 +80,7 @@ fn about(table: Table, repl: &mut Repl, name: &str) -> Result<String, Box<Script
         return Ok(of_command(command, width));
     }
     let topics = TOPICS.iter().map(|(topic, _)| *topic);
+    let topics = topics.chain(Concept::all().map(|concept| concept.title));
     let names = functions.iter().map(|e| e.name.as_str()).chain(topics);
     let names = names.chain(table.all().map(|c| c.name));
     let help = match closest(name, names) {
@@ -77,6 +88,32 @@ fn about(table: Table, repl: &mut Repl, name: &str) -> Result<String, Box<Script
         None => format!("`:search {name}` looks everywhere"),
     };
     Err(failed_with(format!("there is no help on `{name}`"), help))
+}
+
+/// A line for each function whose name and help `is_wanted`. Functions that share their help, which
+/// names all of them first, have one line.
+fn listed<'a>(
+    repl: &mut Repl,
+    functions: impl Iterator<Item = &'a Entry>,
+    is_wanted: impl Fn(&Entry, &str) -> bool,
+) -> Vec<String> {
+    let width = repl.width();
+    let (mut lines, mut told) = (Vec::new(), BTreeSet::new());
+    for function in functions {
+        let help = repl.session().help(&function.name).unwrap_or_default();
+        if !is_wanted(function, &help) {
+            continue;
+        }
+        let body = help.split_once("\n\n").map_or("", |(_, body)| body);
+        let summary = summary(&help);
+        let is_told = !told.insert(body.to_owned());
+        let named = format!("`{}", function.name);
+        if !(is_told && (body.is_empty() || first_sentence(&help).contains(&named))) {
+            lines.push(entry(&function.signature, &summary, 34, width));
+        }
+    }
+    lines.dedup();
+    lines
 }
 
 /// The first sentence of a documentation, which comes after the signature.
@@ -87,7 +124,7 @@ fn summary(help: &str) -> String {
         .strip_prefix('`')
         .and_then(|rest| rest.split_once(")` "));
     match behind_call {
-        Some((call, rest)) if !call.contains('`') => rest.to_owned(),
+        Some((call, rest)) if !call.contains('`') && !rest.starts_with("and ") => rest.to_owned(),
         _ => text,
     }
 }
@@ -121,11 +158,8 @@ fn overview(table: Table, repl: &mut Repl) -> String {
         "Functions: `:help TOPIC` lists them, `:help NAME` explains one",
         width,
     )));
-    lines.extend(
-        TOPICS
-            .iter()
-            .map(|(topic, about)| entry(topic, about, 16, width)),
-    );
+    let topics = std::iter::once(&Concept::TOPIC).chain(TOPICS);
+    lines.extend(topics.map(|(topic, about)| entry(topic, about, 16, width)));
     lines.push(String::new());
     lines.push(wrapped(LINES, width));
     lines.push(String::new());
@@ -143,17 +177,13 @@ pub fn search(table: Table, repl: &mut Repl, rest: &str) -> Reply {
     let commands = table.all().filter(|c| has(c.name) || has(c.help));
     let mut lines: Vec<String> = commands.map(|c| of_command(c, width)).collect();
     let functions = repl.catalog();
-    let (mut by_name, mut by_text) = (Vec::new(), Vec::new());
-    for function in functions.iter() {
-        let help = repl.session().help(&function.name).unwrap_or_default();
-        let line = entry(&function.signature, &summary(&help), 34, width);
-        match has(&function.name) {
-            true => by_name.push(line),
-            false if has(&help) => by_text.push(line),
-            false => {}
-        }
-    }
-    lines.extend(by_name.into_iter().chain(by_text));
+    lines.extend(listed(repl, functions.iter(), |function, _| {
+        has(&function.name)
+    }));
+    let by_text = |function: &Entry, help: &str| !has(&function.name) && has(help);
+    lines.extend(listed(repl, functions.iter(), by_text));
+    let concepts = Concept::all().filter(|c| has(c.title) || has(c.text));
+    lines.extend(concepts.map(|c| entry(&format!(":help {}", c.title), c.sentence(), 34, width)));
     lines.dedup();
     if lines.is_empty() {
         Err(failed(format!("no help has the word `{rest}`")))

@@ -15,7 +15,7 @@ pub use candidate::{Candidate, Completion};
 use super::Repl;
 use super::commands::{Completes, TABLE};
 use crate::bench;
-use crate::script::{TOPICS, scan};
+use crate::script::{Concept, TOPICS, scan};
 use candidate::{candidate, loops, of, of_files};
 use place::open_call;
 
@@ -112,6 +112,10 @@ impl Repl {
         let all = TABLE.all().map(|c| candidate(c.name, c.help));
         let catalog = self.catalog();
         let functions = catalog.iter().map(|e| candidate(&e.name, &e.signature));
+        let concepts = Concept::all().map(|c| candidate(c.title, c.sentence()));
+        let (topic, about) = Concept::TOPIC;
+        let about = std::iter::once(candidate(topic, about));
+        let topics = about.chain(concepts).chain(topics);
         topics.chain(groups).chain(all).chain(functions).collect()
     }
 }

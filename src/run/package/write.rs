@@ -1,7 +1,7 @@
 //! A package in a directory: its texts, and its library in binary form.
 
 use super::{Package, python};
-use crate::runtime::{Library, Writer};
+use crate::runtime::{Control, Library, Writer};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -24,19 +24,17 @@ pub fn write(
     library: Library,
     directory: &Path,
     writer: &Writer,
+    control: &Control,
 ) -> Result<Vec<String>, NoPackage> {
     let name = &package.name;
     let texts = package.files().into_iter();
     let mut files: Vec<(String, Vec<u8>)> = texts
         .map(|file| (file.path, file.text.into_bytes()))
         .collect();
+    let archive = library.archive(control);
     files.push((format!("lib/lib{name}.so"), library.shared.clone()));
     files.push((format!("python/{name}/lib{name}.so"), library.shared));
-    files.extend(
-        library
-            .archive
-            .map(|bytes| (format!("lib/lib{name}.a"), bytes)),
-    );
+    files.extend(archive.map(|bytes| (format!("lib/lib{name}.a"), bytes)));
     write_files(&files, directory, writer)?;
     Ok(files.into_iter().map(|(path, _)| path).collect())
 }

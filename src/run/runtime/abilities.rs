@@ -1,15 +1,47 @@
 //! Finds out which libraries a compiler can link: OpenMP, and vector functions of the C library.
-//! The first kernel that needs one is linked to find out, and the answer is kept.
+//! Both are taken to be there until C does not compile. Then a probe is linked, and the answer is
+//! kept.
 
 use super::compiler::Compiler;
 use super::control::Control;
 use super::diagnostics::OPENMP;
 use super::error::RuntimeError;
+use super::options::Options;
 use crate::codegen::{Header, Kernel};
 
 impl Compiler {
-    /// Whether it has OpenMP; asked if a kernel does not compile. Without OpenMP, kernels still
-    /// compile, and their parallel loops run on one thread.
+    /// The flags for the C of kernels, unless a library turns out to be missing.
+    pub(super) fn likely_flags(&self, kernels: &[Kernel], options: &Options) -> Vec<String> {
+        let mut flags = options.flags(self, kernels.iter().any(Kernel::chooses));
+        if options.openmp && self.openmp().get() == Some(&false) {
+            flags = without_openmp(&flags);
+        }
+        if need_functions(kernels) && self.vector_functions().get() == Some(&false) {
+            flags.push(WITHOUT_FUNCTIONS.to_owned());
+        }
+        flags
+    }
+
+    /// The flags for C that does not compile with the `tried` ones; `None` if no library is missing
+    /// that it needs.
+    pub(super) fn other_flags(
+        &self,
+        tried: &[String],
+        (kernels, options): (&[Kernel], &Options),
+        control: &Control,
+    ) -> Result<Option<Vec<String>>, RuntimeError> {
+        if options.openmp {
+            self.has_openmp(&options.flags(self, false), control)?;
+        }
+        if need_functions(kernels) {
+            self.has_vector_functions(&self.likely_flags(&[], options), control)?;
+        }
+        let flags = self.likely_flags(kernels, options);
+        Ok((flags != tried).then_some(flags))
+    }
+
+    /// Whether it has OpenMP. Without OpenMP, kernels still compile, and their parallel loops run
+    /// on one thread.
     pub(super) fn has_openmp(
         &self,
         flags: &[String],
@@ -40,8 +72,7 @@ impl Compiler {
     }
 
     /// Whether the C library has the vector functions of its version: it can be built without them.
-    /// A kernel that needs them is compiled to find out, and kept like others.
-    pub(super) fn has_vector_functions(
+    fn has_vector_functions(
         &self,
         flags: &[String],
         control: &Control,
@@ -56,19 +87,15 @@ impl Compiler {
         };
         Ok(*self.vector_functions().get_or_init(|| found))
     }
-
-    /// The further flags that a kernel needs if the C library has no vector functions.
-    pub(super) fn flags_of_functions(
-        &self,
-        kernel: &Kernel,
-        flags: &[String],
-        control: &Control,
-    ) -> Result<Option<String>, RuntimeError> {
-        let takes_vectors = kernel.headers.contains(&Header::Functions);
-        let lacks = takes_vectors && !self.has_vector_functions(flags, control)?;
-        Ok(lacks.then(|| "-DTEML_MVEC=0".to_owned()))
-    }
 }
+
+fn need_functions(kernels: &[Kernel]) -> bool {
+    let mut headers = kernels.iter().map(|kernel| &kernel.headers);
+    headers.any(|headers| headers.contains(&Header::Functions))
+}
+
+/// The flag for C libraries without vector functions.
+const WITHOUT_FUNCTIONS: &str = "-DTEML_MVEC=0";
 
 /// C that links only with OpenMP.
 const THREADS: &str = "\
@@ -90,4 +117,9 @@ pub(super) fn without_openmp(flags: &[String]) -> Vec<String> {
         _ => flag.clone(),
     };
     flags.iter().map(other).collect()
+}
+
+/// Whether flags link OpenMP's library.
+pub(super) fn has_openmp(flags: &[String]) -> bool {
+    flags.iter().any(|flag| flag == "-fopenmp")
 }

@@ -1,7 +1,6 @@
 //! Batches: compiles many kernels together, since starting a compiler, an assembler and a linker
 //! takes as long as compiling a short kernel.
 
-use super::abilities::without_openmp;
 use super::cache;
 use super::compiler::{Compiler, Stopped};
 use super::control::Control;
@@ -42,7 +41,7 @@ impl Compiler {
         let mut batches: BTreeMap<Vec<String>, Batch> = BTreeMap::new();
         let mut symbols = HashSet::new();
         for kernel in kernels {
-            let flags = self.flags_for(kernel, options, control)?;
+            let flags = self.likely_flags(std::slice::from_ref(kernel), options);
             let place = cache.join(self.object_of(kernel, &flags, &options.libraries));
             if !cache::holds(&place) && symbols.insert(&kernel.symbol) {
                 let batch = batches.entry(flags).or_default();
@@ -57,21 +56,6 @@ impl Compiler {
             }
         }
         Ok(())
-    }
-
-    /// The flags of a kernel's first compilation.
-    fn flags_for(
-        &self,
-        kernel: &Kernel,
-        options: &Options,
-        control: &Control,
-    ) -> Result<Vec<String>, RuntimeError> {
-        let mut flags = options.flags(self, kernel.chooses());
-        if options.openmp && self.openmp().get() == Some(&false) {
-            flags = without_openmp(&flags);
-        }
-        flags.extend(self.flags_of_functions(kernel, &flags, control)?);
-        Ok(flags)
     }
 
     fn build_batch(

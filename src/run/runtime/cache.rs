@@ -87,6 +87,14 @@ pub fn file(control: &Control, name: &str) -> Option<PathBuf> {
     (free || trust::is_ours(&place, true)).then_some(place)
 }
 
+/// The path for a directory of this name, in which this program keeps files that appear whole.
+/// `None` as for objects, and if others may have written there.
+pub fn place(control: &Control, name: &str) -> Option<PathBuf> {
+    let place = directory(control)?.join(name);
+    let free = std::fs::symlink_metadata(&place).is_err();
+    (free || trust::is_our_directory(&place)).then_some(place)
+}
+
 /// A new directory inside the cache. Files are made there and then moved into the cache, since
 /// renaming is atomic only within one file system.
 pub(super) fn workplace(cache: &Path) -> io::Result<Workplace> {

@@ -3,7 +3,7 @@
 //! If gcc fails with an internal error, the kernel is compiled again without the optimization that
 //! failed.
 
-use super::abilities::without_openmp;
+use super::abilities::has_openmp;
 use super::compiled::Compiled;
 use super::compiler::Compiler;
 use super::control::Control;
@@ -37,19 +37,20 @@ impl Compiler {
         options: &Options,
         control: &Control,
     ) -> Result<Compiled, RuntimeError> {
-        let flags = options.flags(self, kernel.chooses());
-        if !options.openmp {
-            return self.compile_for(kernel, &flags, options, control);
-        }
-        if self.openmp().get() != Some(&false) {
-            match self.compile_for(kernel, &flags, options, control) {
-                Err(RuntimeError::CompileFailed { .. }) if !self.has_openmp(&flags, control)? => {}
-                result => return result,
+        let all = std::slice::from_ref(kernel);
+        let flags = self.likely_flags(all, options);
+        let (compiled, flags) = match self.compile_for(kernel, &flags, options, control) {
+            Err(error @ RuntimeError::CompileFailed { .. }) => {
+                let others = self.other_flags(&flags, (all, options), control)?;
+                let flags = others.ok_or(error)?;
+                (self.compile_for(kernel, &flags, options, control)?, flags)
             }
-        }
-        let flags = without_openmp(&flags);
-        let compiled = self.compile_for(kernel, &flags, options, control)?;
-        Ok(compiled.without_openmp())
+            compiled => (compiled?, flags),
+        };
+        Ok(match options.openmp && !has_openmp(&flags) {
+            true => compiled.without_openmp(),
+            false => compiled,
+        })
     }
 
     fn compile_for(
@@ -59,13 +60,12 @@ impl Compiler {
         options: &Options,
         control: &Control,
     ) -> Result<Compiled, RuntimeError> {
-        let mut flags = flags.to_vec();
-        flags.extend(self.flags_of_functions(kernel, &flags, control)?);
-        match self.compile_with(kernel, &flags, &options.libraries, control) {
+        match self.compile_with(kernel, flags, &options.libraries, control) {
             // gcc 12 can fail where it groups statements (SLP). Vectors are explicit anyway.
             Err(RuntimeError::CompileFailed { report, .. })
                 if report.contains("internal compiler error") && !self.is_clang() =>
             {
+                let mut flags = flags.to_vec();
                 flags.push("-fno-tree-slp-vectorize".to_owned());
                 self.compile_with(kernel, &flags, &options.libraries, control)
             }

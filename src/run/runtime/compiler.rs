@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A C compiler that was started once, to ask for its version.
 #[derive(Clone, Debug)]
@@ -52,6 +52,12 @@ impl Compiler {
     /// [`RuntimeError::Interrupted`] when someone asked to stop.
     pub fn find(control: &Control) -> Result<&'static Compiler, RuntimeError> {
         static FOUND: OnceLock<Compiler> = OnceLock::new();
+        static SEARCH: Mutex<()> = Mutex::new(());
+        if let Some(compiler) = FOUND.get() {
+            return Ok(compiler);
+        }
+        // Several threads look for it once.
+        let _searching = SEARCH.lock().unwrap_or_else(PoisonError::into_inner);
         match FOUND.get() {
             Some(compiler) => Ok(compiler),
             None => {

@@ -1,7 +1,7 @@
 //! Compiles C to a shared and a static library, and gives access to the kernels in it.
 
 use super::abilities::without_openmp;
-use super::cache;
+use super::cache::{self, Workplace};
 use super::compiled::Compiled;
 use super::compiler::{Compiler, Stopped};
 use super::control::Control;
@@ -11,21 +11,37 @@ use super::error::RuntimeError;
 use super::object;
 use super::options::Options;
 use super::process;
-use crate::codegen::{Header, Kernel};
+use crate::codegen::Kernel;
+use rayon::prelude::*;
 use std::io;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-/// A library as bytes, linked from one object file.
+/// A library, linked from its object files.
 #[derive(Clone, Debug)]
 pub struct Library {
     /// Its kernels, ready to run.
     pub kernels: Vec<Compiled>,
     /// `libNAME.so`.
     pub shared: Vec<u8>,
+    /// The object files, in a directory that lives as long as this.
+    objects: Vec<String>,
+    directory: Arc<Workplace>,
+}
+
+impl Library {
     /// `libNAME.a`; `None` if there is no `ar`, which comes with the system's assembler.
-    pub archive: Option<Vec<u8>>,
+    pub fn archive(&self, control: &Control) -> Option<Vec<u8>> {
+        let place = self.directory.path();
+        let mut ar = Command::new("ar");
+        ar.current_dir(place)
+            .args(["rcs", "library.a"])
+            .args(&self.objects);
+        let made = process::run(&mut ar, control.compile_limit, control).ok()?;
+        let is_made = made.status.success();
+        is_made.then(|| std::fs::read(place.join("library.a")).ok())?
+    }
 }
 
 /// C that is compiled with options of its own.
@@ -51,14 +67,31 @@ impl Compiler {
         parts: &[Part],
         control: &Control,
     ) -> Result<Library, RuntimeError> {
-        let flags = self.flags_of(kernels, options, control)?;
+        let flags = self.likely_flags(kernels, options);
+        let texts = (source, header);
+        match self.linked(name, texts, (kernels, &flags), parts, control) {
+            Err(error @ RuntimeError::CompileFailed { .. }) => {
+                let others = self.other_flags(&flags, (kernels, options), control)?;
+                let flags = others.ok_or(error)?;
+                self.linked(name, texts, (kernels, &flags), parts, control)
+            }
+            linked => linked,
+        }
+    }
+
+    fn linked(
+        &self,
+        name: &str,
+        (source, header): (&str, &str),
+        (kernels, flags): (&[Kernel], &[String]),
+        parts: &[Part],
+        control: &Control,
+    ) -> Result<Library, RuntimeError> {
         let directory = cache::temporary().map_err(storage)?;
         let place = directory.path();
-        let file = |ending: &str| format!("{name}.{ending}");
-        std::fs::write(place.join(file("c")), source).map_err(storage)?;
-        std::fs::write(place.join(file("h")), header).map_err(storage)?;
+        std::fs::write(place.join(format!("{name}.h")), header).map_err(storage)?;
         let run = |arguments: &[String]| self.make(name, source, arguments, place, control);
-        let line = self.command_line(&flags);
+        let line = self.command_line(flags);
         let soname = format!("-Wl,-soname,lib{name}.so");
         let ends = |list: &[&str]| list.iter().map(|e| (*e).to_owned()).collect::<Vec<_>>();
         let is_of_linker = |flag: &String| flag == "-shared" || flag.starts_with("-Wl,");
@@ -66,26 +99,35 @@ impl Compiler {
             let line = self.command_line(flags).into_iter();
             line.filter(|flag| !is_of_linker(flag)).collect()
         };
-        run(&[compiles(&flags), ends(&["-c", "-o", OBJECT, &file("c")])].concat())?;
-        let mut objects = vec![OBJECT.to_owned()];
-        for part in parts {
-            let (source, object) = (format!("{}.c", part.name), format!("{}.o", part.name));
-            std::fs::write(place.join(&source), &part.source).map_err(storage)?;
-            let flags = self.flags_of(kernels, &part.options, control)?;
-            let arguments = [compiles(&flags), ends(&["-c", "-o", &object, &source])].concat();
-            self.make(&part.name, &part.source, &arguments, place, control)?;
-            objects.push(object);
-        }
+        let compiled = |of: (&str, &str, &[String])| -> Result<String, RuntimeError> {
+            let (name, source, flags) = of;
+            let (file, object) = (format!("{name}.c"), format!("{name}.o"));
+            std::fs::write(place.join(&file), source).map_err(storage)?;
+            let arguments = [compiles(flags), ends(&["-c", "-o", &object, &file])].concat();
+            self.make(name, source, &arguments, place, control)?;
+            Ok(object)
+        };
+        let of_parts: Vec<Vec<String>> = parts
+            .iter()
+            .map(|part| self.likely_flags(kernels, &part.options))
+            .collect();
+        let mut all = vec![(name, source, flags)];
+        let parts = parts.iter().zip(&of_parts);
+        all.extend(parts.map(|(part, flags)| (&*part.name, &*part.source, &**flags)));
+        let objects = all.into_par_iter().map(compiled);
+        let objects: Vec<String> = objects.collect::<Result<_, _>>()?;
         // The library's own functions come before those of the C library, such as `times`.
         let own_first = ["-Wl,-Bsymbolic", "-lm"];
         let linked = |input: &[&str]| {
             [line.clone(), ends(input), objects.clone(), ends(&own_first)].concat()
         };
-        run(&linked(&[&soname, "-o", "library.so"]))?;
         std::fs::write(place.join(ENTRIES), entries_apart(kernels)).map_err(storage)?;
-        run(&linked(&["-o", "callable.so", ENTRIES]))?;
+        let (shared, called) = rayon::join(
+            || run(&linked(&[&soname, "-o", "library.so"])),
+            || run(&linked(&["-o", "callable.so", ENTRIES])),
+        );
+        shared.and(called)?;
         let shared = std::fs::read(place.join("library.so")).map_err(storage)?;
-        let archive = archive(place, &objects, control);
         let callable = place.join("callable.so");
         if let Some(doubt) = object::doubt(&callable) {
             return Err(RuntimeError::CompileFailed {
@@ -100,28 +142,9 @@ impl Compiler {
         Ok(Library {
             kernels: kernels.iter().map(compiled).collect(),
             shared,
-            archive,
+            objects,
+            directory,
         })
-    }
-
-    /// The flags for the C of kernels, as far as the compiler has them.
-    fn flags_of(
-        &self,
-        kernels: &[Kernel],
-        options: &Options,
-        control: &Control,
-    ) -> Result<Vec<String>, RuntimeError> {
-        let chooses = kernels.iter().any(Kernel::chooses);
-        let mut flags = options.flags(self, chooses);
-        if !self.has_openmp(&flags, control)? {
-            flags = without_openmp(&flags);
-        }
-        let mut functions = kernels.iter().map(|k| &k.headers);
-        let functions = functions.any(|headers| headers.contains(&Header::Functions));
-        if functions && !self.has_vector_functions(&flags, control)? {
-            flags.push("-DTEML_MVEC=0".to_owned());
-        }
-        Ok(flags)
     }
 
     /// Links archives and the C of their interface into `lib{name}`, which exports the names of a
@@ -194,25 +217,11 @@ impl Compiler {
     }
 }
 
-/// The object file of the library's C.
-const OBJECT: &str = "library.o";
-
 /// The C that calls the kernels of several libraries.
 const INTERFACE: &str = "interface.c";
 
 /// The C that calls its kernels. No library can have this name.
 const ENTRIES: &str = "its-entries.c";
-
-/// The object files in an archive.
-fn archive(place: &Path, objects: &[String], control: &Control) -> Option<Vec<u8>> {
-    let mut ar = Command::new("ar");
-    ar.current_dir(place)
-        .args(["rcs", "library.a"])
-        .args(objects);
-    let made = process::run(&mut ar, control.compile_limit, control).ok()?;
-    let is_made = made.status.success();
-    is_made.then(|| std::fs::read(place.join("library.a")).ok())?
-}
 
 fn storage(error: io::Error) -> RuntimeError {
     RuntimeError::NoStorage {

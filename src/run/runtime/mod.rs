@@ -51,7 +51,7 @@ mod written;
 
 pub use agreement::{Agreement, Difference};
 pub use buffer::Buffer;
-pub use cache::{file as cache_file, key_of_processor};
+pub use cache::{file as cache_file, key_of_processor, place as cache_place};
 pub use compare::{compare, default_tolerance};
 pub use compile::compile;
 pub use compiled::Compiled;
@@ -74,4 +74,5 @@ pub use random::Random;
 pub use run::{Beside, Outputs, Run, run_beside, run_once};
 pub use screen::{Loaded, Screen};
 pub use serve::serve;
+pub use sys::terminal_columns;
 pub use written::Writer;

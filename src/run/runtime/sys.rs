@@ -75,6 +75,22 @@ pub(super) fn user() -> u32 {
     unsafe { libc::geteuid() }
 }
 
+/// The columns of the terminal that standard output is; `None` if it is something else.
+pub fn terminal_columns() -> Option<usize> {
+    let mut size = std::mem::MaybeUninit::<libc::winsize>::zeroed();
+    // SAFETY: the request fills a `winsize`, for which zeros are valid.
+    let size = unsafe {
+        checked(libc::ioctl(
+            libc::STDOUT_FILENO,
+            libc::TIOCGWINSZ,
+            size.as_mut_ptr(),
+        ))
+        .ok()?;
+        size.assume_init()
+    };
+    (size.ws_col > 0).then(|| usize::from(size.ws_col))
+}
+
 /// Whether a process with this number exists, of any user.
 pub(super) fn is_alive(process: i32) -> bool {
     // SAFETY: signal 0 is sent to nobody.

@@ -28,6 +28,12 @@ pub(super) fn is_ours(file: &Path, shared: bool) -> bool {
     data.is_ok_and(|data| data.is_file() && doubt(&data, bits).is_none())
 }
 
+/// Whether it is a directory to which nobody else can write, except members of our group.
+pub(super) fn is_our_directory(place: &Path) -> bool {
+    let data = std::fs::symlink_metadata(place);
+    data.is_ok_and(|data| data.is_dir() && doubt(&data, OTHERS).is_none())
+}
+
 /// Opens a file that only this user can have written. Anything else, such as a pipe, is an error at
 /// once.
 pub(super) fn open(place: &Path) -> io::Result<File> {

@@ -165,17 +165,16 @@ pub(super) fn run_comparison(
         trial.finish();
         keep_if_of_variant(compiled.map_err(TrialError::from), fail_fast)
     };
-    let mut compiled: Vec<Result<Compiled, TrialError>> = kernels
-        .into_par_iter()
-        .map(of_candidate)
-        .collect::<Result<_, _>>()?;
-    compiled.extend(
-        peers
-            .par_iter()
-            .map(of_peer)
-            .collect::<Result<Vec<_>, _>>()?,
-    );
-    let plain_compiled = trial.compile_reference(&plain_kernel)?;
+    let candidates = || -> Result<Vec<_>, TrialError> {
+        let kernels = kernels.into_par_iter().map(of_candidate);
+        let mut compiled: Vec<Result<Compiled, TrialError>> = kernels.collect::<Result<_, _>>()?;
+        let peers = peers.par_iter().map(of_peer);
+        compiled.extend(peers.collect::<Result<Vec<_>, _>>()?);
+        Ok(compiled)
+    };
+    let (compiled, plain_compiled) =
+        rayon::join(candidates, || trial.compile_reference(&plain_kernel));
+    let (compiled, plain_compiled) = (compiled?, plain_compiled?);
 
     let labels = variants.iter().map(|c| &c.label);
     let labels = labels.chain(peers.iter().map(|p| &p.label));

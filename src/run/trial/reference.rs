@@ -75,30 +75,19 @@ impl Reference<'_> {
     /// elements of its operands at most.
     pub(super) fn check(&self, outputs: &Outputs, loads: f64) -> Result<Evidence, TrialError> {
         let initial = self.initial()?;
-        let mut store: Store = HashMap::new();
-        for (name, buffer) in &initial {
-            store.insert(name.clone(), elements(buffer.view()));
-        }
+        let store = stored(&initial);
         let statements: Vec<&Expr> = definition(self.variant).collect();
         let parts: Vec<Nest> = naive(self.variant).nests;
-        let mut results: Vec<&Tensor> = statements.iter().filter_map(|e| e.tensor()).collect();
-        results.sort_by_key(|t| t.label());
-        results.dedup_by_key(|t| t.label());
-        // Local tensors leave no outputs.
-        results.retain(|t| outputs.get(t.label()).is_some());
-        let elements = results.iter().map(|t| t.shape().elements()).sum();
-        let mut cost = 0.0;
-        for part in &parts {
-            cost += self.cost(part, &store)?;
-        }
-        if cost <= loads {
+        let results = self.results(outputs, &|_| true);
+        let elements = elements_of(&results);
+        if self.costs(&parts, &store)? <= loads {
             self.compare_all(&parts, &results, store, outputs)?;
             return Ok(Evidence::Definition { elements });
         }
         if results.len() < statements.len() || parts.iter().any(in_order) {
             return Ok(Evidence::Naive { elements });
         }
-        let mut samples = 0;
+        let (mut samples, mut store) = (0, store);
         for statement in &statements {
             samples += self.compare_samples(statement, &store, outputs, loads)?;
             // Later statements read the results of this one.
@@ -107,6 +96,47 @@ impl Reference<'_> {
             }
         }
         Ok(Evidence::Samples { samples, elements })
+    }
+
+    /// Compares the `names` among the outputs of a kernel with the definition, in all elements.
+    /// `None` if nothing is among them, or if the evaluation would read more than about `loads`
+    /// elements of operands.
+    pub(super) fn check_all(
+        &self,
+        names: &[String],
+        outputs: &Outputs,
+        loads: f64,
+    ) -> Result<Option<Evidence>, TrialError> {
+        let results = self.results(outputs, &|label| names.iter().any(|name| name == label));
+        // So many elements are not even filled.
+        let most = elements_of(&self.tensors.iter().collect::<Vec<_>>());
+        if results.is_empty() || most as f64 > loads {
+            return Ok(None);
+        }
+        let initial = self.initial()?;
+        let store = stored(&initial);
+        let parts: Vec<Nest> = naive(self.variant).nests;
+        if self.costs(&parts, &store)? > loads {
+            return Ok(None);
+        }
+        self.compare_all(&parts, &results, store, outputs)?;
+        let elements = elements_of(&results);
+        Ok(Some(Evidence::Definition { elements }))
+    }
+
+    /// The tensors that the definition assigns, among the outputs. Local tensors leave no outputs.
+    fn results(&self, outputs: &Outputs, is_wanted: &dyn Fn(&str) -> bool) -> Vec<&Tensor> {
+        let assigned = definition(self.variant).filter_map(|e| e.tensor());
+        let mut results: Vec<&Tensor> = assigned.collect();
+        results.sort_by_key(|t| t.label());
+        results.dedup_by_key(|t| t.label());
+        results.retain(|t| outputs.get(t.label()).is_some() && is_wanted(t.label()));
+        results
+    }
+
+    /// About how many elements the evaluation of all parts reads.
+    fn costs(&self, parts: &[Nest], store: &Store) -> Result<f64, TrialError> {
+        parts.iter().map(|part| self.cost(part, store)).sum()
     }
 
     fn initial(&self) -> Result<HashMap<Name, Buffer>, TrialError> {
@@ -332,6 +362,17 @@ fn sample(domain: &[Span], k: u64, count: u64) -> Option<Vec<i64>> {
 /// Whether a part of a definition is executed in the order of its loops.
 fn in_order(part: &Nest) -> bool {
     part.originals().iter().any(|p| p.in_order)
+}
+
+/// The initial contents of tensors, as the evaluation of definitions reads them.
+fn stored(initial: &HashMap<Name, Buffer>) -> Store<'_> {
+    let all = initial.iter();
+    all.map(|(name, buffer)| (name.clone(), elements(buffer.view())))
+        .collect()
+}
+
+fn elements_of(tensors: &[&Tensor]) -> u64 {
+    tensors.iter().map(|t| t.shape().elements()).sum()
 }
 
 fn elements(view: View<'_>) -> Elements<'_> {

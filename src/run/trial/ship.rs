@@ -182,6 +182,10 @@ impl Cargo<'_> {
             Err(error) if cannot_run(&error) => return Ok(Found::Unknown(error.to_string())),
             own => own?,
         };
+        let (label, results) = (&variant.label, compared(variant));
+        if let Some(evidence) = trial.by_definition(variant, &results, &own)? {
+            return Ok(Found::Right(evidence.to_string()));
+        }
         let outputs = match trial.run(&trial.compile_reference(&plain)?) {
             Err(error) if lacks_room(&error) => {
                 return at_samples(&trial, variant, (kernel, own), &error);
@@ -189,7 +193,6 @@ impl Cargo<'_> {
             outputs => outputs?,
         };
         let expected = trial.expected(variant, outputs)?;
-        let (label, results) = (&variant.label, compared(variant));
         trial.check(label, &results, (kernel, &own), &expected)?;
         Ok(Found::Right(expected.evidence.to_string()))
     }

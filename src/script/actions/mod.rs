@@ -113,5 +113,6 @@ pub static ACTIONS: &[&Function] = &[
     &algebra::RULE,
     &algebra::EQUAL,
     &strategy::FIND_LOOPS,
+    &strategy::REMARK,
     &strategy::UNLESS_REFUSED,
 ];

@@ -240,7 +240,7 @@ pub(super) static COMPATIBLE: Function = Function {
     returns: "bool",
     doc: "\
 Whether an assignment is compatible: for each element of its target, no other element of it is read
-(Ullrich 2018, Def. 2). It then runs in place, in any order and in parallel.
+(Ullrich 2018, definition 2). It then runs in place, in any order and in parallel.
 
     compatible(model(`
       var x : [9]

@@ -52,6 +52,36 @@ none, or only the `\"suffixed\"` ones, whose names steps may derive from those o
     },
 };
 
+pub(super) static REMARK: Function = Function {
+    name: "remark",
+    topic: "queries",
+    effect: Effect::None,
+    params: &[Parameter::new("nest"), Parameter::optional("text")],
+    returns: "text",
+    doc: "\
+The words of the schedule that made a nest, or `()`. With a text, the nest with these words.
+
+`schedules::optimize` says so what it takes nests for, and prints it. The next step drops the words.
+
+    let A = tensor([20, 30]);
+    let plan = schedules::optimize(build(stored(2 * A)));
+    print(remark(plan));
+    print(remark(remark(plan, \"mine\")));
+
+    schedules::optimize: elements (schedules::pointwise)
+    elements (schedules::pointwise)
+    mine",
+    call: |call| {
+        let nest: Nest = call.nest(0)?;
+        Ok(match call.count() {
+            2 => Dynamic::from(nest.remarked(&call.text(1)?)),
+            _ => nest
+                .remark()
+                .map_or(Dynamic::UNIT, |text| text.to_owned().into()),
+        })
+    },
+};
+
 pub(super) static UNLESS_REFUSED: Function = Function {
     name: "unless_refused",
     topic: "queries",

@@ -33,6 +33,7 @@ impl Nest {
         };
         let mut data = (*self.0).clone();
         (data.trees, data.label) = (repeat(&data.trees), None);
+        data.remark = None;
         data.parts = Arc::new([part]);
         data.context = self.context_with(&data.trees, &[]);
         Nest(Arc::new(data))
@@ -63,6 +64,7 @@ impl Nest {
             parts: parts.cloned().collect(),
             path: self.0.path.clone(),
             label: None,
+            remark: None,
             assumption: self.0.assumption.clone().or(other.0.assumption.clone()),
             donated: self
                 .0
@@ -91,7 +93,7 @@ impl Nest {
         data.parts = original.0.parts.clone();
         data.declared = original.0.declared.clone();
         data.context = self.context_with(self.trees(), original.definition());
-        data.label = None;
+        (data.label, data.remark) = (None, None);
         Nest(Arc::new(data))
     }
 

@@ -67,6 +67,8 @@ struct Data {
     parts: Arc<[Part]>,
     path: Path,
     label: Option<Name>,
+    /// The words of the schedule that made it. Steps drop them, as they drop the label.
+    remark: Option<Arc<str>>,
     /// The author's reason why it is correct.
     assumption: Option<Arc<str>>,
     /// Tensors whose contents are dead afterwards.
@@ -334,6 +336,7 @@ impl Nest {
             parts,
             path,
             label,
+            remark: None,
             assumption: None,
             donated: Arc::new([]),
             declared: Arc::new([]),
@@ -361,6 +364,7 @@ impl Nest {
             parts: self.0.parts.clone(),
             path: Path::default(),
             label: None,
+            remark: None,
             assumption: self.0.assumption.clone(),
             donated: self.0.donated.clone(),
             declared: self.0.declared.clone(),
@@ -435,12 +439,26 @@ impl Nest {
         self.0.label.as_ref()
     }
 
+    /// The words of the schedule that made the nest.
+    pub fn remark(&self) -> Option<&str> {
+        self.0.remark.as_deref()
+    }
+
+    /// The nest with such words.
+    #[must_use]
+    pub fn remarked(&self, remark: &str) -> Nest {
+        let mut data = (*self.0).clone();
+        data.remark = Some(remark.into());
+        Nest(Arc::new(data))
+    }
+
     /// The same computation with other trees. It loses the label, which named the old ones.
     #[must_use]
     pub fn with_trees(&self, trees: Vec<Tree>) -> Nest {
         let mut data = (*self.0).clone();
         data.context = self.context_with(&trees, &[]);
         (data.trees, data.label, data.instance) = (trees, None, None);
+        data.remark = None;
         data.variants = Arc::new([]);
         Nest(Arc::new(data))
     }
@@ -472,6 +490,7 @@ impl Nest {
     pub fn assumed(&self, reason: &str) -> Nest {
         let mut data = (*self.0).clone();
         (data.assumption, data.label) = (Some(reason.into()), None);
+        data.remark = None;
         Nest(Arc::new(data))
     }
 
@@ -485,7 +504,7 @@ impl Nest {
     pub fn donating(&self, tensor: Name) -> Nest {
         let mut data = (*self.0).clone();
         data.donated = self.0.donated.iter().cloned().chain([tensor]).collect();
-        data.label = None;
+        (data.label, data.remark) = (None, None);
         Nest(Arc::new(data))
     }
 
@@ -522,7 +541,7 @@ impl Nest {
     pub fn left_to_compiler(&self) -> Nest {
         let mut data = (*self.0).clone();
         data.left_to_compiler = true;
-        data.label = None;
+        (data.label, data.remark) = (None, None);
         Nest(Arc::new(data))
     }
 

@@ -109,7 +109,7 @@ impl Nest {
         let mut data = self.with_sizes_as(&value);
         let both = self.0.condition.and(condition);
         data.condition = both.ok_or_else(|| condition.of()[0].0.clone())?;
-        (data.label, data.instance) = (None, None);
+        (data.label, data.remark, data.instance) = (None, None, None);
         Ok(Nest(Arc::new(data)))
     }
 
@@ -130,7 +130,7 @@ impl Nest {
         let mut data = (*self.0).clone();
         let others = self.variants().iter().cloned();
         data.variants = std::iter::once(variant).chain(others).collect();
-        (data.label, data.instance) = (None, None);
+        (data.label, data.remark, data.instance) = (None, None, None);
         Nest(Arc::new(data))
     }
 
