@@ -184,4 +184,32 @@ with tempfile.TemporaryDirectory() as directory:
     refused(teml.Error, 'no param("m"', teml.load, script, m=3)
     script.write_text("let x = tensor([n]);")
     refused(teml.Error, "n", teml.load, script)
+
+# Entries that index others are checked before a kernel reads them.
+with tempfile.TemporaryDirectory() as place:
+    script = pathlib.Path(place) / "rows.rhai"
+    script.write_text(
+        """
+        let m = size("m"); let n = size("n"); let z = size("z");
+        let ptr = indices([m + 1], z + 1, "increasing");
+        let col = indices([z], n, "distinct", "i32");
+        let V = tensor([z]); let x = tensor([n]);
+        let y = einsum("ij,j->i", csr(ptr, col, V), x);
+        export_kernel(schedules::optimize(build(y)), "rows");
+        """
+    )
+    rows = teml.load(script).rows
+    V, x = rng.random(9), rng.random(12)
+    ptr, col = np.array([0, 2, 4, 4, 9]), np.arange(2, 11, dtype=np.int32)
+    expected = [V[p:q] @ x[col[p:q]] for p, q in zip(ptr, ptr[1:])]
+    assert np.allclose(rows(ptr, col, V, x), expected)
+    for wrong, why in [
+        ([0, 2, 1, 4, 9], "ptr has an entry less than the one before it"),
+        ([0, 2, 4, 4, 10], "ptr has an entry outside of 0..10"),
+    ]:
+        refused(ValueError, why, rows, np.array(wrong), col, V, x)
+    for at, value, why in [(8, 2, "two equal entries"), (3, 12, "outside of 0..12"), (3, -1, "outside")]:
+        wrong = col.copy()
+        wrong[at] = value
+        refused(ValueError, why, rows, ptr, wrong, V, x)
 print("all is well")
