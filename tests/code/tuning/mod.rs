@@ -412,7 +412,10 @@ fn what_a_script_compares_is_tuned_applied_and_taken_by_optimize() {
         "schedules::optimize: takes the winner that `teml tune` has recorded\ntrue\n"
     );
     let others = shown(&run(&["run"], &optimizes.replace("48", "47")));
-    assert_eq!(others, "false\n");
+    assert_eq!(
+        others,
+        "schedules::optimize: elements (schedules::pointwise)\nfalse\n"
+    );
     // A check still takes a sample of the space.
     let searches = with("#{trials: 3}");
     let winners = || std::fs::read_to_string(cache.join("winners.jsonl")).unwrap();
