@@ -78,7 +78,7 @@ EVERY = [
 TABLE = ("tensors", "expressions", "transformations")
 # These make no values of a case, or need sizes or the same computation in other steps, which tests in
 # Rust have.
-APART = ("elem", "size", "specialize", "prefer", "redefine", "bind")
+APART = ("elem", "size", "specialize", "prefer", "redefine", "bind", "indices", "scatter")
 
 
 def main() -> int:
