@@ -10,7 +10,7 @@ pub struct Concept {
 }
 
 /// The pages, in the order in which they are read.
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 9] = [
     include_str!("concepts/tensors.md"),
     include_str!("concepts/iterators.md"),
     include_str!("concepts/broadcasting.md"),
@@ -18,6 +18,7 @@ const PAGES: [&str; 8] = [
     include_str!("concepts/time.md"),
     include_str!("concepts/legality.md"),
     include_str!("concepts/sizes.md"),
+    include_str!("concepts/entries.md"),
     include_str!("concepts/devices.md"),
 ];
 

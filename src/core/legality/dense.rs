@@ -79,8 +79,8 @@ struct Local<'a> {
     tensor: &'a Tensor,
     /// The number of bounds that are read around its declaration.
     depth: usize,
-    /// The operation of which it has partial results, if it has nothing else: fills set its
-    /// identity, and all updates are those of the definition, or of other partial results.
+    /// The operation of its partial results, if it has nothing else: fills set its identity, and all
+    /// updates are those of the definition, or of other partial results.
     partial: Option<BinaryOp>,
 }
 
@@ -155,7 +155,7 @@ impl<'a> Walk<'a> {
         locals.find(|local| local.tensor.name() == tensor.name())
     }
 
-    /// The operation of which a local tensor of these trees has partial results.
+    /// The operation of the partial results in a local tensor of these trees.
     fn partial(&self, tensor: &Tensor, trees: &[Tree]) -> Option<BinaryOp> {
         let adds = |s: &Stmt| match s.origin {
             Some(_) => s.update,
