@@ -35,7 +35,8 @@ fn inputs(script: &str) -> Vec<Input<'_>> {
             is_increasing: line.contains("\"increasing\""),
         })
     };
-    script.lines().filter_map(declaration).collect()
+    let statements = script.split(';').map(str::trim);
+    statements.filter_map(declaration).collect()
 }
 
 /// The script with the contents of its inputs, and a digest of the elements of `Y`.

@@ -22,6 +22,9 @@ for name, program in vars(programs).items():
     if not inspect.isfunction(program) or name in {"i64", "digest"}:
         continue
     inputs = [p.default for p in inspect.signature(program).parameters.values()]
+    # Arrays that index others are not traced.
+    if any(isinstance(given, programs.Indices) for given in inputs):
+        continue
     inputs = [given.values(k) for k, given in enumerate(inputs)]
     kernel = teml.kernel(program, sizes=name in SIZES)
     if name in BEYOND:
