@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use std::collections::HashMap;
 use teml::interp::store::{Data, Store};
 use teml::interp::{definition, execute};
-use teml::ir::{Entries, Mode, Nest, Order, Tensor};
+use teml::ir::{Entries, Loop, Mode, Name, Nest, Order, Range, Tensor, Tree};
 use teml::runtime::{self, RuntimeError, Scalar, Values};
 use teml::transform::nest::reverse::reverse;
 use teml::{LoopRef, legality};
@@ -83,7 +83,7 @@ fn entries(entries: &Entries, count: usize, seed: u64) -> Vec<i64> {
     all
 }
 
-/// Small whole numbers, with which sums in any order are exact, and entries.
+/// Small positive numbers, with which sums in any order are exact and every term shows, and entries.
 fn store(nest: &Nest, seed: u64) -> Store<'static> {
     let mut store: Store = HashMap::new();
     let targets = nest.definition().iter().filter_map(|e| e.tensor().cloned());
@@ -95,11 +95,49 @@ fn store(nest: &Nest, seed: u64) -> Store<'static> {
         });
         let value = move |x: u64| match &own {
             Some(entries) => entries[usize::try_from(x).unwrap()] as f64,
-            None => ((x * 7 + k as u64 * 5 + seed) % 9) as f64 - 4.0,
+            None => ((x * 7 + k as u64 * 5 + seed) % 9) as f64 + 1.0,
         };
         store.insert(name, Data::generate(&tensor, value));
     }
     store
+}
+
+/// Asserts that no two iterations of an outermost parallel loop change one element.
+fn assert_apart(nest: &Nest, before: &Store<'static>) {
+    let locals: Vec<Tree> = nest
+        .trees()
+        .iter()
+        .filter(|t| matches!(t, Tree::Local(_)))
+        .cloned()
+        .collect();
+    let loops = nest.trees().iter().filter_map(Tree::as_loop);
+    for l in loops.filter(|l| l.is_parallel()) {
+        let Some((low, high)) = l.range.as_constant() else {
+            continue;
+        };
+        let mut changed: HashMap<(Name, usize), i64> = HashMap::new();
+        for value in low..high {
+            let one = Tree::of_loop(Loop {
+                range: Range::constant(value, value + 1),
+                ..(**l).clone()
+            });
+            let trees = locals.iter().cloned().chain([one]).collect();
+            let mut after = before.clone();
+            execute::run(&nest.with_trees(trees), &mut after).unwrap();
+            for (name, data) in &after {
+                let (Data::F64(old), Data::F64(new)) = (&before[name], data) else {
+                    continue;
+                };
+                for k in (0..old.len()).filter(|k| old[*k] != new[*k]) {
+                    let other = changed.insert((name.clone(), k), value);
+                    assert_eq!(
+                        other, None,
+                        "{name} at {k}, by iteration {value} of\n{nest}"
+                    );
+                }
+            }
+        }
+    }
 }
 
 /// The nest with parallel loops of affine bounds run backwards, which must not matter.
@@ -148,6 +186,7 @@ proptest! {
             return Ok(());
         }
         let before = store(&nest, seed);
+        assert_apart(&nest, &before);
         let mut expected = before.clone();
         definition::run(nest.definition(), &mut expected).unwrap();
         for order in [nest.clone(), backwards(&nest)] {
