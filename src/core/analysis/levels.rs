@@ -52,7 +52,7 @@ pub fn levels(nest: &Nest) -> Vec<Level<'_>> {
     found
 }
 
-/// The greatest trip count of a loop.
+/// The greatest trip count of a loop. Of a loop whose bounds are read, the average.
 pub fn trips(l: &Loop, around: &Bounds) -> Option<i64> {
     let most = offset_form(l, around).map(|(_, rest)| rest / l.range.step + 1)?;
     let segment = l.range.within.as_ref();
@@ -70,7 +70,8 @@ fn loop_operations(l: &Loop, around: &Bounds) -> f64 {
     trips(l, around).unwrap_or(1) as f64 * each.sum::<f64>()
 }
 
-/// An upper bound of the work of one run of a loop, in multiply-adds or moved elements.
+/// The work of one run of a loop, in multiply-adds or moved elements: an upper bound, except where
+/// bounds are read, as in [`trips`].
 pub fn work(l: &Loop, around: &Bounds) -> f64 {
     let mut inside = around.clone();
     inside.enter(l);

@@ -72,7 +72,8 @@ fn sets(nest: &Nest, name: &str) -> bool {
         .any(|u| u.access != AccessKind::Read)
 }
 
-/// The most statements that trees execute. `around` has the bounds of all loops around them.
+/// The most statements that trees execute, with average trips of loops whose bounds are read.
+/// `around` has the bounds of all loops around them.
 pub fn executions(trees: &[Tree], around: &Bounds) -> i64 {
     let each = trees.iter().map(|tree| match tree {
         Tree::Fill(_) | Tree::Local(_) => 0,
