@@ -57,6 +57,8 @@ pub enum Header {
     Registers,
     /// The functions of `parts.h`.
     Parts,
+    /// The macros of `apart.h`.
+    Apart,
     /// The functions of `functions.h`.
     Functions,
     /// The types of `casts.h`.
@@ -68,7 +70,7 @@ pub enum Header {
 }
 
 impl Header {
-    pub(super) const ALL: [Header; 13] = [
+    pub(super) const ALL: [Header; 14] = [
         Header::Math,
         Header::Integers,
         Header::Memset,
@@ -80,6 +82,7 @@ impl Header {
         Header::Vectors,
         Header::Registers,
         Header::Parts,
+        Header::Apart,
         Header::Functions,
         Header::Casts,
     ];
@@ -125,6 +128,7 @@ impl Header {
             Header::Vectors => include_str!("vectors.h"),
             Header::Registers => include_str!("registers.h"),
             Header::Parts => include_str!("parts.h"),
+            Header::Apart => include_str!("apart.h"),
             Header::Functions => include_str!("functions.h"),
             Header::Casts => include_str!("casts.h"),
         })

@@ -91,18 +91,33 @@ fn headers_of_passes_show_what_they_do() {
 #[test]
 fn plans_say_why_loops_are_not_vectors() {
     let script = "
-        let A = tensor([8, 8]);
+        let A = tensor([80, 8]);
         let x = tensor([8]);
         let B = eq(A, [i, j] -> [j, i]);
         let y = eq(vmul(A, x, [[i, j], [j]]), [i, j]);
-        let s = einsum(\"ij,j->i\", A, x);
+        fn inside(head, body) {
+            nest(`
+              f64 T[9][9]
+              for o in 0..4
+                vector ${head}
+                  ${body}
+                    T[i][j] = 1
+            `)
+        }
     ";
     for (expression, why) in [
         (
             "build(B).vectorize(\"i\")",
             "A[i][j] is not unit-stride in i",
         ),
-        ("build(y).vectorize(\"i\")", "it has a loop inside"),
+        (
+            "inside(\"for i in 0..9\", \"for j in 0..i\")",
+            "the bounds of loop j depend on i",
+        ),
+        (
+            "inside(\"for i in o..8\", \"for j in 0..5\")",
+            "the number of its iterations is not a constant",
+        ),
         (
             "build(y).vectorize(\"j\", 16)",
             "16 lanes do not fit a vector of 64 bytes",

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use teml::codegen::{self, Kernel, Param};
-use teml::interp::definition;
 use teml::interp::store::{Data as Values, Store};
+use teml::interp::{definition, execute};
 use teml::ir::{Nest, Tensor};
 use teml::legality::Reductions;
 use teml::runtime::{Compiler, Control, Data, Options, run_once};
@@ -362,8 +362,11 @@ fn functions_take_vectors() {
 #[test]
 fn what_has_no_neighbors_is_left_to_the_compiler() {
     for (script, loop_name) in [
-        // The elements of a column are not contiguous.
-        (ROWS, "i"),
+        // The elements of a column are not contiguous, and fill many vectors.
+        (
+            "let A = tensor([80, 8]); let B = eq(A, [i, j] -> [j, i]); let l = build(B);",
+            "i",
+        ),
         (
             "let A = tensor([30], \"i32\"); let B = eq(A, [i] -> [i]); let l = build(B);",
             "i",
@@ -469,8 +472,14 @@ const BLUR: &str = blur!("[13, 43]");
 
 const WIDE_BLUR: &str = blur!("[22, 112]");
 
-/// Runs the C of a nest, compiled with these flags, and compares it with the definition.
-fn computes(nest: &Nest, compiler: &Compiler, openmp: bool, flags: &[&str]) {
+/// Runs the C of a nest, compiled with these flags, and compares it with the definition. A program
+/// is its own definition, in the order of its loops.
+fn computes(
+    (nest, kernel): (&Nest, &Kernel),
+    (compiler, openmp): (&Compiler, bool),
+    is_program: bool,
+    flags: &[&str],
+) {
     let mut store: Store = HashMap::new();
     // An intermediate tensor may be local, and not an argument.
     let targets = nest.definition().iter().filter_map(|e| e.tensor().cloned());
@@ -481,19 +490,22 @@ fn computes(nest: &Nest, compiler: &Compiler, openmp: bool, flags: &[&str]) {
             Values::generate(&tensor, value),
         );
     }
-    let kernel = kernel(nest);
     let options = Options {
         openmp,
         extra: flags.iter().map(|f| (*f).to_owned()).collect(),
         ..Options::default()
     };
     let control = control();
-    let compiled = compiler.compile(&kernel, &options, &control).unwrap();
+    let compiled = compiler.compile(kernel, &options, &control).unwrap();
     let name = |t: &Tensor| t.name().unwrap().clone();
     let values = |p: &Param| Data::Values(Arc::new(view(&store[&name(&p.tensor)]).into()));
     let inputs: Vec<Data> = kernel.params.iter().map(values).collect();
     let run = run_once(&compiled, &inputs, &control).unwrap();
-    definition::run(nest.definition(), &mut store).unwrap();
+    if is_program {
+        execute::run(nest, &mut store).unwrap();
+    } else {
+        definition::run(nest.definition(), &mut store).unwrap();
+    }
     for (tensor, expected) in &store {
         let Some(found) = run.outputs.get(tensor.as_str()) else {
             continue;
@@ -784,6 +796,99 @@ const VARIETY: &[(&str, &str)] = &[
     ),
 ];
 
+/// The number of steps that points stay near.
+const ORBITS: &str = "
+    fn orbits(n, elem, count) {
+        let m = max(n, 1);
+        nest(`
+          ${count} c[3][${m}]
+          ${elem} p[${m}], q[3]
+          for y in 0..3
+            for x in 0..${n}
+              local ${elem} a
+              local ${elem} b
+              local ${elem} t
+              local ${count} k
+              a = 0
+              b = 0
+              k = 0
+              for s in 0..3
+                t = a * a - b * b + p[x]
+                b = 2 * a * b + q[y]
+                a = t
+                k += select(a * a + b * b < 4, 1, 0)
+              c[y][x] = k
+        `)
+    }
+";
+
+/// Many small matrices, factored in place.
+const FACTORS: &str = "
+    fn factors(order, elem) {
+        let at = |b, i, j| { let t = order; t.replace(`[i]`, `[${i}]`); t.replace(`[j]`, `[${j}]`); t.replace(`[b]`, `[${b}]`); t };
+        let e = |i, j| `A` + at.call(`b`, i, j);
+        let shape = at.call(21, 3, 3);
+        nest(`
+          ${elem} A${shape}
+          for b in 0..21
+            for k in 0..3
+              for i in k + 1..3
+                ${e.call(`i`, `k`)} = ${e.call(`i`, `k`)} / select(${e.call(`k`, `k`)} < 0, 2, 4)
+                for j in k + 1..3
+                  ${e.call(`i`, `j`)} -= ${e.call(`i`, `k`)} * ${e.call(`k`, `j`)}
+        `)
+    }
+    let A = tensor([21, 3, 3], `f32`);
+";
+
+/// Programs, which are their own definition.
+const PROGRAMS: &[(&str, &str)] = &[
+    // Lanes with loops, local tensors and selections inside: blocks of several vectors and of one,
+    // with parts behind them, and extents of 1 and 0.
+    (ORBITS, "orbits(13, \"f64\", \"f64\").vectorize(\"x\")"),
+    (ORBITS, "orbits(77, \"f64\", \"f64\").vectorize(\"x\")"),
+    (ORBITS, "orbits(45, \"f32\", \"f32\").vectorize(\"x\")"),
+    (ORBITS, "orbits(21, \"f32\", \"i64\").vectorize(\"x\")"),
+    (ORBITS, "orbits(22, \"f64\", \"i32\").vectorize(\"x\", 4)"),
+    (ORBITS, "orbits(1, \"f64\", \"f64\").vectorize(\"x\")"),
+    (ORBITS, "orbits(0, \"f64\", \"f64\").vectorize(\"x\")"),
+    (
+        ORBITS,
+        "orbits(50, \"f64\", \"f64\").parallelize(\"x\").vectorize(\"x\")",
+    ),
+    (
+        ORBITS,
+        "orbits(50, \"f64\", \"f64\").stripmine(\"x\", 16).vectorize(\"x_i\")",
+    ),
+    // Elements that are apart are gathered and scattered, in place and by copies.
+    (FACTORS, "factors(\"[i][j][b]\", \"f64\").vectorize(\"b\")"),
+    (FACTORS, "factors(\"[b][i][j]\", \"f64\").vectorize(\"b\")"),
+    (FACTORS, "factors(\"[b][i][j]\", \"f32\").vectorize(\"b\")"),
+    (
+        FACTORS,
+        "factors(\"[b][i][j]\", \"f64\").parallelize(\"b\").vectorize(\"b\")",
+    ),
+    (
+        FACTORS,
+        "factors(\"[b][i][j]\", \"f32\").stage(\"b\", A).vectorize(\"b\")",
+    ),
+    (
+        "let A = tensor([30, 3]); let x = tensor([30]); let s = tensor([30]);",
+        "nest(`
+           ${s}
+           ${A}
+           ${x}
+           vector for i in 2..21
+             local f64 w[3]
+             fill w[0..3] = 1
+             for k in 0..3
+               w[k] += A[i][k] * x[29 - i]
+             for k_2 in 0..3
+               s[i] max= w[k_2] / 2
+         `)",
+    ),
+];
+
 /// Compiler flags for the targets that this machine supports.
 fn targets() -> Vec<Vec<&'static str>> {
     let mut targets = vec![vec![]];
@@ -803,10 +908,32 @@ fn targets() -> Vec<Vec<&'static str>> {
 #[test]
 fn vectors_compute_the_same_on_all_targets() {
     let compiler = Compiler::find(&control()).unwrap();
-    VARIETY.par_iter().for_each(|(script, expression)| {
+    all_compute_the_same((compiler, true));
+}
+
+/// Runs all nests with the flags of each target.
+fn all_compute_the_same(compiler: (&Compiler, bool)) {
+    let all = VARIETY.iter().map(|one| (one, false));
+    let all: Vec<_> = all.chain(PROGRAMS.iter().map(|one| (one, true))).collect();
+    all.par_iter()
+        .for_each(|((script, expression), is_program)| {
+            let nest = nest(script, expression);
+            for flags in targets() {
+                computes((&nest, &kernel(&nest)), compiler, *is_program, &flags);
+            }
+        });
+}
+
+/// Blocks of lanes depend on the target.
+#[test]
+fn programs_compute_the_same_in_lanes_of_all_targets() {
+    let compiler = Compiler::find(&control()).unwrap();
+    PROGRAMS.par_iter().for_each(|(script, expression)| {
         let nest = nest(script, expression);
-        for flags in targets() {
-            computes(&nest, compiler, true, &flags);
+        for target in ["sse2", "avx2", "avx512"] {
+            let (target, nests) = (Target::named(target).unwrap(), std::slice::from_ref(&nest));
+            let kernel = codegen::generate_for(nests, "kernel", Reductions::Strict, &target);
+            computes((&nest, &kernel.unwrap()), (compiler, true), true, &[]);
         }
     });
 }
@@ -827,10 +954,5 @@ fn vectors_compute_the_same_with_clang() {
     let Some((compiler, openmp)) = clang() else {
         return;
     };
-    VARIETY.par_iter().for_each(|(script, expression)| {
-        let nest = nest(script, expression);
-        for flags in targets() {
-            computes(&nest, &compiler, openmp, &flags);
-        }
-    });
+    all_compute_the_same((&compiler, openmp));
 }

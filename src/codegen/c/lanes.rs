@@ -3,6 +3,7 @@
 //! Lanes of another type have as many elements as those of the loop (`casts.h`).
 
 use crate::ir::{Affine, Elem, Name, Stmt, Tensor};
+use crate::plan::lanes::neighbors;
 use crate::plan::stream::is_aligned;
 use crate::plan::tree::PartialVector;
 
@@ -71,6 +72,27 @@ impl Vectors {
         }
     }
 
+    /// Whether the lanes of an index are apart in memory.
+    pub(super) fn are_apart(&self, index: &[Affine]) -> bool {
+        self.is_several() && neighbors(index, &self.iterator).is_none()
+    }
+
+    /// The lanes that are apart, as arguments: the type, and the elements of the first two lanes.
+    pub(super) fn apart(
+        &self,
+        elem: Elem,
+        index: &[Affine],
+        element: &dyn Fn(&[Affine]) -> String,
+    ) -> String {
+        let next = Affine::iterator(self.iterator.clone()).plus_constant(1);
+        let at = |name: &Name| (*name == self.iterator).then(|| next.clone());
+        let first: Vec<Affine> = index.iter().map(|a| self.first(a)).collect();
+        let second = index.iter().map(|a| self.first(&a.substitute(&at)));
+        let second: Vec<Affine> = second.collect();
+        let name = self.name_of(elem);
+        format!("{name}, {}, {}", element(&first), element(&second))
+    }
+
     /// The index in the first lane.
     pub(super) fn first(&self, index: &Affine) -> Affine {
         let at = |name: &Name| (*name == self.iterator).then(|| self.at.map(Affine::constant));
@@ -119,7 +141,7 @@ impl Vectors {
     }
 
     /// The number of live lanes; more than there are means all.
-    fn live(&self, end: &End) -> String {
+    pub(super) fn live(&self, end: &End) -> String {
         match end {
             End::At(end) => format!("{end} - {}", self.iterator),
             End::Before(end) => format!("TEML_LEFT({end} - {})", self.iterator),

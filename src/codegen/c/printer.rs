@@ -378,6 +378,18 @@ impl Printer<'_> {
             }
             _ => self.held(statement),
         };
+        if let Some(apart) = self.values.apart(&s.index).cloned() {
+            let value = match s.update {
+                None => value,
+                Some(op) if operator(op) => format!("{target} {} ({value})", op.symbol()),
+                Some(op) => {
+                    let args = [target, value];
+                    self.values.combined(op, s.target.elem(), args, true)
+                }
+            };
+            let line = self.values.set_apart(&apart, s, &value);
+            return self.line(&line);
+        }
         if let Some((vectors, end)) = self.values.part(&s.target, &s.index) {
             let target = element(&s.target, &s.index);
             let line = vectors.set(&target, end, &value);

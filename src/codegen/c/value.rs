@@ -2,7 +2,9 @@
 
 use super::lanes::{End, Vectors};
 use crate::elem::c_type;
-use crate::ir::{Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Name, Node, Tensor};
+use crate::ir::{
+    Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Name, Node, Stmt, Tensor,
+};
 use crate::kernel::Header;
 use crate::plan::lanes::{affine, is_uniform, mask};
 use crate::plan::power::halves;
@@ -29,13 +31,42 @@ pub(super) const ATOM: u8 = UNARY + 1;
 
 impl Values {
     /// Reads an element; reads a vector if the lanes move through the tensor.
-    fn read(&self, tensor: &Tensor, index: &[Affine]) -> String {
+    fn read(&mut self, tensor: &Tensor, index: &[Affine]) -> String {
+        if let Some(v) = self.apart(index) {
+            let elements = v.apart(tensor.elem(), index, &|index| self.operand(tensor, index));
+            let read = match self.end(index) {
+                Some((v, end)) => format!("TEML_APART_PART({elements}, {})", v.live(end)),
+                None => format!("TEML_APART({elements})"),
+            };
+            self.headers.extend([Header::Apart, Header::Loops]);
+            return read;
+        }
         match self.end(index) {
             Some((v, end)) if !v.reads_row(tensor, index) => {
                 v.part(&self.operand(tensor, index), end)
             }
             _ => self.neighbors(tensor, index, &|index| self.operand(tensor, index)),
         }
+    }
+
+    /// The vectors of an access whose lanes are apart in memory.
+    pub(super) fn apart(&self, index: &[Affine]) -> Option<&Vectors> {
+        self.vectors.as_ref().filter(|v| v.are_apart(index))
+    }
+
+    /// Sets elements whose lanes are apart in memory.
+    pub(super) fn set_apart(&mut self, v: &Vectors, s: &Stmt, value: &str) -> String {
+        let elements = v.apart(s.target.elem(), &s.index, &|index| {
+            element(&s.target, index)
+        });
+        let set = match self.end(&s.index) {
+            Some((v, end)) => {
+                format!("TEML_APART_PART_SET({elements}, {}, {value});", v.live(end))
+            }
+            None => format!("TEML_APART_SET({elements}, {value});"),
+        };
+        self.headers.extend([Header::Apart, Header::Loops]);
+        set
     }
 
     /// The operand of a read. The copies of an unrolled sum address several rows relative to the
@@ -86,8 +117,11 @@ impl Values {
     }
 
     /// An element; a vector if the lanes move through the tensor.
-    pub(crate) fn access(&self, tensor: &Tensor, index: &[Affine]) -> String {
-        self.neighbors(tensor, index, &|index| element(tensor, index))
+    pub(crate) fn access(&mut self, tensor: &Tensor, index: &[Affine]) -> String {
+        match self.apart(index) {
+            Some(_) => self.read(tensor, index),
+            None => self.neighbors(tensor, index, &|index| element(tensor, index)),
+        }
     }
 
     /// The text of `element` at an index; a vector that begins there if the lanes move with the

@@ -4,6 +4,7 @@
 //! In loops over `f32`, lanes of 64-bit integers are left to compilers. Comparisons of two indices
 //! are an exception: their difference is a constant plus a step per lane.
 
+use super::outer_lanes::{is_outer, obstacle};
 use crate::ir::{
     Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Loop, Name, Node, Segment, Stmt,
     Tensor, Tree,
@@ -50,7 +51,7 @@ pub(crate) fn elem_of(l: &Loop, target: &Target) -> Option<Elem> {
         && l.body.iter().all(|tree| match tree {
             Tree::Stmt(s) => {
                 let same = *elem.get_or_insert(s.target.elem()) == s.target.elem();
-                same && is_vector_statement(s, &l.name)
+                same && is_vector_statement(s, &l.name, is_single(l, s.target.elem(), target))
             }
             _ => false,
         });
@@ -60,8 +61,18 @@ pub(crate) fn elem_of(l: &Loop, target: &Target) -> Option<Elem> {
     l.lanes().is_none_or(|n| n <= longest).then_some(elem)
 }
 
+/// Whether a loop has no more iterations than a register has lanes.
+fn is_single(l: &Loop, elem: Elem, target: &Target) -> bool {
+    trips(l).is_some_and(|trips| trips <= widest(target) / elem.size() as i64)
+}
+
 /// Why a loop does not run in vectors of the target, for readers.
 pub(crate) fn why_not(l: &Loop, target: &Target) -> String {
+    if is_outer(l)
+        && let Some(why) = obstacle(l, target)
+    {
+        return why;
+    }
     let elems = || {
         l.body.iter().filter_map(|tree| match tree {
             Tree::Stmt(s) => Some(s.target.elem()),
@@ -81,9 +92,6 @@ pub(crate) fn why_not(l: &Loop, target: &Target) -> String {
     if !l.hints.prefetch.is_empty() {
         return "its iterations prefetch".to_owned();
     }
-    if l.body.iter().any(|tree| matches!(tree, Tree::Loop(_))) {
-        return "it has a loop inside".to_owned();
-    }
     if !l.body.iter().all(is_stmt) {
         return "there are other things than statements in it".to_owned();
     }
@@ -92,7 +100,7 @@ pub(crate) fn why_not(l: &Loop, target: &Target) -> String {
     }
     for tree in &l.body {
         if let Tree::Stmt(s) = tree
-            && !is_vector_statement(s, &l.name)
+            && !is_vector_statement(s, &l.name, is_single(l, s.target.elem(), target))
         {
             return reason(s, &l.name);
         }
@@ -137,14 +145,20 @@ fn reason(s: &Stmt, lane: &Name) -> String {
     found.unwrap_or_else(|| "its values have no vector operations".to_owned())
 }
 
-fn is_vector_statement(s: &Stmt, lane: &Name) -> bool {
-    neighbors(&s.index, lane) == Some(true) && is_vector_value(&s.value, lane, s.target.elem())
+/// Whether a statement can run in vectors. If there is only a `single` vector, its lanes may be
+/// apart in memory: they are then gathered and scattered.
+pub(super) fn is_vector_statement(s: &Stmt, lane: &Name, single: bool) -> bool {
+    let lanes = match neighbors(&s.index, lane) {
+        Some(moves) => moves,
+        None => single,
+    };
+    lanes && is_vector_value(&s.value, lane, s.target.elem(), single)
 }
 
 /// Whether a value can be a vector next to vectors of `of`. Vectors of `i64` next to shorter
 /// elements are left to compilers, which know more about the values of indices than their type
 /// says.
-fn is_vector_value(e: &Expr, lane: &Name, of: Elem) -> bool {
+fn is_vector_value(e: &Expr, lane: &Name, of: Elem, single: bool) -> bool {
     if is_uniform(e, lane) {
         return true;
     }
@@ -152,10 +166,10 @@ fn is_vector_value(e: &Expr, lane: &Name, of: Elem) -> bool {
     if elem == Elem::I64 && of.size() < elem.size() {
         return false;
     }
-    let all = |args: &[Expr]| args.iter().all(|a| is_vector_value(a, lane, of));
+    let all = |args: &[Expr]| args.iter().all(|a| is_vector_value(a, lane, of, single));
     match e.node() {
         Node::Access { index, .. } => match index {
-            Index::At(index) => neighbors(index, lane).is_some(),
+            Index::At(index) => single || neighbors(index, lane).is_some(),
             _ => true,
         },
         Node::Constant(_) | Node::Index(_) => true,
@@ -167,7 +181,8 @@ fn is_vector_value(e: &Expr, lane: &Name, of: Elem) -> bool {
                 BinaryOp::Mod => mask(right).is_some(),
                 _ => true,
             };
-            has_vectors && is_vector_value(left, lane, of) && is_vector_value(right, lane, of)
+            let sides = [left, right];
+            has_vectors && sides.iter().all(|e| is_vector_value(e, lane, of, single))
         }
         Node::Apply { function, args, .. } => {
             if let (Function::Select(_), [left, right, values @ ..]) = (function, args.as_slice())
@@ -221,7 +236,7 @@ pub(crate) fn affine(value: &Expr) -> Option<Affine> {
 }
 
 /// Whether an index is unit-stride in the lane (true) or invariant to it (false); otherwise `None`.
-fn neighbors(index: &[Affine], lane: &Name) -> Option<bool> {
+pub(crate) fn neighbors(index: &[Affine], lane: &Name) -> Option<bool> {
     let (last, outer) = match index.split_last() {
         Some(split) => split,
         None => return Some(false),

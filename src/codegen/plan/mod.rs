@@ -11,6 +11,7 @@ mod keep_order;
 pub(super) mod lanes;
 mod load_fence;
 mod lower;
+mod outer_lanes;
 mod outline;
 mod pad_rows;
 mod parallel_region;
@@ -58,6 +59,8 @@ macro_rules! passes {
 
 /// All passes, in order.
 static PASSES: &[Pass] = passes![
+    // Makes blocks and loops over lanes, for the next pass to simplify.
+    outer_lanes: DECIDES,
     // Rewrites the nest, so it comes before all decisions. They need its constant trip counts.
     simplify: DECIDES,
     // Rewrites the nest again, before vectors are chosen: these decisions see the padded rows.

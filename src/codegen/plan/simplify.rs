@@ -29,6 +29,7 @@
 
 use super::lanes::may_be_registers;
 use super::lower::lower;
+use super::outer_lanes::fresh;
 use super::tree::{Context, Part, Plan};
 use crate::analysis::bounds::Bounds;
 use crate::ir::{Affine, Expr, Fill, Hints, Loop, Mode, Name, Nest, Node, Range, Stmt, Tree};
@@ -129,7 +130,7 @@ impl Simplify<'_> {
         let mut index = Vec::new();
         let mut loops = Vec::new();
         for (d, (low, extent)) in fill.region.iter().enumerate() {
-            let name = self.fresh(&format!("{target}_set_{}", d + 1));
+            let name = fresh(&format!("{target}_set_{}", d + 1), &mut self.names);
             index.push(Affine::iterator(name.clone()));
             let range = Range::between(low.clone(), low.plus(extent));
             loops.push((name, range));
@@ -150,19 +151,6 @@ impl Simplify<'_> {
             mode = Mode::Serial;
         }
         tree
-    }
-
-    fn fresh(&mut self, text: &str) -> Name {
-        let numbered = (2..).map(|k| format!("{text}_{k}"));
-        let mut texts = std::iter::once(text.to_owned()).chain(numbered);
-        loop {
-            let name = texts.next().and_then(|t| Name::new(&t).ok());
-            if let Some(name) = name
-                && self.names.insert(name.clone())
-            {
-                return name;
-            }
-        }
     }
 }
 

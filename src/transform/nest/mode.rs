@@ -15,8 +15,13 @@
 //!
 //! In C, a parallel loop becomes `#pragma omp parallel for`. A vector loop is written with vector
 //! types if every access is unit-stride in it or invariant to it, and otherwise becomes `#pragma
-//! omp simd`. A loop may be both. Compilers rarely vectorize a loop with loops inside. If such a
-//! loop is left to them, printed nests, plans, and a line below tables say so.
+//! omp simd`. A loop may be both.
+//!
+//! A vector loop may have loops and local tensors inside. Each statement then runs in all lanes of a
+//! block before the next one does, local tensors have an element for each lane, and elements that
+//! are apart in memory are gathered and scattered. That needs a constant number of iterations, and
+//! bounds inside that do not depend on the lane. Other such loops are left to compilers, which
+//! rarely vectorize them: printed nests, plans, and a line below tables then say why.
 //!
 //! `parallelize(nest, loop, how)` takes a map of options:
 //!
