@@ -33,6 +33,7 @@
 //! since gcc would read memory at every use.
 
 use super::lanes::{elem_of, may_be_registers, trips, why_not, widest};
+use super::outer_lanes::obstacle;
 use super::tree::{
     Context, Loop as PlannedLoop, Mode, Node, Part, Plan, Statement, Trips, VectorPlan,
 };
@@ -86,7 +87,8 @@ impl Marks<'_> {
             if l.is_shared() {
                 "threads share its iterations".to_owned()
             } else {
-                why_not(of, self.context.target)
+                let target = self.context.target;
+                obstacle(of, target).unwrap_or_else(|| why_not(of, target))
             }
         });
         PlannedLoop {

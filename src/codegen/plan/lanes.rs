@@ -4,7 +4,6 @@
 //! In loops over `f32`, lanes of 64-bit integers are left to compilers. Comparisons of two indices
 //! are an exception: their difference is a constant plus a step per lane.
 
-use super::outer_lanes::{is_outer, obstacle};
 use crate::ir::{
     Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Loop, Name, Node, Segment, Stmt,
     Tensor, Tree,
@@ -68,11 +67,6 @@ fn is_single(l: &Loop, elem: Elem, target: &Target) -> bool {
 
 /// Why a loop does not run in vectors of the target, for readers.
 pub(crate) fn why_not(l: &Loop, target: &Target) -> String {
-    if is_outer(l)
-        && let Some(why) = obstacle(l, target)
-    {
-        return why;
-    }
     let elems = || {
         l.body.iter().filter_map(|tree| match tree {
             Tree::Stmt(s) => Some(s.target.elem()),

@@ -46,7 +46,7 @@
 //!     y[i_i_6 + 16*i_o_2] = s[i_i_6]
 //! ```
 //!
-//! Iterations that run in lanes do not depend on each other, so each statement may run in all lanes
+//! Iterations that run in lanes do not depend on each other. So each statement may run in all lanes
 //! of a block before the next one does. Local tensors get a dimension for the lanes. Loops inside run
 //! once for all lanes, so their bounds must not depend on the lane.
 //!
@@ -87,12 +87,15 @@ pub(super) fn outer_lanes(plan: &Plan, context: &Context<'_>) -> Plan {
 }
 
 /// Whether a vector loop has more inside than statements.
-pub(super) fn is_outer(l: &Loop) -> bool {
+fn is_outer(l: &Loop) -> bool {
     l.is_vector() && !l.body.iter().all(|tree| matches!(tree, Tree::Stmt(_)))
 }
 
 /// Why the lanes of such a loop cannot be inside of it, if anything prevents that.
 pub(super) fn obstacle(l: &Loop, target: &Target) -> Option<String> {
+    if !is_outer(l) {
+        return None;
+    }
     if let Some(lanes) = l.lanes()
         && !(lanes.count_ones() == 1 && (2..=16).contains(&lanes))
     {
@@ -262,7 +265,7 @@ impl Blocks<'_> {
         }));
     }
 
-    /// A loop over blocks of `lanes` iterations, `live` of which run.
+    /// A loop over blocks that are `lanes` iterations apart, and that run `live` of them.
     fn block(&mut self, l: &Loop, lower: &Affine, range: Range, (lanes, live): (i64, i64)) -> Tree {
         let name = self.fresh(&format!("{}_o", l.name));
         let first = Affine::iterator(name.clone()).times(lanes).plus(lower);

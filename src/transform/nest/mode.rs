@@ -18,8 +18,8 @@
 //! omp simd`. A loop may be both.
 //!
 //! A vector loop may have loops and local tensors inside. Each statement then runs in all lanes of a
-//! block before the next one does, local tensors have an element for each lane, and elements that
-//! are apart in memory are gathered and scattered. That needs a constant number of iterations, and
+//! block before the next one does. Local tensors have an element for each lane. Elements that are
+//! apart in memory are gathered and scattered. That needs a constant number of iterations, and
 //! bounds inside that do not depend on the lane. Other such loops are left to compilers, which
 //! rarely vectorize them: printed nests, plans, and a line below tables then say why.
 //!
