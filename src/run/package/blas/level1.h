@@ -200,13 +200,22 @@ int iP_amax_(const int *n, const REAL *x, const int *incx)
 {
     if (*n <= 0 || *incx <= 0)
         return 0;
-    REAL r = 0;
+    REAL r = 0, most = -1;
     double place = 0;
-    struct P_arguments a = {.N = *n, .x = (REAL *)x, .ldx = *incx, .r = &r, .wide = &place};
-    P_greatest_table[*incx != 1](&a);
-    a.alpha = r;
-    P_place_table[*incx != 1](&a);
-    return place < *n ? (int)place + 1 : 1;
+    struct P_arguments a = {.ldx = *incx, .r = &r, .wide = &place}, first = a;
+    /* Each part is read once from memory, and the first with the greatest magnitude again. */
+    for (int64_t i = 0; i < *n; i += TEML_PART) {
+        a.N = *n - i < TEML_PART ? *n - i : TEML_PART;
+        a.x = (REAL *)x + i * *incx;
+        P_greatest_table[*incx != 1](&a);
+        if (r > most) {
+            most = r;
+            first = a;
+        }
+    }
+    first.alpha = most;
+    P_place_table[*incx != 1](&first);
+    return place < first.N ? (int)(place + (first.x - x) / *incx) + 1 : 1;
 }
 
 size_t cblas_iPamax(int n, const REAL *x, int incx)

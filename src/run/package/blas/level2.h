@@ -86,7 +86,31 @@ void cblas_Pgbmv(int order, int trans, int m, int n, int kl, int ku, REAL alpha,
     teml_end();
 }
 
-//: symv_{l,u} gemv_{n,t} copy{,_inc}
+//: gemv_{n,t} copy{,_inc}
+/* y = beta y: a product with no columns. */
+static void P_scaled(int64_t n, REAL beta, REAL *y)
+{
+    const struct P_arguments p = {.M = n, .beta = beta, .y = y};
+    P_gemv_table[0](&p);
+}
+
+//: symv_{l,u} symv_both gemv_{n,t} copy{,_inc}
+/* Triangles on the diagonal, and the rectangle beside each. */
+static void P_symv_parts(int u, const struct P_arguments *p)
+{
+    REAL whole[TEML_FEW * TEML_FEW];
+    for (int64_t j = 0; j < p->N; j += TEML_FEW) {
+        const int64_t n = p->N - j < TEML_FEW ? p->N - j : TEML_FEW;
+        const int64_t i = u ? 0 : j + n, m = u ? j : p->N - j - n;
+        struct P_arguments q = {.N = n, .M = m, .alpha = p->alpha, .ldA = p->ldA, .S = whole,
+                                .ldS = n, .A = p->A + j * p->ldA + j, .x = p->x + j,
+                                .y = p->y + j, .xr = p->x + i, .yr = p->y + i};
+        P_symv_table[u](&q);
+        q.A = p->A + j * p->ldA + i;
+        P_symv_both_table[0](&q);
+    }
+}
+
 void P_symv_(const char *uplo, const int *n, const REAL *alpha, const REAL *a, const int *lda,
              const REAL *x, const int *incx, const REAL *beta, REAL *y, const int *incy)
 {
@@ -102,13 +126,12 @@ void P_symv_(const char *uplo, const int *n, const REAL *alpha, const REAL *a, c
     if (*n == 0 || (*alpha == 0 && *beta == 1))
         return;
     REAL *xs = P_adjacent(x, *n, *incx), *ys = P_adjacent(y, *n, *incy);
-    struct P_arguments p = {.M = *n, .N = *n, .alpha = *alpha, .beta = *beta,
-                            .A = (REAL *)a, .ldA = *lda, .x = xs, .y = ys};
-    if (*alpha == 0) {
-        p.N = 0;
-        P_gemv_table[0](&p);
-    } else
-        P_symv_table[u](&p);
+    P_scaled(*n, *beta, ys);
+    if (*alpha != 0) {
+        const struct P_arguments p = {.N = *n, .alpha = *alpha, .A = (REAL *)a, .ldA = *lda,
+                                      .x = xs, .y = ys};
+        P_symv_parts(u, &p);
+    }
     P_read(xs, x);
     P_changed(ys, y, *n, *incy);
 }
@@ -142,13 +165,12 @@ void P_sbmv_(const char *uplo, const int *n, const int *k, const REAL *alpha, co
     if (*n == 0 || (*alpha == 0 && *beta == 1))
         return;
     REAL *xs = P_adjacent(x, *n, *incx), *ys = P_adjacent(y, *n, *incy);
-    struct P_arguments p = {.M = *n, .N = *n, .K = *k, .alpha = *alpha, .beta = *beta,
-                            .A = (REAL *)a, .ldA = *lda, .x = xs, .y = ys};
-    if (*alpha == 0) {
-        p.N = 0;
-        P_gemv_table[0](&p);
-    } else
+    P_scaled(*n, *beta, ys);
+    if (*alpha != 0) {
+        const struct P_arguments p = {.N = *n, .K = *k, .alpha = *alpha, .A = (REAL *)a,
+                                      .ldA = *lda, .x = xs, .y = ys};
         P_sbmv_table[u](&p);
+    }
     P_read(xs, x);
     P_changed(ys, y, *n, *incy);
 }
@@ -188,7 +210,7 @@ static void P_packed(int u, int n, REAL *full, REAL *packed)
     free(full);
 }
 
-//: symv_{l,u} gemv_{n,t} copy{,_inc}
+//: symv_{l,u} symv_both gemv_{n,t} copy{,_inc}
 void P_spmv_(const char *uplo, const int *n, const REAL *alpha, const REAL *ap, const REAL *x,
              const int *incx, const REAL *beta, REAL *y, const int *incy)
 {
@@ -373,7 +395,33 @@ void cblas_Pspr2(int order, int uplo, int n, REAL alpha, const REAL *x, int incx
     teml_end();
 }
 
-//: @mv,sv tr@_{l,u}{n,t}{n,u} copy{,_inc}
+//: trmv_{l,u}{n,t}{n,u} trsv_{l,u}{n,t}{n,u} gemv_{n,t} copy{,_inc}
+/* Triangles on the diagonal, and a product with the rectangle beside each. The rectangle comes first
+ * if the triangle waits for it. */
+static void P_triangles(P_kernel *const *table, int solves, int u, int t, int d,
+                        const struct P_arguments *p)
+{
+    const int64_t last = (p->N - 1) / TEML_SMALL * TEML_SMALL;
+    const int is_forward = (u == 0) == (solves != t);
+    for (int64_t part = 0; part <= last; part += TEML_SMALL) {
+        const int64_t j = is_forward ? part : last - part;
+        const int64_t n = p->N - j < TEML_SMALL ? p->N - j : TEML_SMALL;
+        const int64_t i = u ? 0 : j + n, m = u ? j : p->N - j - n;
+        const struct P_arguments triangle = {.N = n, .A = p->A + j * (p->ldA + 1), .ldA = p->ldA,
+                                             .x = p->x + j};
+        const struct P_arguments rectangle = {
+            .M = m, .N = n, .alpha = solves ? -1 : 1, .beta = 1, .A = p->A + j * p->ldA + i,
+            .ldA = p->ldA, .x = p->x + (t ? i : j), .y = p->x + (t ? j : i)};
+        if (solves != t)
+            table[4 * u + 2 * t + d](&triangle);
+        if (m > 0)
+            P_gemv_table[t](&rectangle);
+        if (solves == t)
+            table[4 * u + 2 * t + d](&triangle);
+    }
+}
+
+//: @mv,sv trmv_{l,u}{n,t}{n,u} trsv_{l,u}{n,t}{n,u} gemv_{n,t} copy{,_inc}
 void P_tr@_(const char *uplo, const char *trans, const char *diag, const int *n, const REAL *a,
              const int *lda, REAL *x, const int *incx)
 {
@@ -393,7 +441,7 @@ void P_tr@_(const char *uplo, const char *trans, const char *diag, const int *n,
         return;
     REAL *xs = P_adjacent(x, *n, *incx);
     const struct P_arguments p = {.N = *n, .A = (REAL *)a, .ldA = *lda, .x = xs};
-    P_tr@_table[4 * u + 2 * t + d](&p);
+    P_triangles(P_tr@_table, P_tr@_table == P_trsv_table, u, t, d, &p);
     P_changed(xs, x, *n, *incx);
 }
 

@@ -110,31 +110,51 @@ void cblas_Psymm(int order, int side, int uplo, int m, int n, REAL alpha, const 
     teml_end();
 }
 
-//: syrk_{l,u}{n,t} gemm_{n,t}{n,t} multiple
-/* The triangle of C in halves: two triangles, and a square beside them. */
-static void P_syrk_halves(int u, int t, const struct P_arguments *p)
+//: syrk_{l,u} syr2k_{l,u} gemm_{n,t}{n,t} multiple
+/* A triangle of C in halves: two triangles, and a square beside them. Small triangles take the whole
+ * product; `pairs` adds its transpose. */
+static void P_symmetric(P_kernel *const *table, int pairs, int u, int t,
+                        const struct P_arguments *p)
 {
-    if (p->N <= TEML_SMALL || p->K == 0) {
-        P_syrk_table[2 * u + t](p);
+    if (p->N <= TEML_WHOLE) {
+        REAL whole[TEML_WHOLE * TEML_WHOLE];
+        struct P_arguments product = *p, triangle = *p;
+        product.M = p->N;
+        product.alpha = 1;
+        product.beta = 0;
+        product.C = triangle.S = whole;
+        product.ldC = triangle.ldS = p->N;
+        P_product(t, !t, &product);
+        table[u](&triangle);
         return;
     }
     struct P_arguments first = *p, second = *p, square = *p;
-    const int64_t half = (p->N / 2 + 7) / 8 * 8, skip = t ? half * p->ldA : half;
+    const int64_t half = (p->N / 2 + 7) / 8 * 8;
     first.N = half;
     second.N -= half;
-    second.A += skip;
+    second.A += t ? half * p->ldA : half;
+    second.B += t ? half * p->ldB : half;
     second.C += half * (p->ldC + 1);
-    P_syrk_halves(u, t, &first);
-    P_syrk_halves(u, t, &second);
-    square.M = u ? half : p->N - half;
-    square.N = u ? p->N - half : half;
+    P_symmetric(table, pairs, u, t, &first);
+    P_symmetric(table, pairs, u, t, &second);
+    const struct P_arguments *rows = u ? &first : &second, *columns = u ? &second : &first;
+    square.M = rows->N;
+    square.N = columns->N;
     square.C += u ? half * p->ldC : half;
-    square.A = u ? p->A : second.A;
-    square.B = u ? second.A : p->A;
-    square.ldB = p->ldA;
+    square.A = rows->A;
+    square.B = columns->B;
     P_product(t, !t, &square);
+    if (pairs) {
+        square.A = rows->B;
+        square.ldA = p->ldB;
+        square.B = columns->A;
+        square.ldB = p->ldA;
+        square.beta = 1;
+        P_product(t, !t, &square);
+    }
 }
 
+//: syrk_{l,u} syr2k_{l,u} gemm_{n,t}{n,t} multiple
 void P_syrk_(const char *uplo, const char *trans, const int *n, const int *k, const REAL *alpha,
              const REAL *a, const int *lda, const REAL *beta, REAL *c, const int *ldc)
 {
@@ -152,9 +172,9 @@ void P_syrk_(const char *uplo, const char *trans, const int *n, const int *k, co
     if (*n == 0 || ((*alpha == 0 || *k == 0) && *beta == 1))
         return;
     const struct P_arguments p = {.N = *n, .K = *alpha == 0 ? 0 : *k, .alpha = *alpha,
-                                  .beta = *beta, .A = (REAL *)a, .ldA = *lda, .C = c,
-                                  .ldC = *ldc};
-    P_syrk_halves(u, t, &p);
+                                  .beta = *beta, .A = (REAL *)a, .ldA = *lda,
+                                  .B = (REAL *)a, .ldB = *lda, .C = c, .ldC = *ldc};
+    P_symmetric(P_syrk_table, 0, u, t, &p);
 }
 
 void cblas_Psyrk(int order, int uplo, int trans, int n, int k, REAL alpha, const REAL *a, int lda,
@@ -169,39 +189,7 @@ void cblas_Psyrk(int order, int uplo, int trans, int n, int k, REAL alpha, const
     teml_end();
 }
 
-//: syr2k_{l,u}{n,t} gemm_{n,t}{n,t} multiple
-/* The triangle of C in halves: two triangles, and a square beside them. */
-static void P_syr2k_halves(int u, int t, const struct P_arguments *p)
-{
-    if (p->N <= TEML_SMALL || p->K == 0) {
-        P_syr2k_table[2 * u + t](p);
-        return;
-    }
-    struct P_arguments first = *p, second = *p, square = *p;
-    const int64_t half = (p->N / 2 + 7) / 8 * 8, skip = t ? half * p->ldA : half;
-    first.N = half;
-    second.N -= half;
-    second.A += skip;
-    const int64_t skip_b = t ? half * p->ldB : half;
-    second.B += skip_b;
-    second.C += half * (p->ldC + 1);
-    P_syr2k_halves(u, t, &first);
-    P_syr2k_halves(u, t, &second);
-    square.M = u ? half : p->N - half;
-    square.N = u ? p->N - half : half;
-    square.C += u ? half * p->ldC : half;
-    REAL *a = p->A, *b = p->B;
-    square.A = u ? a : a + skip;
-    square.B = u ? b + skip_b : b;
-    P_product(t, !t, &square);
-    square.A = u ? b : b + skip_b;
-    square.B = u ? a + skip : a;
-    square.ldA = p->ldB;
-    square.ldB = p->ldA;
-    square.beta = 1;
-    P_product(t, !t, &square);
-}
-
+//: syrk_{l,u} syr2k_{l,u} gemm_{n,t}{n,t} multiple
 void P_syr2k_(const char *uplo, const char *trans, const int *n, const int *k, const REAL *alpha,
               const REAL *a, const int *lda, const REAL *b, const int *ldb, const REAL *beta,
               REAL *c, const int *ldc)
@@ -223,7 +211,7 @@ void P_syr2k_(const char *uplo, const char *trans, const int *n, const int *k, c
     const struct P_arguments p = {.N = *n, .K = *alpha == 0 ? 0 : *k, .alpha = *alpha,
                                   .beta = *beta, .A = (REAL *)a, .ldA = *lda, .C = c,
                                   .ldC = *ldc, .B = (REAL *)b, .ldB = *ldb};
-    P_syr2k_halves(u, t, &p);
+    P_symmetric(P_syr2k_table, 1, u, t, &p);
 }
 
 void cblas_Psyr2k(int order, int uplo, int trans, int n, int k, REAL alpha, const REAL *a, int lda,
@@ -242,7 +230,8 @@ void cblas_Psyr2k(int order, int uplo, int trans, int n, int k, REAL alpha, cons
 /* B between a triangle on the left and one on the right: its transpose, whose columns are long. */
 static void P_turned(P_kernel *from_right, const struct P_arguments *p)
 {
-    REAL *copy = teml_memory(p->M * p->N, sizeof(REAL));
+    REAL few[TEML_SMALL * TEML_SMALL];
+    REAL *copy = p->N > TEML_SMALL ? teml_memory(p->M * p->N, sizeof(REAL)) : few;
     struct P_arguments there = {.M = p->M, .N = p->N, .A = p->B, .ldA = p->ldB, .B = copy,
                                 .ldB = p->N};
     struct P_arguments back = {.M = p->N, .N = p->M, .A = copy, .ldA = p->N, .B = p->B,
@@ -255,7 +244,8 @@ static void P_turned(P_kernel *from_right, const struct P_arguments *p)
     P_transposed_table[0](&there);
     from_right(&turned);
     P_transposed_table[0](&back);
-    free(copy);
+    if (copy != few)
+        free(copy);
 }
 
 /* B times a triangle, or the solution for it: in halves, and with a product with the square between

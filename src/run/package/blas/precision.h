@@ -4,7 +4,7 @@
 struct P_arguments {
     int64_t M, N, K, KL, KU, ldA, ldB, ldC, ldS, ldx, ldy;
     REAL alpha, beta, h11, h12, h21, h22;
-    REAL *A, *B, *C, *S, *x, *y, *r;
+    REAL *A, *B, *C, *S, *x, *y, *xr, *yr, *r;
     double *wide;
 };
 

@@ -74,8 +74,16 @@ static void *teml_memory(int64_t count, size_t bytes)
     return memory;
 }
 
-/* Matrices whose columns are longer than this are solved and multiplied in halves. */
-enum { TEML_SMALL = 16 };
+enum {
+    /* Triangles with more columns are solved and multiplied in halves. */
+    TEML_SMALL = 32,
+    /* Triangles of symmetric matrices with this number of columns are copied to squares. */
+    TEML_FEW = 16,
+    /* Results that are symmetric are computed whole up to this size. */
+    TEML_WHOLE = 64,
+    /* The elements of a vector that are searched at a time. */
+    TEML_PART = 4096
+};
 
 /* The enumerations of CBLAS. */
 enum { RowMajor = 101, ColMajor, NoTrans = 111, Trans, ConjTrans, Upper = 121, Lower, NonUnit = 131,
