@@ -452,7 +452,8 @@ pub fn split_operands(assignment: &Expr) -> Result<Vec<Expr>, NoSplit> {
 }
 
 /// The largest values in a body that are computed from elements, and do not depend on all of its
-/// iterators. Each iterator indexes a dimension alone, so that the values fill a tensor.
+/// iterators. Each iterator indexes a dimension alone, so that the values fill a tensor. Other
+/// dimensions have a constant index.
 fn repeated(value: &Expr, all: &[Name], found: &mut Vec<Expr>) {
     let own = value.iterators();
     let is_computed = !matches!(
@@ -463,7 +464,7 @@ fn repeated(value: &Expr, all: &[Name], found: &mut Vec<Expr>) {
         let mut is_plain = true;
         value.for_each_access(&mut |_, index| {
             is_plain &= matches!(index, Index::At(index)
-                if index.iter().all(|a| a.as_iterator().is_some()));
+                if index.iter().all(|a| a.as_iterator().is_some() || a.as_constant().is_some()));
         });
         is_plain
     };
