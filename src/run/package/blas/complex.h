@@ -1,6 +1,6 @@
 
 /* Routines of complex numbers have no kernels. Programs load that link them and never call them,
- * such as LAPACK for real numbers. */
+ * such as LAPACK for real numbers. The symbols are weak, so that another library may have them. */
 static void teml_absent(const char *name)
 {
     fprintf(stderr, "BLAS: `%s` is not in this library, which has no complex numbers\n", name);
@@ -8,7 +8,7 @@ static void teml_absent(const char *name)
 }
 
 #define TEML_ABSENT(name) \
-    void name(void); \
+    __attribute__((weak)) void name(void); \
     void name(void) { teml_absent(#name); }
 
 TEML_ABSENT(caxpy_) TEML_ABSENT(cblas_caxpy) TEML_ABSENT(cblas_ccopy)
