@@ -1,56 +1,17 @@
 //! Everything that a script can call, for help and completion.
 
 use crate::actions::ACTIONS;
+use crate::binding::function::Function;
 use crate::binding::operations::FORMS;
+use crate::binding::takes::{Takes, Type};
 use crate::ir::{Expr, Nest};
 use crate::library::script_functions;
+use crate::messages::errors::parameters;
 use crate::reader::lex::scan;
 use crate::session::Session;
-use crate::transform::{self, Kind, Op, Param, Returns};
+use crate::transform::{self, Op, Returns};
 use crate::trees;
 use rhai::{Dynamic, FnPtr, Map};
-
-/// The type of a value, as far as completion distinguishes types.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Type {
-    /// A loop nest.
-    Nest,
-    /// A tensor or an expression.
-    Tensor,
-    /// A path.
-    Path,
-    /// A list.
-    List,
-    /// A map.
-    Map,
-    /// A string.
-    Text,
-    /// A program.
-    Program,
-    /// A function.
-    Function,
-    /// Steps that are legal next.
-    Moves,
-    /// Handles of everything that a step made.
-    Handles,
-    /// A loop or a local tensor.
-    Handle,
-    /// Something else, or unknown.
-    Other,
-}
-
-/// The kind of an argument, for completion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Takes {
-    /// Anything.
-    Anything,
-    /// A loop of the nest, or a list of loops, by name.
-    Loops,
-    /// One of these words.
-    Words(&'static [&'static str]),
-    /// A map of these options.
-    Options(&'static [Param]),
-}
 
 /// A function.
 #[derive(Clone, Debug)]
@@ -63,6 +24,8 @@ pub struct Entry {
     pub topic: &'static str,
     /// The type of the receiver in method form; [`Type::Other`] if unknown.
     pub receiver: Type,
+    /// The type of its result, likewise.
+    pub returns: Type,
     /// The kinds of its arguments, the receiver first, as far as they are known.
     pub arguments: Vec<Takes>,
 }
@@ -97,20 +60,17 @@ impl Session {
         let others = FORMS.iter().filter_map(|form| form.other);
         let operations = transform::OPS.iter().copied().chain(others);
         let operations = operations.map(of_operation);
-        let actions = ACTIONS.iter().map(|f| {
-            let names = f.params.iter().map(|p| p.name);
-            of_names(f.name, f.signature(), f.topic, names)
-        });
+        let actions = ACTIONS.iter().map(|f| of_function(f));
         let library = self.library_functions().map(|(name, signature)| {
             let topic = if name.contains("::") {
                 "schedules"
             } else {
                 "library"
             };
-            of_signature(&name, signature, topic)
+            of_script(&name, signature, topic)
         });
         let own = script_functions(&self.functions).into_iter();
-        let own = own.map(|(name, signature)| of_signature(&name, signature, "own"));
+        let own = own.map(|(name, signature)| of_script(&name, signature, "own"));
         let all: Vec<Entry> = operations
             .chain(actions)
             .chain(library)
@@ -193,81 +153,67 @@ fn type_of(value: &Dynamic) -> Type {
     } else if value.is::<FnPtr>() {
         Type::Function
     } else {
-        match crate::values::name_of(&value) {
-            Some("path") => Type::Path,
-            Some("program") => Type::Program,
-            Some("moves") => Type::Moves,
-            Some("handles") => Type::Handles,
-            Some("handle") => Type::Handle,
-            _ => Type::Other,
-        }
+        crate::values::name_of(&value).map_or(Type::Other, Type::named)
     }
 }
 
 fn of_operation(op: &Op) -> Entry {
-    let topic = match op.returns {
-        Returns::Nest => "transformations",
-        Returns::Expr if op.name.starts_with('v') => "expressions",
-        Returns::Expr => "tensors",
+    let (topic, returns) = match op.returns {
+        Returns::Nest => ("transformations", Type::Nest),
+        Returns::Expr if op.name.starts_with('v') => ("expressions", Type::Tensor),
+        Returns::Expr => ("tensors", Type::Tensor),
     };
-    let receiver = match op.params.first().map(|p| p.kind) {
-        Some(Kind::Nest) => Type::Nest,
-        Some(Kind::Expr | Kind::Exprs | Kind::Tensor | Kind::Operand) => Type::Tensor,
-        Some(Kind::Text) => Type::Text,
-        _ => Type::List,
-    };
-    let takes = |param: &Param| match param.kind {
-        Kind::Loop | Kind::Loops | Kind::LoopOrLoops => Takes::Loops,
-        Kind::Word(words) => Takes::Words(words),
-        Kind::Comparison => Takes::Words(&["<", "<=", ">", ">=", "==", "!="]),
-        Kind::Elem => Takes::Words(&["f64", "f32", "i32", "i64"]),
-        Kind::Options(options) => Takes::Options(options),
-        _ => Takes::Anything,
-    };
-    Entry {
-        name: op.name.to_owned(),
-        signature: op.signature(),
-        topic,
-        receiver,
-        arguments: op.params.iter().map(takes).collect(),
-    }
+    let arguments = op.params.iter().map(|param| Takes::of_kind(param.kind));
+    entry(op.name, op.signature(), topic, arguments.collect(), returns)
 }
 
-fn of_signature(name: &str, signature: String, topic: &'static str) -> Entry {
-    let parameters = signature.split_once('(').map_or("", |(_, rest)| rest);
-    let parameters = parameters.split(')').next().unwrap_or("").to_owned();
-    let names = parameters.split(", ").filter(|p| !p.is_empty());
-    of_names(name, signature, topic, names)
+fn of_function(function: &Function) -> Entry {
+    let arguments = function.params.iter();
+    let arguments = arguments.flat_map(|p| vec![p.takes(); p.times]);
+    let returns = Type::named(function.returns);
+    let signature = function.signature();
+    entry(
+        function.name,
+        signature,
+        function.topic,
+        arguments.collect(),
+        returns,
+    )
 }
 
-/// A function whose parameter names reveal the kinds of its arguments.
-fn of_names<'a>(
+/// A function in Rhai. Its parameters have no types: those of the library are named after them.
+fn of_script(name: &str, signature: String, topic: &'static str) -> Entry {
+    let takes = |name: &str| match name {
+        "nest" | "nests" | "product" => Takes::Value(Type::Nest),
+        "t" | "t1" | "t2" | "tensor" | "left" | "input" => Takes::Value(Type::Tensor),
+        "list" | "tensors" => Takes::Value(Type::List),
+        "program" => Takes::Value(Type::Program),
+        "loop" | "loops" | "outer" | "inner" => Takes::Loops,
+        _ => Takes::Value(Type::Other),
+    };
+    let arguments: Vec<Takes> = parameters(&signature).into_iter().map(takes).collect();
+    let returns = match (topic, name) {
+        ("schedules", _) => Type::Nest,
+        (_, "divisor") => Type::Other,
+        // Most functions of the library return what they get.
+        _ => arguments.first().map_or(Type::Other, Takes::value),
+    };
+    entry(name, signature, topic, arguments, returns)
+}
+
+fn entry(
     name: &str,
     signature: String,
     topic: &'static str,
-    parameters: impl Iterator<Item = &'a str>,
+    arguments: Vec<Takes>,
+    returns: Type,
 ) -> Entry {
-    let parameters: Vec<&str> = parameters.collect();
-    let receiver = match parameters.first().copied().unwrap_or("") {
-        "nest" | "nests" | "variants" | "tree" | "l" | "product" => Type::Nest,
-        "t" | "t1" | "t2" | "tensor" | "left" | "input" | "of" | "expression" => Type::Tensor,
-        "path" | "first" if topic == "paths" => Type::Path,
-        "program" => Type::Program,
-        "move" => Type::Moves,
-        "list" | "tensors" | "rows" => Type::List,
-        _ => Type::Other,
-    };
-    let takes = |name: &&str| match *name {
-        "loop" | "loops" | "outer" | "inner" => Takes::Loops,
-        "policy" => Takes::Words(&["strict", "reassoc"]),
-        "language" => Takes::Words(&["model", "teil", "sac", "teml"]),
-        _ => Takes::Anything,
-    };
     Entry {
         name: name.to_owned(),
-        topic,
-        receiver,
-        arguments: parameters.iter().map(takes).collect(),
         signature,
+        topic,
+        receiver: arguments.first().map_or(Type::Other, Takes::value),
+        returns,
+        arguments,
     }
 }

@@ -63,9 +63,11 @@ pub mod trees;
 mod values;
 mod versions;
 
-pub use binding::call::{Call, Function, Parameter};
+pub use binding::call::Call;
+pub use binding::function::Function;
 pub use binding::state::{Shared, State};
-pub use catalog::{Entry, TOPICS, Takes, Type};
+pub use binding::takes::{Takes, Type};
+pub use catalog::{Entry, TOPICS};
 pub use checkpoint::Checkpoint;
 pub use concepts::Concept;
 pub use dialog::{Shown, Tuned};

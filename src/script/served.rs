@@ -7,7 +7,8 @@
 
 use crate::analysis::shape::virtual_shape;
 use crate::binding::operand_names::is_virtual;
-use crate::catalog::{Entry, Type};
+use crate::binding::takes::Type;
+use crate::catalog::Entry;
 use crate::diag::{Diagnostic, Severity};
 use crate::dialog::display;
 use crate::ir::{Affine, Expr, Index as At, Nest, Node, Shape, Tensor};

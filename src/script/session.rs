@@ -2,7 +2,7 @@
 
 use crate::actions::ACTIONS;
 use crate::binding::arithmetic;
-use crate::binding::call;
+use crate::binding::function;
 use crate::binding::function_values;
 use crate::binding::methods;
 use crate::binding::names;
@@ -139,7 +139,7 @@ impl Session {
         values::register(engine);
         trees::register(engine);
         for function in ACTIONS {
-            call::register(engine, &self.shared, function);
+            function::register(engine, &self.shared, function);
         }
 
         sleep::register(engine, &self.interrupt);

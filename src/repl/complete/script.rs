@@ -104,31 +104,8 @@ impl Repl {
             return Type::Other;
         };
         let catalog = self.catalog();
-        let Some(entry) = catalog.iter().find(|e| e.name == function) else {
-            return Type::Other;
-        };
-        match entry
-            .signature
-            .rsplit_once("-> ")
-            .map(|(_, returned)| returned)
-        {
-            Some("nest") => Type::Nest,
-            Some("tensor") => Type::Tensor,
-            Some("path") => Type::Path,
-            Some("moves") => Type::Moves,
-            Some("program") => Type::Program,
-            Some("handles") => Type::Handles,
-            Some("handle") => Type::Handle,
-            Some("list" | "rows") => Type::List,
-            Some("string") => Type::Text,
-            Some(_) => Type::Other,
-            None if entry.topic == "schedules" => Type::Nest,
-            // Functions of the library return the type of their receiver.
-            None => match entry.name.as_str() {
-                "divisor" => Type::Other,
-                _ => entry.receiver,
-            },
-        }
+        let entry = catalog.iter().find(|e| e.name == function);
+        entry.map_or(Type::Other, |entry| entry.returns)
     }
 
     fn in_string(
@@ -157,26 +134,19 @@ impl Repl {
         }
         let catalog = self.catalog();
         let entry = catalog.iter().find(|e| e.name == call.function);
-        let takes = entry.and_then(|e| e.arguments.get(call.argument).copied());
-        match takes {
-            Some(Takes::Words(words)) => of(
-                start + 1,
-                typed,
-                words.iter().map(|w| candidate(w, "")).collect(),
-            ),
-            Some(Takes::Options(options)) => {
-                let words = options.iter().filter_map(|option| match option.kind {
-                    crate::transform::Kind::Word(words) => Some(words),
-                    _ => None,
-                });
-                let words = words.flatten().map(|word| candidate(word, ""));
-                of(start + 1, typed, words.collect())
-            }
+        let words = match entry.and_then(|e| e.arguments.get(call.argument)) {
+            Some(Takes::Words(words)) => words.clone(),
+            Some(Takes::Options(options)) => options
+                .iter()
+                .flat_map(|(_, words)| words.clone())
+                .collect(),
             _ => {
                 let nests = self.nests_behind(call.receiver, is_patient);
-                of(start + 1, typed, loops(&nests))
+                return of(start + 1, typed, loops(&nests));
             }
-        }
+        };
+        let words = words.iter().map(|word| candidate(word, ""));
+        of(start + 1, typed, words.collect())
     }
 
     /// The nests that a receiver denotes: those of a variable. With patience, also those of calls
@@ -210,8 +180,8 @@ impl Repl {
         };
         let catalog = self.catalog();
         let overloads = catalog.iter().filter(|e| e.name == call.function);
-        let takes = overloads.map(|e| e.arguments.get(call.argument).copied());
-        if !takes.into_iter().any(|takes| takes == Some(Takes::Loops)) {
+        let mut takes = overloads.map(|e| e.arguments.get(call.argument));
+        if !takes.any(|takes| takes == Some(&Takes::Loops)) {
             return Vec::new();
         }
         let nests = self.nests_behind(call.receiver, is_patient);
@@ -227,11 +197,11 @@ impl Repl {
     fn options(&self, call: &OpenCall) -> Vec<Candidate> {
         let catalog = self.catalog();
         let entry = catalog.iter().find(|e| e.name == call.function);
-        match entry.and_then(|e| e.arguments.get(call.argument).copied()) {
-            Some(Takes::Options(options)) => {
-                let names = options.iter().map(|o| candidate(o.name, ""));
-                names.collect()
-            }
+        match entry.and_then(|e| e.arguments.get(call.argument)) {
+            Some(Takes::Options(options)) => options
+                .iter()
+                .map(|(name, _)| candidate(name, ""))
+                .collect(),
             _ => Vec::new(),
         }
     }

@@ -1,7 +1,10 @@
 //! The algebra of contractions, which makes several assignments of one.
 
 use super::programs::operations_of;
-use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::binding::call::Call;
+use crate::binding::function::{Effect, Function};
+use crate::binding::param::{Param, Place, arguments, held};
+use crate::binding::takes::{Takes, Type};
 use crate::ir::{Expr, Name, Nest, Program};
 use crate::legality::Reductions;
 use crate::messages::fail::Failure;
@@ -10,11 +13,54 @@ use crate::transform::tensor::contraction::{self, NoSplit};
 use crate::verbs::{as_definition, equal};
 use rhai::{Array, Dynamic};
 
+const ASSIGNMENT: Param<Assigned> = Param::new("assignment");
+const FACTOR: Param<Factor> = Param::new("factor");
+const SIMPLIFIED: Param<Expr> = Param::new("assignment");
+const PROGRAM: Param<Program> = Param::new("assignment");
+const RULES: Param<Option<Rules>> = Param::new("rules");
+const FROM: Param<String> = Param::new("from");
+const TO: Param<String> = Param::new("to");
+const A: Param<Definition> = Param::new("a");
+const B: Param<Definition> = Param::new("b");
+
+/// An assignment; of a nest, the one that it computes.
+struct Assigned(Expr);
+
+/// The name of a tensor.
+struct Factor(Name);
+
+/// An expression, or a list of assignments.
+struct Definition(Vec<Expr>);
+
+arguments! {
+    Factor, "a tensor with a name", Takes::Value(Type::Tensor), |p| p.read(|v| {
+        let text = v.clone().into_string().ok().and_then(|text| Name::new(&text).ok());
+        text.or_else(|| v.read_lock::<Expr>()?.tensor()?.name().cloned()).map(Factor)
+    });
+    Rules, "a list of rules, as `rule` makes them", Takes::Value(Type::List), |p| {
+        p.list(held).map(Rules)
+    };
+    Assigned, "a tensor", Takes::Value(Type::Tensor), |p| {
+        match p.given.as_ref().and_then(held::<Nest>) {
+            Some(nest) => of_nest(&nest, p),
+            None => Expr::of(p).map(Assigned),
+        }
+    };
+    Definition, "a tensor, an expression or a list of assignments", Takes::Value(Type::Tensor), |p| {
+        let one = p.given.as_ref().and_then(held::<Expr>).map(|expr| Ok(vec![expr]));
+        let list = || p.list(|item| held::<Expr>(item).filter(Expr::is_assignment));
+        one.unwrap_or_else(list).map(Definition)
+    };
+}
+
+/// A list of rules.
+struct Rules(Vec<Rule>);
+
 pub(super) static FACTOR_OUT: Function = Function {
     name: "factor_out",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("assignment"), Parameter::new("factor")],
+    params: &[ASSIGNMENT.any(), FACTOR.any()],
     returns: "list",
     doc: "\
 Moves a factor out of the sums over iterators that do not index it.
@@ -29,18 +75,9 @@ With `let A = einsum(\"ikl,lj,kj->ij\", B, D, C)`, `factor_out(A, C)` lists the 
 the assignment by its nest, as `build` makes it. Floating-point numbers are rounded
 differently, which needs `reductions(\"reassoc\")`.",
     call: |call| {
-        let assignment = assignment(call)?;
-        let expected = || call.fail(1, "must be a tensor with a name");
-        let factor = match call.text(1) {
-            Ok(text) => Name::new(&text).map_err(|_| expected())?,
-            Err(_) => {
-                let factor = call.expr(1)?;
-                let name = factor.tensor().and_then(|t| t.name()).cloned();
-                name.ok_or_else(expected)?
-            }
-        };
+        let (Assigned(assignment), Factor(factor)) = (call.arg(&ASSIGNMENT)?, call.arg(&FACTOR)?);
         let made = contraction::factor_out(&assignment, &factor, may_round(call));
-        list(call, made.map(Vec::from))
+        listed(call, made.map(Vec::from))
     },
 };
 
@@ -48,7 +85,7 @@ pub(super) static CONTRACTION_CHAIN: Function = Function {
     name: "contraction_chain",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("assignment")],
+    params: &[ASSIGNMENT.any()],
     returns: "list",
     doc: "\
 Splits a sum of products into assignments of two factors each, in the order with the fewest
@@ -62,8 +99,8 @@ Intermediate tensors are named after their factors, here `Bx`. The argument may 
 an assignment, as `build` makes it. Floating-point numbers are rounded differently, which needs
 `reductions(\"reassoc\")`.",
     call: |call| {
-        let made = contraction::chain(&assignment(call)?, may_round(call));
-        list(call, made)
+        let made = contraction::chain(&call.arg(&ASSIGNMENT)?.0, may_round(call));
+        listed(call, made)
     },
 };
 
@@ -71,7 +108,7 @@ pub(super) static SPLIT_OPERANDS: Function = Function {
     name: "split_operands",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("assignment")],
+    params: &[ASSIGNMENT.any()],
     returns: "list",
     doc: "\
 Splits values off a sum that it would compute again and again.
@@ -95,14 +132,14 @@ operands. Nothing is rounded differently. The argument may also be the nest of a
 assignment, as `build` makes it.
 
 Refuses: an assignment without such a sum; values of windows or of parts of tensors.",
-    call: |call| list(call, contraction::split_operands(&assignment(call)?)),
+    call: |call| listed(call, contraction::split_operands(&call.arg(&ASSIGNMENT)?.0)),
 };
 
 pub(super) static LEAST_OPERATIONS: Function = Function {
     name: "least_operations",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("assignment")],
+    params: &[ASSIGNMENT.any()],
     returns: "number",
     doc: "\
 The number of arithmetic operations of `contraction_chain(assignment)`, whether or not floating-point
@@ -122,8 +159,8 @@ print(least_operations(y));
 270
 ```",
     call: |call| {
-        let steps = contraction::chain(&assignment(call)?, true);
-        let steps = steps.map_err(|error| call.fail(0, &error.to_string()))?;
+        let steps = contraction::chain(&call.arg(&ASSIGNMENT)?.0, true);
+        let steps = steps.map_err(|error| call.fail(&ASSIGNMENT, &error.to_string()))?;
         operations_of(call, &steps)
     },
 };
@@ -132,7 +169,7 @@ pub(super) static SPLIT_SUMS: Function = Function {
     name: "split_sums",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("assignment")],
+    params: &[ASSIGNMENT.any()],
     returns: "list",
     doc: "\
 Splits an assignment into assignments of its sums, and of the value that is computed from them.
@@ -158,14 +195,14 @@ the assignment as it is written. The argument may also be the nest of an assignm
 the scheduled nests its definition again, if `build` has the same steps.
 
 Refuses: an assignment whose value has no such sum.",
-    call: |call| list(call, contraction::split_sums(&assignment(call)?)),
+    call: |call| listed(call, contraction::split_sums(&call.arg(&ASSIGNMENT)?.0)),
 };
 
 pub(super) static SIMPLIFY: Function = Function {
     name: "simplify",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("assignment"), Parameter::optional("rules")],
+    params: &[SIMPLIFIED.any(), RULES.any()],
     returns: "list",
     doc: "\
 The assignments with the fewest operations that compute an assignment, which is the last of them.
@@ -186,28 +223,28 @@ factors have their best order from `contraction_chain` and `lifted`. Floating-po
 rounded differently, which needs `reductions(\"reassoc\")`. A list of `rule`s runs beside these
 rules.",
     call: |call| {
-        let rules = rules(call, 1)?;
+        let rules = call.arg(&RULES)?.map_or_else(Vec::new, |Rules(rules)| rules);
         let allowed = |expr: &Expr| may_round(call) || !expr.elem().is_float();
         let refusal = || {
             call.fail(
-                0,
+                &SIMPLIFIED,
                 "has floating-point numbers, which would be rounded in other places",
             )
             .help("`reductions(\"reassoc\")` before it allows that")
         };
-        if let Ok(program) = call.get::<Program>(0, "a program") {
+        if let Ok(program) = call.arg(&PROGRAM) {
             return if program.assignments().iter().all(allowed) {
                 Ok(Dynamic::from(simplified_program(&program, &rules)))
             } else {
                 Err(refusal())
             };
         }
-        let assignment = call.expr(0)?;
+        let assignment = call.arg(&SIMPLIFIED)?;
         if !assignment.is_assignment() {
-            return Err(call.fail(0, "must be an assignment, as `eq` makes it"));
+            return Err(call.fail(&SIMPLIFIED, "must be an assignment, as `eq` makes it"));
         }
         if allowed(&assignment) {
-            list(call, Ok(simplified(&assignment, &rules, &mut Vec::new())))
+            listed(call, Ok(simplified(&assignment, &rules, &mut Vec::new())))
         } else {
             Err(refusal())
         }
@@ -218,7 +255,7 @@ pub(super) static RULE: Function = Function {
     name: "rule",
     topic: "trees",
     effect: Effect::None,
-    params: &[Parameter::new("from"), Parameter::new("to")],
+    params: &[FROM.any(), TO.any()],
     returns: "rule",
     doc: "\
 A rule for `simplify` and `equal`: values of the form `from` equal values of the form `to`.
@@ -244,7 +281,7 @@ An iterator of a sum matches one or more iterators.
 A rule is believed, not proved. `equal` compares definitions without it, and `compare` compares
 numbers: a rule that is wrong shows there.",
     call: |call| {
-        let made = Rule::new(&call.text(0)?, &call.text(1)?);
+        let made = Rule::new(&call.arg(&FROM)?, &call.arg(&TO)?);
         let made = made.map_err(|error| call.fail(error.side, &error.what))?;
         Ok(Dynamic::from(made))
     },
@@ -254,11 +291,7 @@ pub(super) static EQUAL: Function = Function {
     name: "equal",
     topic: "trees",
     effect: Effect::None,
-    params: &[
-        Parameter::new("a"),
-        Parameter::new("b"),
-        Parameter::optional("rules"),
-    ],
+    params: &[A.any(), B.any(), RULES.any()],
     returns: "verdict",
     doc: "\
 Whether two definitions compute the same, up to rounding: expressions, assignments, or lists of
@@ -290,8 +323,10 @@ values, `message` says it in words.
 Refuses: tensors of one name that are not the same; definitions too large to execute, where the
 rules do not decide.",
     call: |call| {
-        let (a, b) = (definition(call, 0)?, definition(call, 1)?);
-        let rules = rules(call, 2)?;
+        let (a, b) = (call.arg(&A)?.0, call.arg(&B)?.0);
+        let rules = call
+            .arg(&RULES)?
+            .map_or_else(Vec::new, |Rules(rules)| rules);
         let (Some(last), Some(other)) = (a.last(), b.last()) else {
             return Err(call.fail(usize::from(!a.is_empty()), "is an empty list"));
         };
@@ -314,66 +349,31 @@ rules do not decide.",
     },
 };
 
-/// The first argument as an assignment; of a nest, the one that it computes.
-fn assignment(call: &Call) -> Result<Expr, Failure> {
-    let Ok(nest) = call.get::<Nest>(0, "") else {
-        return call.expr(0);
-    };
+fn of_nest(nest: &Nest, place: &Place) -> Result<Assigned, Failure> {
     let is_whole = nest.condition().is_empty() && nest.donated().is_empty();
     match (nest.definition().as_ref(), nest.originals()) {
         ([only], [part])
             if only.is_assignment() && is_whole && part.trees.as_ref() == nest.trees() =>
         {
-            Ok(only.clone())
+            Ok(Assigned(only.clone()))
         }
-        _ => Err(call.fail(0, "must be the nest of one assignment, as `build` makes it")),
+        _ => Err(place.fail("must be the nest of one assignment, as `build` makes it")),
     }
-}
-
-/// Argument `k` as an expression, or as a list of assignments.
-fn definition(call: &Call, k: usize) -> Result<Vec<Expr>, Failure> {
-    if let Ok(expr) = call.get::<Expr>(k, "") {
-        return Ok(vec![expr]);
-    }
-    let expected = "a tensor, an expression or a list of assignments";
-    let list = call.get::<Array>(k, expected)?;
-    let assignment = |item: &Dynamic| {
-        let expr = item.read_lock::<Expr>().filter(|expr| expr.is_assignment());
-        expr.map(|expr| expr.clone())
-    };
-    let each = list
-        .iter()
-        .map(|item| assignment(item).ok_or_else(|| call.expected_but(k, expected, item)));
-    each.collect()
-}
-
-/// Argument `k` as a list of rules; none if it is left out.
-fn rules(call: &Call, k: usize) -> Result<Vec<Rule>, Failure> {
-    if call.count() <= k {
-        return Ok(Vec::new());
-    }
-    let expected = "a list of rules, as `rule` makes them";
-    let list = call.get::<Array>(k, expected)?;
-    let each = list.iter().map(|item| {
-        let rule = item.read_lock::<Rule>().map(|rule| rule.clone());
-        rule.ok_or_else(|| call.expected_but(k, expected, item))
-    });
-    each.collect()
 }
 
 fn may_round(call: &Call) -> bool {
     call.workbench().settings.reductions == Reductions::Reassociate
 }
 
-fn list(call: &Call, made: Result<Vec<Expr>, NoSplit>) -> Result<Dynamic, Failure> {
+fn listed(call: &Call, made: Result<Vec<Expr>, NoSplit>) -> Result<Dynamic, Failure> {
     let made = made.map_err(|error| {
         let text = error.to_string();
         match error {
-            NoSplit::NoFactor | NoSplit::Bound => call.fail(1, &text),
+            NoSplit::NoFactor | NoSplit::Bound => call.fail(&FACTOR, &text),
             NoSplit::Rounding => call
-                .fail(0, &text)
+                .fail(&ASSIGNMENT, &text)
                 .help("`reductions(\"reassoc\")` before it allows that"),
-            _ => call.fail(0, &text),
+            _ => call.fail(&ASSIGNMENT, &text),
         }
     })?;
     let list: Array = made.into_iter().map(Dynamic::from).collect();

@@ -1,17 +1,28 @@
 //! `check` and `reductions`: whether nests compute what their definition says.
 
-use crate::binding::call::{Effect, Function, Parameter};
-use crate::binding::conversion::convert;
+use crate::binding::function::{Effect, Function};
+use crate::binding::param::{NESTS, Param, Words};
+use crate::ir::{Elem, Nest};
 use crate::legality::Reductions;
-use crate::transform::{Arg, Kind};
 use crate::verbs;
 use rhai::Dynamic;
+
+const POLICY: Param<Reductions> = Param::new("policy");
+const TYPE: Param<Elem> = Param::new("type");
+const OF: Param<Option<Vec<Nest>>> = Param::new("of");
+
+impl Words for Reductions {
+    const WORDS: &'static [(&'static str, Reductions)] = &[
+        ("strict", Reductions::Strict),
+        ("reassoc", Reductions::Reassociate),
+    ];
+}
 
 pub(super) static REDUCTIONS: Function = Function {
     name: "reductions",
     topic: "results",
     effect: Effect::None,
-    params: &[Parameter::new("policy")],
+    params: &[POLICY.any()],
     returns: "",
     doc: "\
 Sets in which order floating-point sums and products may be reduced, from here on.
@@ -19,12 +30,8 @@ Sets in which order floating-point sums and products may be reduced, from here o
 `\"strict\"`, the default, keeps the order. `\"reassoc\"` allows any order, and comparisons show
 the deviation. The order of integers, minima and maxima never matters.",
     call: |call| {
-        let reductions = match call.text(0)?.as_str() {
-            "strict" => Reductions::Strict,
-            "reassoc" => Reductions::Reassociate,
-            _ => return Err(call.fail(0, "must be \"strict\" or \"reassoc\"")),
-        };
-        call.workbench().settings.reductions = reductions;
+        let policy = call.arg(&POLICY)?;
+        call.workbench().settings.reductions = policy;
         Ok(Dynamic::UNIT)
     },
 };
@@ -33,7 +40,7 @@ pub(super) static ELEM: Function = Function {
     name: "elem",
     topic: "tensors",
     effect: Effect::None,
-    params: &[Parameter::new("type")],
+    params: &[TYPE.any()],
     returns: "",
     doc: "\
 Sets the type of the elements of tensors and scalars that are declared from here on without one.
@@ -54,9 +61,8 @@ f64 B[4]
 
 The types are `\"f64\"`, which holds at first, `\"f32\"`, `\"i32\"` and `\"i64\"`.",
     call: |call| {
-        if let Arg::Elem(elem) = convert(call, 0, Kind::Elem)? {
-            call.workbench().elem = elem;
-        }
+        let elem = call.arg(&TYPE)?;
+        call.workbench().elem = elem;
         Ok(Dynamic::UNIT)
     },
 };
@@ -65,7 +71,7 @@ pub(super) static NEEDS: Function = Function {
     name: "needs",
     topic: "results",
     effect: Effect::None,
-    params: &[Parameter::new("nests")],
+    params: &[NESTS.any()],
     returns: "text",
     doc: "\
 The sizes at which nests compute what their definition says, as a condition: `needs(plan)`. It is
@@ -87,7 +93,7 @@ The condition is proved. It need not be the weakest one: violations are excluded
 bound or a divisor of one size. `dispatch` runs the plan where the condition holds. If none is found,
 the error shows two iterations, as that of `codegen` does.",
     call: |call| {
-        let nests = call.nests(0)?;
+        let nests = call.arg(&NESTS)?;
         let needs = verbs::needs(call.bench(), &nests).map_err(|refusal| call.refused(refusal))?;
         Ok(Dynamic::from(needs.to_string()))
     },
@@ -97,7 +103,7 @@ pub(super) static CHECK: Function = Function {
     name: "check",
     topic: "results",
     effect: Effect::None,
-    params: &[Parameter::new("nests"), Parameter::optional("of")],
+    params: &[NESTS.any(), OF.any()],
     returns: "verdict",
     doc: "\
 Whether nests, in order, compute what their definition says: `check(plan)`,
@@ -116,8 +122,8 @@ Proofs are exact: every element is followed from the statement that computes it 
 need the library isl, which comes with gcc (`libisl23` on Debian and Ubuntu). Without it, only
 parallel and vector loops are proved, by a simpler test, and the C and tables say so.",
     call: |call| {
-        let nests = call.nests(0)?;
-        let of = (call.count() > 1).then(|| call.nests(1)).transpose()?;
+        let nests = call.arg(&NESTS)?;
+        let of = call.arg(&OF)?;
         Ok(Dynamic::from(verbs::check(
             call.bench(),
             &nests,

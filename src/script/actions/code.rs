@@ -1,7 +1,10 @@
 //! `codegen` and `save`: C as a value, and results as files.
 
 use super::writing;
-use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::binding::call::Call;
+use crate::binding::function::{Effect, Function};
+use crate::binding::param::{NESTS, Param, arguments, held};
+use crate::binding::takes::{Takes, Type};
 use crate::ir::Nest;
 use crate::messages::fail::Failure;
 use crate::values::{Code, Numbers};
@@ -13,16 +16,7 @@ pub(super) static CODEGEN: Function = Function {
     name: "codegen",
     topic: "results",
     effect: Effect::None,
-    params: &[
-        Parameter::new("nests"),
-        Parameter::optional("nests"),
-        Parameter::optional("nests"),
-        Parameter::optional("nests"),
-        Parameter::optional("nests"),
-        Parameter::optional("nests"),
-        Parameter::optional("nests"),
-        Parameter::optional("nests"),
-    ],
+    params: &[NESTS.up_to(8).any()],
     returns: "code",
     doc: "\
 The C function that runs nests in order: `codegen(l)`, `codegen(l1, l2)`, `codegen([l1, l2])`.
@@ -53,12 +47,7 @@ pub(super) static PLAN: Function = Function {
     name: "plan",
     topic: "queries",
     effect: Effect::None,
-    params: &[
-        Parameter::new("nests"),
-        Parameter::optional("nests"),
-        Parameter::optional("nests"),
-        Parameter::optional("nests"),
-    ],
+    params: &[NESTS.up_to(4).any()],
     returns: "text",
     doc: "\
 The plan of the C of nests, as pseudo-code: `print(plan(l))`.
@@ -79,19 +68,33 @@ fn nests_and_name(call: &Call) -> Result<(Vec<Nest>, Option<String>), Failure> {
     let mut name = None;
     for k in 0..call.count() {
         let is_last = k > 0 && k + 1 == call.count();
-        match is_last.then(|| call.text(k)) {
-            Some(Ok(text)) => name = Some(text),
-            _ => nests.extend(call.nests(k)?),
+        let text = call.value(k).filter(|_| is_last);
+        match text.and_then(|value| value.into_string().ok()) {
+            Some(text) => name = Some(text),
+            None => nests.extend(call.nests(k)?),
         }
     }
     Ok((nests, name))
+}
+
+const WHAT: Param<Saved> = Param::new("what");
+const PATH: Param<String> = Param::new("path");
+
+enum Saved {
+    Numbers(Numbers),
+    Code(Code),
+}
+
+arguments! {
+    Saved, "the result of codegen, or a tensor of run", Takes::Value(Type::Other),
+        |p| p.read(|v| held(v).map(Saved::Numbers).or_else(|| held(v).map(Saved::Code)));
 }
 
 pub(super) static SAVE: Function = Function {
     name: "save",
     topic: "results",
     effect: Effect::Writes,
-    params: &[Parameter::new("what"), Parameter::new("path")],
+    params: &[WHAT.any(), PATH.any()],
     returns: "",
     doc: "\
 Writes the C of `codegen` to a file, or a tensor that `run` computed to an `.npy` file:
@@ -100,31 +103,24 @@ Writes the C of `codegen` to a file, or a tensor that `run` computed to an `.npy
 Paths are relative to the current directory, which imported modules may not leave. A file that
 teml did not write is not overwritten (`:help import`).",
     call: |call| {
-        let path = writing::target(call, 1)?;
+        let path = writing::target(call, &PATH)?;
         let emits = !call.workbench().runner.runs();
         let writer = call.workbench().writer();
-        let written = match call.get::<Numbers>(0, "") {
-            Ok(_) if path.extension().is_none_or(|end| end != "npy") => {
-                return Err(call.fail(1, "must end with `.npy`, the format of numbers"));
+        let written = match call.arg(&WHAT)? {
+            Saved::Numbers(_) if path.extension().is_none_or(|end| end != "npy") => {
+                return Err(call.fail(&PATH, "must end with `.npy`, the format of numbers"));
             }
-            Ok(_) if emits => Ok(()),
-            Ok(numbers) => writer
+            _ if emits => Ok(()),
+            Saved::Numbers(numbers) => writer
                 .check(&path)
                 .and_then(|()| numbers.save(&path))
                 .and_then(|()| writer.wrote(&path)),
-            Err(_) => {
-                let code: Code = call.get(0, "the result of codegen, or a tensor of run")?;
-                if emits {
-                    Ok(())
-                } else {
-                    writer.write(&path, code.0.source())
-                }
-            }
+            Saved::Code(code) => writer.write(&path, code.0.source()),
         };
         match written {
             Ok(()) => Ok(Dynamic::UNIT),
             Err(error) => Err(call.fail(
-                1,
+                &PATH,
                 &format!("cannot be written: {}: {error}", path.display()),
             )),
         }

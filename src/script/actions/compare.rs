@@ -1,35 +1,48 @@
 //! `compare` and `measure`: variants checked, then timed.
 
-use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::binding::call::Call;
 use crate::binding::captured;
+use crate::binding::function::{Effect, Function};
 use crate::binding::operand_names::is_virtual;
+use crate::binding::param::{Options, Param, arguments};
+use crate::binding::takes::{Takes, Type};
 use crate::ir::{Expr, Name, Nest, Program};
 use crate::messages::fail::Failure;
 use crate::trial::{Failed, Measured, Ranking, Variant};
 use crate::values;
 use crate::verbs::{self, label};
-use rhai::{Array, Dynamic, Map};
+use rhai::{Array, Dynamic, Identifier, Map};
 
-/// One list, or several variants, and options.
-const VARIANTS: [Parameter; 9] = [
-    Parameter::new("variants"),
-    MORE,
-    MORE,
-    MORE,
-    MORE,
-    MORE,
-    MORE,
-    MORE,
-    Parameter::optional("options"),
-];
+pub(super) const VARIANTS: Param<Vec<Variant>> = Param::new("variants");
+const OPTIONS: Param<Options> = Param::new("options").with(&[AT.any()]);
+const AT: Param<Option<Points>> = Param::new("at");
+const NEST: Param<Vec<Nest>> = Param::new("nest");
+const NAME: Param<Name> = Param::new("name");
 
-const MORE: Parameter = Parameter::optional("variants");
+const VARIANT: &str = "a nest or a list of variants, each a nest or a list of nests";
+
+/// Sizes at which variants are timed, one after the other.
+struct Points(Vec<Vec<(Name, i64)>>);
+
+arguments! {
+    Points, "a list of maps of sizes, such as `[#{M: 100, N: 7}]`", Takes::Value(Type::List), |p| {
+        let point = |v: &Dynamic| {
+            let map = v.read_lock::<Map>().filter(|map| !map.is_empty())?;
+            let size = |(name, value): (&Identifier, &Dynamic)| {
+                Some((Name::new(name).ok()?, value.as_int().ok()?))
+            };
+            map.iter().map(size).collect()
+        };
+        p.list(point).map(Points)
+    };
+    Vec<Variant>, VARIANT, Takes::Value(Type::Nest), |p| of_arguments(p.call, 1);
+}
 
 pub(super) static COMPARE: Function = Function {
     name: "compare",
     topic: "results",
     effect: Effect::Runs,
-    params: &VARIANTS,
+    params: &[VARIANTS.up_to(8).any(), OPTIONS.any()],
     returns: "rows",
     doc: "\
 Checks and times variants of a computation: `compare(naive, plan)`, or `compare([naive, plan])`.
@@ -63,7 +76,8 @@ median), `error` (the largest difference over the largest value), and `ok`, whic
         let count = given(call);
         let variants = of_arguments(call, count)?;
         let (mut all, mut is_shown) = (Array::new(), false);
-        for point in points(call, count)? {
+        let points = call.options(&OPTIONS)?.get(&AT)?;
+        for point in points.map_or_else(|| vec![Vec::new()], |Points(points)| points) {
             if !point.is_empty() {
                 let values = point.iter().map(|(name, value)| format!("{name} = {value}"));
                 let values: Vec<String> = values.collect();
@@ -82,42 +96,11 @@ median), `error` (the largest difference over the largest value), and `ok`, whic
     },
 };
 
-/// The sizes at which variants are timed, one after the other: those in the options, argument `k`.
-fn points(call: &Call, k: usize) -> Result<Vec<Vec<(Name, i64)>>, Failure> {
-    let expected = "a map of options: `at` lists maps of sizes, `#{at: [#{M: 100, N: 7}]}`";
-    if call.count() <= k {
-        return Ok(vec![Vec::new()]);
-    }
-    let wrong = |value: &Dynamic| call.expected_but(k, expected, value);
-    let options: Map = call.get(k, expected)?;
-    let mut points = Vec::new();
-    for (key, value) in &options {
-        let list = value.read_lock::<Array>().filter(|_| key == "at");
-        for point in list.ok_or_else(|| wrong(value))?.iter() {
-            let map = point.read_lock::<Map>().ok_or_else(|| wrong(point))?;
-            let size = |(name, value): (&_, &Dynamic)| {
-                let name = Name::new(name).ok()?;
-                Some((name, value.as_int().ok()?))
-            };
-            let sizes: Option<Vec<(Name, i64)>> = map.iter().map(|(n, v)| size((n, v))).collect();
-            points.push(
-                sizes
-                    .filter(|all| !all.is_empty())
-                    .ok_or_else(|| wrong(point))?,
-            );
-        }
-    }
-    match points.is_empty() {
-        true => Err(call.expected(k, expected)),
-        false => Ok(points),
-    }
-}
-
 pub(super) static MEASURE: Function = Function {
     name: "measure",
     topic: "results",
     effect: Effect::Runs,
-    params: &[Parameter::new("variants")],
+    params: &[VARIANTS.any()],
     returns: "rows",
     doc: "\
 Checks and times many variants of a computation, to choose among them: `measure(variants)`.
@@ -130,7 +113,7 @@ Variants are compiled in parallel. A variant that has no code, does not compile,
 computes something wrong is reported in a line, and the others go on. Its row has `ok` false
 and `why`, and no numbers.",
     call: |call| {
-        let variants = variants(call)?;
+        let variants = call.arg(&VARIANTS)?;
         let measured = verbs::measure(call.bench(), variants.clone());
         let Some(ranking) = measured.map_err(|refusal| call.refused(refusal))? else {
             return Ok(Dynamic::from_array(not_run(&variants)));
@@ -143,18 +126,16 @@ pub(super) static NAMED: Function = Function {
     name: "named",
     topic: "results",
     effect: Effect::None,
-    params: &[Parameter::new("nest"), Parameter::new("name")],
+    params: &[NEST.any(), NAME.any()],
     returns: "nest",
     doc: "\
 The nest under another name, which tables and C show: `variants.push(named(plan, `tile_${n}`))`.
 It is made of letters, digits and underscores. In a list of nests that run in order, the last one
 gets the name.",
     call: |call| {
-        let (mut nests, name) = (call.nests(0)?, call.text(1)?);
-        let name = Name::new(&name);
-        let name = name.map_err(|error| call.refuse(&error.to_string()).argument(1))?;
+        let (mut nests, name) = (call.arg(&NEST)?, call.arg(&NAME)?);
         let Some(last) = nests.pop().map(|nest| Dynamic::from(nest.labelled(name))) else {
-            return Err(call.expected(0, "a nest or a list of nests"));
+            return Err(call.expected(&NEST, "a nest or a list of nests"));
         };
         if call.nest(0).is_ok() {
             return Ok(last);
@@ -225,14 +206,9 @@ fn given(call: &Call) -> usize {
     }
 }
 
-/// The variants in the first argument of a call.
-pub(super) fn variants(call: &Call) -> Result<Vec<Variant>, Failure> {
-    of_arguments(call, 1)
-}
-
 /// The variants in the first arguments of a call: several, or one list.
 fn of_arguments(call: &Call, count: usize) -> Result<Vec<Variant>, Failure> {
-    let expected = "a nest or a list of variants, each a nest or a list of nests";
+    let expected = VARIANT;
     let is_one = |value: &Dynamic| {
         let is_tensor = value.read_lock::<Expr>();
         let is_tensor = is_tensor.is_some_and(|e| e.is_assignment() || is_virtual(&e));

@@ -4,18 +4,38 @@ use super::look::access;
 use crate::analysis::computation::{
     self, Access, Assignment, Computation, Interleaved, Product, Triangle, Unlike, Window,
 };
-use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::binding::call::Call;
+use crate::binding::function::{Effect, Function};
+use crate::binding::param::{NEST, Param, Words};
 use crate::ir::{Name, Nest};
 use crate::messages::fail::Failure;
 use rhai::{Array, Dynamic, Map};
 
-const KINDS: &str = "\"product\", \"interleaved\", \"window\" or \"triangle\"";
+const KIND: Param<Option<Kind>> = Param::new("kind");
+
+/// The kinds that a call can ask for.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Product,
+    Interleaved,
+    Window,
+    Triangle,
+}
+
+impl Words for Kind {
+    const WORDS: &'static [(&'static str, Kind)] = &[
+        ("product", Kind::Product),
+        ("interleaved", Kind::Interleaved),
+        ("window", Kind::Window),
+        ("triangle", Kind::Triangle),
+    ];
+}
 
 pub(super) static COMPUTATION: Function = Function {
     name: "computation",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("nest"), Parameter::optional("kind")],
+    params: &[NEST.any(), KIND.any()],
     returns: "map",
     doc: "\
 The computation of a nest and the roles of its loops, as a map. `kind` is one of these:
@@ -42,9 +62,9 @@ The names of iterators and tensors never decide.
 A second argument, `\"product\"`, `\"interleaved\"`, `\"window\"` or `\"triangle\"`, asks for the roles of
 that kind; the call is refused if the nest is not one, with the property that is missing.",
     call: |call| {
-        let nest = call.nest(0)?;
-        if call.count() == 2 {
-            return as_kind(call, &nest);
+        let nest = call.arg(&NEST)?;
+        if let Some(kind) = call.arg(&KIND)? {
+            return as_kind(call, &nest, kind);
         }
         let assignment = Assignment::of(&nest).ok();
         let found = computation::computation(&nest);
@@ -69,27 +89,26 @@ that kind; the call is refused if the nest is not one, with the property that is
     },
 };
 
-fn as_kind(call: &Call, nest: &Nest) -> Result<Dynamic, Failure> {
-    let kind = call.text(1)?;
+fn as_kind(call: &Call, nest: &Nest, kind: Kind) -> Result<Dynamic, Failure> {
     let assignment = || Assignment::of(nest);
-    let found: Result<Map, Unlike> = match kind.as_str() {
-        "product" => assignment().and_then(|a| Ok(product(&a, &computation::product(&a)?))),
-        "interleaved" => {
+    let found: Result<Map, Unlike> = match kind {
+        Kind::Product => assignment().and_then(|a| Ok(product(&a, &computation::product(&a)?))),
+        Kind::Interleaved => {
             assignment().and_then(|a| Ok(interleaved(&a, &computation::interleaved(&a)?)))
         }
-        "window" => assignment().and_then(|a| Ok(window(&a, &computation::window(&a)?))),
-        "triangle" => computation::triangle(nest).map(|t| triangle(nest, &t)),
-        _ => return Err(call.expected(1, KINDS)),
+        Kind::Window => assignment().and_then(|a| Ok(window(&a, &computation::window(&a)?))),
+        Kind::Triangle => computation::triangle(nest).map(|t| triangle(nest, &t)),
     };
     let mut map = found.map_err(|why| {
-        let failure = call.fail(0, &why.to_string()).refusal();
-        match kind.as_str() {
-            "product" => failure.help("`schedules::reduction` schedules other sums"),
-            "triangle" => failure.help("`schedules::gemm` schedules whole matrices"),
+        let failure = call.fail(&NEST, &why.to_string()).refusal();
+        match kind {
+            Kind::Product => failure.help("`schedules::reduction` schedules other sums"),
+            Kind::Triangle => failure.help("`schedules::gemm` schedules whole matrices"),
             _ => failure,
         }
     })?;
-    map.insert("kind".into(), kind.into());
+    let word = Kind::WORDS.iter().find(|(_, k)| *k == kind);
+    map.insert("kind".into(), word.map_or("", |(word, _)| word).into());
     Ok(map.into())
 }
 

@@ -1,17 +1,23 @@
 //! `load` and `random`: numbers for `init`, from a file or from a seed.
 
-use crate::binding::call::{Call, Effect, Function, Parameter};
-use crate::messages::fail::Failure;
+use crate::binding::function::{Effect, Function};
+use crate::binding::param::Param;
 use crate::runtime::{Array, Random, Scalar};
-use crate::values::{Numbers, number};
+use crate::values::Numbers;
 use rhai::Dynamic;
 use std::path::Path;
+
+const PATH: Param<String> = Param::new("path");
+const ARRAY: Param<Option<String>> = Param::new("array");
+const SEED: Param<i64> = Param::new("seed");
+const LOW: Param<Option<Scalar>> = Param::new("low");
+const HIGH: Param<Option<Scalar>> = Param::new("high");
 
 pub(super) static LOAD: Function = Function {
     name: "load",
     topic: "results",
     effect: Effect::None,
-    params: &[Parameter::new("path"), Parameter::optional("array")],
+    params: &[PATH.any(), ARRAY.any()],
     returns: "numbers",
     doc: "\
 The array in a file: `load(\"a.npy\")`, or one of several, `load(\"data.npz\", \"A\")`.
@@ -21,10 +27,9 @@ element type. `a.shape` and `a.elem` say what these are: `let A = tensor(a.shape
 Elements are f8, f4, i8 or i4, big- or little-endian, in C or Fortran order. Paths are relative
 to the current directory.",
     call: |call| {
-        let file = call.text(0)?;
-        let member = (call.count() == 2).then(|| call.text(1)).transpose()?;
+        let (file, member) = (call.arg(&PATH)?, call.arg(&ARRAY)?);
         let array = Array::load(Path::new(&file), member.as_deref());
-        let array = array.map_err(|error| call.refuse(&error.to_string()).argument(0))?;
+        let array = array.map_err(|error| call.blame(&PATH, &error.to_string()))?;
         Ok(Dynamic::from(Numbers::of_file(file, array)))
     },
 };
@@ -33,11 +38,7 @@ pub(super) static RANDOM: Function = Function {
     name: "random",
     topic: "results",
     effect: Effect::None,
-    params: &[
-        Parameter::new("seed"),
-        Parameter::optional("low"),
-        Parameter::optional("high"),
-    ],
+    params: &[SEED.any(), LOW.any(), HIGH.any()],
     returns: "numbers",
     doc: "\
 Pseudo-random numbers from a seed, the same on every machine: `init(A, random(42))`.
@@ -47,17 +48,11 @@ They are uniformly distributed between -0.5 and 0.5, and from -50 to 50 for inte
 of the generator SplitMix64 that starts with the seed. Tensors with the same seed hold the same
 numbers.",
     call: |call| {
-        let seed = call.int(0)?.cast_unsigned();
-        let range = match call.count() {
-            1 => None,
-            2 => return Err(call.expected(2, "a number")),
-            _ => Some((bound(call, 1)?, bound(call, 2)?)),
+        let seed = call.arg(&SEED)?.cast_unsigned();
+        let range = match (call.arg(&LOW)?, call.arg(&HIGH)?) {
+            (Some(_), None) => return Err(call.expected(&HIGH, "a number")),
+            (low, high) => low.zip(high),
         };
         Ok(Dynamic::from(Random::new(seed, range)))
     },
 };
-
-fn bound(call: &Call, k: usize) -> Result<Scalar, Failure> {
-    let value = call.value(k).unwrap_or(Dynamic::UNIT);
-    number(&value).ok_or_else(|| call.expected(k, "a number"))
-}

@@ -1,16 +1,19 @@
 //! `bundle`: a comparison as files (`export` is a word of Rhai).
 
-use super::compare::variants;
+use super::compare::VARIANTS;
 use super::writing;
-use crate::binding::call::{Effect, Function, Parameter};
+use crate::binding::function::{Effect, Function};
+use crate::binding::param::Param;
 use crate::verbs;
 use rhai::Dynamic;
+
+const DIRECTORY: Param<String> = Param::new("directory");
 
 pub(super) static EXPORT: Function = Function {
     name: "bundle",
     topic: "results",
     effect: Effect::Writes,
-    params: &[Parameter::new("variants"), Parameter::new("directory")],
+    params: &[VARIANTS.any(), DIRECTORY.any()],
     returns: "",
     doc: "\
 Writes a comparison to a directory, where `make run` reproduces `compare(variants)` without
@@ -22,14 +25,17 @@ checks every variant against the untransformed nest and times them in turn. Impo
 may not leave the current directory, and files that teml did not write are not overwritten
 (`:help import`).",
     call: |call| {
-        let variants = variants(call)?;
-        let directory = writing::target(call, 1)?;
+        let variants = call.arg(&VARIANTS)?;
+        let directory = writing::target(call, &DIRECTORY)?;
         let written = verbs::bundle(call.bench(), &variants, &directory);
         match written.map_err(|refusal| call.refused(refusal))? {
             Ok(()) => Ok(Dynamic::UNIT),
             Err(error) => {
                 let directory = directory.display();
-                Err(call.fail(1, &format!("cannot be written: {directory}: {error}")))
+                Err(call.fail(
+                    &DIRECTORY,
+                    &format!("cannot be written: {directory}: {error}"),
+                ))
             }
         }
     },

@@ -1,15 +1,18 @@
 //! `made` and `handle`: loops and local tensors as values.
 
-use crate::binding::call::{Effect, Function, Parameter};
-use crate::binding::conversion;
+use crate::analysis::position::{self, Position};
+use crate::binding::function::{Effect, Function};
+use crate::binding::param::{NEST, Param};
 use crate::values::{Handle, Made};
 use rhai::Dynamic;
+
+const LOOP: Param<Position> = Param::new("loop");
 
 pub(super) static MADE: Function = Function {
     name: "made",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("nest")],
+    params: &[NEST.any()],
     returns: "handles",
     doc: "\
 The loops and buffers that the last step made, as handles.
@@ -55,7 +58,7 @@ parallel for i_o in 0..5
 buffer: A_pack, load: A_pack_1, load: A_pack_2
 ```",
     call: |call| {
-        let nest = call.nest(0)?;
+        let nest = call.arg(&NEST)?;
         let is_inside = call.site().is_some_and(|site| site.invocation.is_some());
         let all = if is_inside { nest.path().last().map(|(_, effects)| effects).into_iter().collect() } else { nest.path().last_entry() };
         Ok(Dynamic::from(Made::of(&nest, &all)))
@@ -66,7 +69,7 @@ pub(super) static HANDLE: Function = Function {
     name: "handle",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("nest"), Parameter::new("loop")],
+    params: &[NEST.any(), LOOP.any()],
     returns: "handle",
     doc: "\
 The handle of a loop, by level or by name: see `made`. `h.name` is its name.
@@ -82,15 +85,14 @@ print(build(B).interchange(1, 2).vectorize(2).loops().index_of(j.name));
 1
 ```",
     call: |call| {
-        let nest = call.nest(0)?;
-        let position = conversion::position(call, &nest, 1)?;
-        let chain = crate::analysis::position::chain(&nest, &position);
+        let nest = call.arg(&NEST)?;
+        let chain = position::chain(&nest, &call.arg(&LOOP)?);
         let found = chain.last().and_then(|l| {
             let birth = l.birth()?.clone();
             let name = l.name.clone();
             Some(Handle::Loop { birth, name })
         });
-        let found = found.ok_or_else(|| call.fail(0, "must be made by a step"))?;
+        let found = found.ok_or_else(|| call.fail(&NEST, "must be made by a step"))?;
         Ok(Dynamic::from(found))
     },
 };

@@ -1,7 +1,9 @@
 //! `init`: the contents of tensors before anything runs.
 
-use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::binding::call::Call;
 use crate::binding::formula::{Formula, indices};
+use crate::binding::function::{Effect, Function};
+use crate::binding::param::Param;
 use crate::ir::{Expr, Name, Shape, Tensor};
 use crate::messages::fail::Failure;
 use crate::runtime::{Data, Random, Scalar, Values};
@@ -10,15 +12,15 @@ use crate::values::{Numbers, number};
 use rhai::{Array, Dynamic, FnPtr};
 use std::sync::Arc;
 
+const TENSOR: Param<Expr> = Param::new("tensor");
+const VALUE: Param<Dynamic> = Param::new("value");
+const ELEMENT: Param<Option<Scalar>> = Param::new("element");
+
 pub(super) static INIT: Function = Function {
     name: "init",
     topic: "results",
     effect: Effect::None,
-    params: &[
-        Parameter::new("tensor"),
-        Parameter::new("value"),
-        Parameter::optional("element"),
-    ],
+    params: &[TENSOR.any(), VALUE.any(), ELEMENT.any()],
     returns: "",
     doc: "\
 Sets the contents of a tensor before `compare` runs anything.
@@ -36,13 +38,13 @@ Without `init`, tensor number k, in order of appearance and from 0, holds
 If nothing runs, as with `teml check`, a function is called once, for the first element.
 Source: TeML §2, Fig. 1.",
     call: |call| {
-        let expr = call.expr(0)?;
+        let expr = call.arg(&TENSOR)?;
         let Some((tensor, name)) = named_tensor(&expr) else {
-            return Err(call.expected(0, "a tensor that is bound to a variable"));
+            return Err(call.expected(&TENSOR, "a tensor that is bound to a variable"));
         };
-        let data = match call.count() {
-            3 => one_element(call, tensor, &name)?,
-            _ => match tensor.inner() {
+        let data = match call.arg(&ELEMENT)? {
+            Some(value) => one_element(call, tensor, &name, value)?,
+            None => match tensor.inner() {
                 Some(inner) => padded(call, tensor, inner)?,
                 None => whole(call, tensor)?,
             },
@@ -71,7 +73,7 @@ fn elements(call: &Call, tensor: &Tensor) -> Result<usize, Failure> {
     match usize::try_from(count) {
         Ok(n) if count <= MAX_LISTED => Ok(n),
         _ => Err(call.fail(
-            0,
+            &TENSOR,
             &format!("has {count} elements; scripts set up to {MAX_LISTED} one by one"),
         )),
     }
@@ -80,12 +82,12 @@ fn elements(call: &Call, tensor: &Tensor) -> Result<usize, Failure> {
 fn whole(call: &Call, tensor: &Tensor) -> Result<Data, Failure> {
     let expected = "a number, a function of the indices, a list of numbers, or what `load` or \
                     `random` gives";
-    let value = call.value(1).unwrap_or(Dynamic::UNIT);
-    if let Ok(array) = call.get::<Numbers>(1, "") {
+    let value = call.arg(&VALUE)?;
+    if let Some(array) = value.read_lock::<Numbers>() {
         return held(call, tensor, &array);
     }
-    if let Ok(random) = call.get::<Random>(1, "") {
-        return Ok(Data::Random(random));
+    if let Some(random) = value.read_lock::<Random>() {
+        return Ok(Data::Random(random.clone()));
     }
     if let Some(number) = number(&value) {
         return Ok(Data::Constant(number));
@@ -94,7 +96,7 @@ fn whole(call: &Call, tensor: &Tensor) -> Result<Data, Failure> {
         return computed(call, tensor, &closure);
     }
     let Ok(list) = value.into_array() else {
-        return Err(call.expected(1, expected));
+        return Err(call.expected(&VALUE, expected));
     };
     let mut values = Vec::new();
     flatten(call, &list, tensor.shape().extents(), &mut values)?;
@@ -110,7 +112,7 @@ fn held(call: &Call, tensor: &Tensor, array: &Numbers) -> Result<Data, Failure> 
         let extents: String = shape.iter().map(|e| format!("[{e}]")).collect();
         let what = format!("is {array}, and `{}` is {elem}{extents}", tensor.label());
         let fits = "`let a = load(..); let A = tensor(a.shape, a.elem);` makes a tensor that fits";
-        Err(call.fail(1, &what).help(fits))
+        Err(call.fail(&VALUE, &what).help(fits))
     }
 }
 
@@ -166,7 +168,7 @@ fn computed(call: &Call, tensor: &Tensor, closure: &FnPtr) -> Result<Data, Failu
                 let shown = values::show(&Dynamic::from_array(index(place)));
                 let given = values::describe(&value);
                 return Err(call.fail(
-                    1,
+                    &VALUE,
                     &format!("must give numbers, but at {shown} gives {given}"),
                 ));
             }
@@ -189,7 +191,7 @@ fn flatten(
     if list.len() as u64 != extent {
         let (given, rest) = (list.len(), inner.len());
         let what = format!("has a list of {given} where the tensor has the extent {extent}");
-        let failure = call.fail(1, &what);
+        let failure = call.fail(&VALUE, &what);
         return Err(match rest {
             0 => failure,
             _ => failure.help("nest the lists as deep as the tensor has dimensions"),
@@ -199,10 +201,10 @@ fn flatten(
         match (inner, item.read_lock::<Array>()) {
             ([], None) => match number(item) {
                 Some(number) => values.push(number),
-                None => return Err(call.expected_but(1, "a list of numbers", item)),
+                None => return Err(call.expected_but(&VALUE, "a list of numbers", item)),
             },
             ([_, ..], Some(list)) => flatten(call, &list, inner, values)?,
-            _ => return Err(call.expected_but(1, "lists as deep as the tensor's rank", item)),
+            _ => return Err(call.expected_but(&VALUE, "lists as deep as the tensor's rank", item)),
         }
     }
     Ok(())
@@ -210,22 +212,24 @@ fn flatten(
 
 const ZERO: Scalar = Scalar::Integer(0);
 
-fn one_element(call: &Call, tensor: &Tensor, name: &Name) -> Result<Data, Failure> {
+fn one_element(call: &Call, tensor: &Tensor, name: &Name, value: Scalar) -> Result<Data, Failure> {
     let expected = "a list of indices such as `[0, 1]`, counted from 0";
-    let index: Array = call.get(1, expected)?;
-    let value = call.value(2).unwrap_or(Dynamic::UNIT);
-    let value = number(&value).ok_or_else(|| call.expected(2, "a number"))?;
+    let index = call.arg(&VALUE)?.into_array();
+    let index = index.map_err(|_| call.expected(&VALUE, expected))?;
     let count = elements(call, tensor)?;
     let extents = tensor.shape().extents();
     if index.len() != extents.len() {
         let (rank, given) = (extents.len(), index.len());
-        return Err(call.fail(1, &format!("must have {rank} indices, and has {given}")));
+        return Err(call.fail(
+            &VALUE,
+            &format!("must have {rank} indices, and has {given}"),
+        ));
     }
     let mut flat = 0u64;
     for (d, (item, &extent)) in index.iter().zip(extents).enumerate() {
         let x = item
             .as_int()
-            .map_err(|_| call.expected_but(1, expected, item))?;
+            .map_err(|_| call.expected_but(&VALUE, expected, item))?;
         match u64::try_from(x) {
             Ok(x) if x < extent => flat = flat * extent + x,
             _ => {
@@ -233,7 +237,7 @@ fn one_element(call: &Call, tensor: &Tensor, name: &Name) -> Result<Data, Failur
                     "is outside of the tensor: index {} is {x}, and the extent is {extent}",
                     d + 1
                 );
-                return Err(call.fail(1, &what));
+                return Err(call.fail(&VALUE, &what));
             }
         }
     }

@@ -2,11 +2,14 @@
 
 use super::size;
 use crate::analysis::bounds::Bounds;
+use crate::analysis::position::Position;
 use crate::analysis::program::reads;
 use crate::analysis::shape::virtual_shape;
 use crate::analysis::{computation, facts, levels, position};
-use crate::binding::call::{Call, Effect, Function, Parameter};
-use crate::binding::conversion;
+use crate::binding::call::Call;
+use crate::binding::function::{Effect, Function};
+use crate::binding::param::{Argument, NEST, Param, Words, arguments, held};
+use crate::binding::takes::{Takes, Type};
 use crate::ir::{
     Affine, Expr, Index, Lookup, Loop, Name, Nest, Node, Program, Segment, Tensor, Variable,
 };
@@ -16,11 +19,60 @@ use crate::values;
 use crate::verbs::Size;
 use rhai::{Array, Dynamic, Map};
 
+const TREE: Param<Notated> = Param::new("tree");
+const LANGUAGE: Param<Option<Notation>> = Param::new("language");
+const TENSOR: Param<Expr> = Param::new("tensor");
+const OF: Param<Dynamic> = Param::new("of");
+const COUNT: Param<i64> = Param::new("of").being("a tensor expression or a number");
+const LOOP: Param<Position> = Param::new("loop");
+const INNERMOST: Param<Option<Position>> = Param::new("loop");
+const NAMED: Param<Moved> = Param::new("loop");
+const INDEX: Param<values::Index> = Param::new("index");
+const NUMBER: Param<i64> = Param::new("number");
+const ARGUMENT: Param<i64> = Param::new("argument");
+const WHAT: Param<String> = Param::new("what");
+const HELP: Param<Option<String>> = Param::new("help");
+const NAME: Param<String> = Param::new("name");
+const DEFAULT: Param<Dynamic> = Param::new("default");
+const MINI: Param<Option<Dynamic>> = Param::new("mini");
+
+/// A tree that the notation of TeML can show.
+enum Notated {
+    Program(Program),
+    Nest(Nest),
+    Expr(Expr),
+}
+
+/// A loop that moves an index, by its name or its handle.
+struct Moved(Name);
+
+arguments! {
+    Notated, "a tensor, a nest or a program", Takes::Value(Type::Nest), |p| p.read(|v| {
+        let program = held(v).map(Notated::Program);
+        program.or_else(|| held(v).map(Notated::Nest)).or_else(|| held(v).map(Notated::Expr))
+    });
+    Moved, "the name or the handle of a loop", Takes::Loops, |p| p.read(|v| {
+        let handle = v.read_lock::<values::Handle>().map(|handle| handle.name().clone());
+        let index = || v.read_lock::<values::Index>()?.affine.as_iterator().cloned();
+        let text = || Name::new(&v.clone().into_string().ok()?).ok();
+        handle.or_else(index).or_else(text).map(Moved)
+    });
+}
+
+impl Words for Notation {
+    const WORDS: &'static [(&'static str, Notation)] = &[
+        ("model", Notation::Model),
+        ("teil", Notation::Teil),
+        ("sac", Notation::Sac),
+        ("teml", Notation::Teml),
+    ];
+}
+
 pub(super) static NOTATION: Function = Function {
     name: "notation",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("tree"), Parameter::optional("language")],
+    params: &[TREE.any(), LANGUAGE.any()],
     returns: "string",
     doc: "\
 The tree of a tensor expression or a nest as the TeML paper writes it (§3.1, Figs. 4–6).
@@ -28,28 +80,23 @@ The tree of a tensor expression or a nest as the TeML paper writes it (§3.1, Fi
 With a program, or a tensor that an assignment computes, and `\"model\"`, `\"teil\"`, `\"sac\"` or `\"teml\"`: its text in that notation, which
 `model`, `teil` and `sac` read; that of TeML is a script. A notation that has no such operation is an error.",
     call: |call| {
-        if let Ok(program) = call.get::<Program>(0, "") {
-            return in_notation(call, &program);
-        }
-        let tree = match call.get::<Nest>(0, "") {
-            Ok(nest) => Err(nest),
-            Err(_) => Ok(call.get::<Expr>(0, "a tensor, a nest or a program")?),
-        };
-        match (call.count(), tree) {
-            (1, Ok(expr)) => Ok(expr.notation().into()),
-            (1, Err(nest)) => Ok(nest.notation().into()),
-            (_, Ok(expr)) if expr.is_assignment() => in_notation(call, &alone(&expr)),
-            (_, tree) => {
-                let what = match tree {
-                    Ok(_) => "a tensor that nothing computes has no program to write",
-                    Err(_) => "a nest has loops, which no notation of programs has",
-                };
-                // An unknown word is the first thing to say.
-                language(call)?;
-                let help = "leave it out for the tree, or give a program or an assignment such as `eq(…)`";
-                Err(call.refuse(what).argument(1).help(help))
+        let what = match (call.arg(&TREE)?, call.arg(&LANGUAGE)?) {
+            (Notated::Program(_), None) => {
+                return Err(call.expected(&LANGUAGE, &Notation::expected()));
             }
-        }
+            (Notated::Program(program), Some(language)) => {
+                return in_notation(call, &program, language);
+            }
+            (Notated::Expr(expr), None) => return Ok(expr.notation().into()),
+            (Notated::Nest(nest), None) => return Ok(nest.notation().into()),
+            (Notated::Expr(expr), Some(language)) if expr.is_assignment() => {
+                return in_notation(call, &alone(&expr), language);
+            }
+            (Notated::Expr(_), _) => "a tensor that nothing computes has no program to write",
+            (Notated::Nest(_), _) => "a nest has loops, which no notation of programs has",
+        };
+        let help = "leave it out for the tree, or give a program or an assignment such as `eq(…)`";
+        Err(call.blame(&LANGUAGE, what).help(help))
     },
 };
 
@@ -74,26 +121,9 @@ fn alone(assignment: &Expr) -> Program {
     Program::new(variables.collect(), vec![assignment.clone()])
 }
 
-/// Argument 1 as a notation of programs.
-fn language(call: &Call) -> Result<Notation, Failure> {
-    const LANGUAGES: [Notation; 4] = [
-        Notation::Model,
-        Notation::Teil,
-        Notation::Sac,
-        Notation::Teml,
-    ];
-    let expected = "one of \"model\", \"teil\", \"sac\" and \"teml\"";
-    let name = match call.count() {
-        2 => call.text(1)?,
-        _ => return Err(call.expected(1, expected)),
-    };
-    let found = LANGUAGES.into_iter().find(|n| n.name() == name);
-    found.ok_or_else(|| call.fail(1, &format!("must be {expected}, not `{name}`")))
-}
-
-fn in_notation(call: &Call, program: &Program) -> Result<Dynamic, Failure> {
-    let written = lang::written(program, language(call)?);
-    let written = written.map_err(|error| call.refuse(&error.to_string()).argument(0))?;
+fn in_notation(call: &Call, program: &Program, language: Notation) -> Result<Dynamic, Failure> {
+    let written = lang::written(program, language);
+    let written = written.map_err(|error| call.blame(&TREE, &error.to_string()))?;
     Ok(written.into())
 }
 
@@ -101,11 +131,11 @@ pub(super) static SHAPE: Function = Function {
     name: "shape",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("tensor")],
+    params: &[TENSOR.any()],
     returns: "list",
     doc: "The extents of a tensor expression; for an assignment, the extents of its target.",
     call: |call| {
-        let expr = call.expr(0)?;
+        let expr = call.arg(&TENSOR)?;
         let of_iterators = match expr.node() {
             Node::Access {
                 index: Index::At(_),
@@ -128,7 +158,7 @@ pub(super) static ITERATORS: Function = Function {
     name: "iterators",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("of")],
+    params: &[OF.any()],
     returns: "list",
     doc: "\
 The iterators of a tensor expression, in order of appearance. A tensor, an assignment, and a
@@ -138,7 +168,8 @@ With a number: as many fresh iterators, as in TeML §4.2, for operations that na
 gives them readable names.",
     call: |call| {
         let iterator = |name| Dynamic::from(values::Index::iterator(name, false));
-        if let Ok(expr) = call.get::<Expr>(0, "") {
+        let of = call.arg(&OF)?;
+        if let Some(expr) = of.read_lock::<Expr>() {
             let carries = !expr.is_assignment();
             let names = if carries {
                 expr.iterators()
@@ -147,16 +178,16 @@ gives them readable names.",
             };
             return Ok(names.into_iter().map(iterator).collect::<Array>().into());
         }
-        if let Ok(index) = call.get::<values::Index>(0, "")
+        if let Some(index) = of.read_lock::<values::Index>()
             && !index.undeclared
         {
             let terms = index.affine.terms().iter();
             let names = terms.map(|(name, _)| iterator(name.clone()));
             return Ok(names.collect::<Array>().into());
         }
-        let count: i64 = call.get(0, "a tensor expression or a number")?;
+        let count = call.arg(&COUNT)?;
         if !(0..=64).contains(&count) {
-            return Err(call.fail(0, "must be between 0 and 64"));
+            return Err(call.fail(&OF, "must be between 0 and 64"));
         }
         let fresh = |k: i64| iterator(Name::generated(usize::try_from(k).unwrap_or(0)));
         Ok(Dynamic::from_array((1..=count).map(fresh).collect()))
@@ -167,7 +198,7 @@ pub(super) static LOOPS: Function = Function {
     name: "loops",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("nest"), Parameter::optional("loop")],
+    params: &[NEST.any(), INNERMOST.any()],
     returns: "list",
     doc: "\
 The names of the loops of a nest by level, from the outermost loop down to where the nest
@@ -175,11 +206,9 @@ branches.
 
 With a loop, by level or by name: the loops around it, and the loop itself.",
     call: |call| {
-        let nest = call.nest(0)?;
-        let position = match call.count() {
-            1 => position::deepest_level(&nest),
-            _ => conversion::position(call, &nest, 1)?,
-        };
+        let nest = call.arg(&NEST)?;
+        let position = call.arg(&INNERMOST)?;
+        let position = position.unwrap_or_else(|| position::deepest_level(&nest));
         let chain = position::chain(&nest, &position);
         let names = chain.into_iter().map(|l| Dynamic::from(l.name.to_string()));
         Ok(names.collect::<Array>().into())
@@ -190,11 +219,11 @@ pub(super) static DEPTH: Function = Function {
     name: "depth",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("nest")],
+    params: &[NEST.any()],
     returns: "integer",
     doc: "The number of levels of a nest, from the outermost loop down to where it branches.",
     call: |call| {
-        let nest = call.nest(0)?;
+        let nest = call.arg(&NEST)?;
         let levels = position::deepest_level(&nest).len();
         Ok(Dynamic::from_int(i64::try_from(levels).unwrap_or(i64::MAX)))
     },
@@ -204,7 +233,7 @@ pub(super) static BOUNDS: Function = Function {
     name: "bounds",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("nest"), Parameter::new("loop")],
+    params: &[NEST.any(), LOOP.any()],
     returns: "map",
     doc: "\
 The range of a loop, as a map.
@@ -220,8 +249,8 @@ average. `most` is how many iterations it has at most
 each time that it runs, at the likely sizes, or `()` where that is not seen. `work` is how much these
 compute: so many products that are added, or elements that are moved.",
     call: |call| {
-        let nest = call.nest(0)?;
-        let position = conversion::position(call, &nest, 1)?;
+        let nest = call.arg(&NEST)?;
+        let position = call.arg(&LOOP)?;
         let chain = position::chain(&nest, &position);
         let Some(range) = chain.last().map(|l| &l.range) else {
             return Ok(Dynamic::UNIT);
@@ -276,7 +305,7 @@ pub(super) static ACCESSES: Function = Function {
     name: "accesses",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("nest")],
+    params: &[NEST.any()],
     returns: "list",
     doc: "\
 The reads and writes of a nest, statement by statement, each with its write first: a list of
@@ -288,7 +317,7 @@ For each dimension, `index` has the index expression and `loops` the list of the
 is an update such as `+=`, which also reads the element. `local` says whether the tensor is local to
 the nest.",
     call: |call| {
-        let nest = call.nest(0)?;
+        let nest = call.arg(&NEST)?;
         let locals = nest.locals();
         let found = computation::accesses(nest.trees()).into_iter().map(|a| {
             let mut map = access(&a.tensor, &a.index, a.write, a.update);
@@ -334,7 +363,7 @@ pub(super) static COEFFICIENT: Function = Function {
     name: "coefficient",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("index"), Parameter::new("loop")],
+    params: &[INDEX.any(), NAMED.any()],
     returns: "integer",
     doc: "\
 The factor of a loop in an index expression, 0 if it is not there: a loop by its name or its handle.
@@ -350,16 +379,7 @@ print(`${read}: ${read.coefficient(\"i\")} and ${read.offset()}`);
 2*i + 1: 2 and 1
 ```",
     call: |call| {
-        let index: values::Index = call.get(0, INDEX)?;
-        let name = match (
-            call.get::<crate::values::Handle>(1, ""),
-            call.get::<values::Index>(1, ""),
-        ) {
-            (Ok(handle), _) => Some(handle.name().clone()),
-            (_, Ok(index)) => index.affine.as_iterator().cloned(),
-            _ => Name::new(&call.text(1)?).ok(),
-        };
-        let name = name.ok_or_else(|| call.expected(1, "the name or the handle of a loop"))?;
+        let (index, Moved(name)) = (call.arg(&INDEX)?, call.arg(&NAMED)?);
         Ok(index.affine.coefficient(&name).into())
     },
 };
@@ -368,22 +388,17 @@ pub(super) static OFFSET: Function = Function {
     name: "offset",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("index")],
+    params: &[INDEX.any()],
     returns: "integer",
     doc: "The number that is added in an index expression.",
-    call: |call| {
-        let index: values::Index = call.get(0, INDEX)?;
-        Ok(index.affine.offset().into())
-    },
+    call: |call| Ok(call.arg(&INDEX)?.affine.offset().into()),
 };
-
-const INDEX: &str = "an index expression such as `2*i + j`";
 
 pub(super) static VALUE: Function = Function {
     name: "value",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("number")],
+    params: &[NUMBER.any()],
     returns: "integer",
     doc: "\
 The number in a variable, where iterators are expected: `[value(n), j]` is row `n` of a matrix, and
@@ -391,18 +406,14 @@ The number in a variable, where iterators are expected: `[value(n), j]` is row `
 digits and suffixes) is refused there if the variable of that name holds a number: `[n, j]` could
 also mean the iterator `n`, which is written `iter(\"n\")`. Numbers and other names, as in
 `[2, j]` and `[N - 1, j]`, need no `value`.",
-    call: |call| call.int(0).map(Dynamic::from_int),
+    call: |call| call.arg(&NUMBER).map(Dynamic::from_int),
 };
 
 pub(super) static WRONG: Function = Function {
     name: "wrong",
     topic: "queries",
     effect: Effect::None,
-    params: &[
-        Parameter::new("argument"),
-        Parameter::new("what"),
-        Parameter::optional("help"),
-    ],
+    params: &[ARGUMENT.any(), WHAT.any(), HELP.any()],
     returns: "",
     doc: "\
 Refuses an argument, in functions that check their arguments: the script ends with an error at
@@ -411,7 +422,7 @@ the call of the function that calls `wrong`.
 The message is \"argument 2 `name`\", followed by `what`. Argument 0 means no particular
 argument.",
     call: |call| {
-        let (argument, what) = (call.int(0)?, call.text(1)?);
+        let (argument, what) = (call.arg(&ARGUMENT)?, call.arg(&WHAT)?);
         let failure = Failure::new(what).of_caller();
         let failure = match usize::try_from(argument)
             .ok()
@@ -420,10 +431,7 @@ argument.",
             Some(k) => failure.argument(k),
             None => failure,
         };
-        Err(match call.count() {
-            3 => failure.help(call.text(2)?),
-            _ => failure,
-        })
+        Err(call.arg(&HELP)?.into_iter().fold(failure, Failure::help))
     },
 };
 
@@ -431,11 +439,7 @@ pub(super) static PARAM: Function = Function {
     name: "param",
     topic: "queries",
     effect: Effect::None,
-    params: &[
-        Parameter::new("name"),
-        Parameter::new("default"),
-        Parameter::optional("mini"),
-    ],
+    params: &[NAME.any(), DEFAULT.any(), MINI.any()],
     returns: "",
     doc: "\
 The value that the command line sets with `--set NAME=VALUE`, or otherwise a default:
@@ -446,13 +450,10 @@ With `--size mini`, the third argument is the default if there is one: a tiny si
 the likely one. Otherwise the value has the default's type: an integer, a number, a truth value or a
 string.",
     call: |call| {
-        let name = call.text(0)?;
-        let default = match call.workbench().size {
-            Size::Mini if call.count() == 3 => call.value(2),
-            _ => call.value(1),
-        };
-        let default = default.unwrap_or(Dynamic::UNIT);
-        let any = call.workbench().size == Size::Any && call.count() == 3;
+        let (name, default, mini) = (call.arg(&NAME)?, call.arg(&DEFAULT)?, call.arg(&MINI)?);
+        let size = call.workbench().size;
+        let any = size == Size::Any && mini.is_some();
+        let default = mini.filter(|_| size == Size::Mini).unwrap_or(default);
         let value = match call.workbench().parameters.take(&name) {
             None => Ok(default),
             Some(text) => given(call, (&name, text), &default),
@@ -471,7 +472,7 @@ fn given(call: &Call, (name, text): (&str, String), default: &Dynamic) -> Result
         "f64" => text.parse().ok().map(Dynamic::from_float),
         "bool" => text.parse().ok().map(Dynamic::from_bool),
         "string" => Some(text.clone().into()),
-        _ => return Err(call.expected(1, "an integer, a number, a truth value or a string")),
+        _ => return Err(call.expected(&DEFAULT, "an integer, a number, a truth value or a string")),
     };
     value.ok_or_else(|| {
         let wanted = values::type_in_words(default.type_name());

@@ -1,15 +1,26 @@
 //! `machine`: the facts about the machine, for scripts.
 
-use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::binding::call::Call;
+use crate::binding::function::{Effect, Function};
+use crate::binding::param::{Param, Words};
 use crate::machine::{Machine, Rates, speed};
 use crate::messages::fail::Failure;
 use rhai::{Dynamic, Map};
+
+const MEASURED: Param<Option<Measured>> = Param::new("measured");
+
+#[derive(Clone, Copy)]
+struct Measured;
+
+impl Words for Measured {
+    const WORDS: &'static [(&'static str, Measured)] = &[("measured", Measured)];
+}
 
 pub(super) static MACHINE: Function = Function {
     name: "machine",
     topic: "results",
     effect: Effect::None,
-    params: &[Parameter::optional("measured")],
+    params: &[MEASURED.any()],
     returns: "facts",
     doc: "\
 Facts about the machine that C is generated for, as a map: `let m = machine(); let block = m.l2 / 2 / 8;`.
@@ -40,11 +51,7 @@ Each is a map of peak rates: `f64` and `f32` in GFLOP/s, where a fused multiply-
 operations, and `read`, `copy` and `triad` in GB/s to and from memory. Kernels measure them in
 some seconds, and they are remembered (`teml machine --again` measures again).",
     call: |call| {
-        let measured = match call.count() {
-            0 => false,
-            _ if call.text(0)? == "measured" => true,
-            _ => return Err(call.fail(0, "must be \"measured\", or be left out")),
-        };
+        let measured = call.arg(&MEASURED)?.is_some();
         let asked = call.workbench().settings.options.target.clone();
         let machine = Machine::known(&call.workbench().control);
         let is_here = asked.is_native();

@@ -30,7 +30,7 @@ mod writing;
 pub use moves::MOVES;
 pub use recorded::as_given;
 
-use crate::binding::call::Function;
+use crate::binding::function::Function;
 
 /// All of them.
 pub static ACTIONS: &[&Function] = &[

@@ -2,18 +2,28 @@
 
 use crate::advice::{self, OPERATIONS, Scope};
 use crate::analysis::position;
-use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::binding::call::Call;
 use crate::binding::conversion;
+use crate::binding::function::{Effect, Function};
+use crate::binding::param::{NEST, Param, arguments, held};
+use crate::binding::takes::{Takes, Type};
 use crate::ir::Nest;
 use crate::messages::fail::Failure;
 use crate::values::{Listed, One};
 use rhai::{Array, Dynamic, ImmutableString, Map};
 
+const WHICH: Param<Option<Dynamic>> = Param::new("which");
+const MOVE: Param<One> = Param::new("move");
+
+arguments! {
+    One, "one of the moves that `moves` lists", Takes::Value(Type::Moves), |p| p.read(held);
+}
+
 pub static MOVES: Function = Function {
     name: "moves",
     topic: "results",
     effect: Effect::None,
-    params: &[Parameter::new("nest"), Parameter::optional("which")],
+    params: &[NEST.any(), WHICH.any()],
     returns: "moves",
     doc: "\
 The steps that are legal next, at each loop.
@@ -29,14 +39,12 @@ some, `len` counts them, `[k]` is number k, from 0, and `list` is a list of all.
 `m.op` is the operation, `m.at` the loop, `m.loops` all of its loops and `m.text` the call as text;
 `m.apply(l)` applies it.",
     call: |call| {
-        let nest = call.nest(0)?;
+        let nest = call.arg(&NEST)?;
         let reductions = call.workbench().settings.reductions;
-        let scope = match call.count() {
-            1 => Scope::All,
-            _ => scope(call, &nest)?,
-        };
+        let which = call.arg(&WHICH)?;
+        let scope = which.map_or(Ok(Scope::All), |which| scope(call, &nest, &which))?;
         let of = advice::known(&nest, &scope, reductions);
-        let of = of.map_err(|why| call.refuse(&format!("undecided: {why}")).argument(0))?;
+        let of = of.map_err(|why| call.blame(&NEST, &format!("undecided: {why}")))?;
         Ok(Dynamic::from(Listed::new(of)))
     },
 };
@@ -45,19 +53,18 @@ pub(super) static APPLY: Function = Function {
     name: "apply",
     topic: "results",
     effect: Effect::None,
-    params: &[Parameter::new("move"), Parameter::new("nest")],
+    params: &[MOVE.any(), NEST.any()],
     returns: "nest",
     doc: "Applies one of the `moves` of a nest, to that nest or to another one.",
     call: |call| {
-        let one: One = call.get(0, "one of the moves that `moves` lists")?;
-        let after = one.step().apply(&call.nest(1)?, call.site().as_ref());
+        let one = call.arg(&MOVE)?;
+        let after = one.step().apply(&call.arg(&NEST)?, call.site().as_ref());
         after.map(Dynamic::from).map_err(Failure::operation)
     },
 };
 
-/// The scope that argument 1 selects.
-fn scope(call: &Call, nest: &Nest) -> Result<Scope, Failure> {
-    let value = call.value(1).unwrap_or_default();
+/// The scope that an argument selects.
+fn scope(call: &Call, nest: &Nest, value: &Dynamic) -> Result<Scope, Failure> {
     if let Some(options) = value.read_lock::<Map>() {
         return levels(call, &options);
     }
@@ -75,7 +82,7 @@ fn scope(call: &Call, nest: &Nest) -> Result<Scope, Failure> {
             .find(|op| name.as_deref().is_some_and(|n| n == op));
         let names: Vec<String> = OPERATIONS.iter().map(|op| format!("{op:?}")).collect();
         let expected = format!("a list of operations, of {}", names.join(", "));
-        found.ok_or_else(|| call.expected_but(1, &expected, item))
+        found.ok_or_else(|| call.expected_but(&WHICH, &expected, item))
     };
     list.iter()
         .map(known)
@@ -91,7 +98,7 @@ fn levels(call: &Call, options: &Map) -> Result<Scope, Failure> {
     match levels {
         Some(levels @ 1..) => Ok(Scope::Levels(levels)),
         _ => Err(call.fail(
-            1,
+            &WHICH,
             "must be a loop, a list of operations, or a number of outer levels: `#{levels: 2}`",
         )),
     }

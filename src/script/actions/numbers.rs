@@ -1,7 +1,10 @@
 //! `close`, `difference` and `norm`: computed numbers, compared and reduced to one.
 
-use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::binding::call::Call;
+use crate::binding::function::{Effect, Function};
 use crate::binding::operand_names;
+use crate::binding::param::{Param, Place, Words, arguments, held};
+use crate::binding::takes::{Takes, Type};
 use crate::ir::{self, Affine, BinaryOp, Domain, Elem, Expr, Reduction, Shape};
 use crate::messages::fail::Failure;
 use crate::runtime::{Agreement, Scalar, Values, compare, default_tolerance};
@@ -11,15 +14,23 @@ use crate::transform::tensor::vreduce::vreduce;
 use crate::values::{Numbers, number};
 use rhai::{Array, Dynamic};
 
+const A: Param<Numbers> = Param::new("a");
+const B: Param<Numbers> = Param::new("b");
+const TOLERANCE: Param<Option<Scalar>> = Param::new("tolerance");
+const WHICH: Param<Option<Largest>> = Param::new("which");
+
+#[derive(Clone, Copy)]
+struct Largest;
+
+impl Words for Largest {
+    const WORDS: &'static [(&'static str, Largest)] = &[("max", Largest)];
+}
+
 pub(super) static CLOSE: Function = Function {
     name: "close",
     topic: "results",
     effect: Effect::None,
-    params: &[
-        Parameter::new("a"),
-        Parameter::new("b"),
-        Parameter::optional("tolerance"),
-    ],
+    params: &[A.any(), B.any(), TOLERANCE.any()],
     returns: "truth value",
     doc: "\
 Whether two arrays of numbers agree, up to rounding: `close(run(plan).C, run(naive).C)`.
@@ -47,13 +58,8 @@ Where nothing runs, as with `teml emit`, everything agrees.",
         let Some((elem, agreement)) = compared(call)? else {
             return Ok(true.into());
         };
-        let tolerance = match call.count() {
-            3 => {
-                let value = call.value(2).as_ref().and_then(number);
-                value.ok_or_else(|| call.expected(2, "a number"))?.as_f64()
-            }
-            _ => default_tolerance(elem),
-        };
+        let tolerance = call.arg(&TOLERANCE)?.map(Scalar::as_f64);
+        let tolerance = tolerance.unwrap_or_else(|| default_tolerance(elem));
         Ok((agreement.relative_error <= tolerance).into())
     },
 };
@@ -62,7 +68,7 @@ pub(super) static DIFFERENCE: Function = Function {
     name: "difference",
     topic: "results",
     effect: Effect::None,
-    params: &[Parameter::new("a"), Parameter::new("b")],
+    params: &[A.any(), B.any()],
     returns: "number",
     doc: "\
 How far an array of numbers is from another one: the largest absolute difference of two elements,
@@ -91,7 +97,7 @@ pub(super) static NORM: Function = Function {
     name: "norm",
     topic: "results",
     effect: Effect::None,
-    params: &[Parameter::new("a"), Parameter::optional("which")],
+    params: &[A.any(), WHICH.any()],
     returns: "number",
     doc: "\
 The norm of all elements of an array of numbers, or of a tensor: the root of the sum of their
@@ -110,26 +116,22 @@ print(norm(out.y)); print(norm(out.y, \"max\"));
 8.0
 ```",
     call: |call| {
+        let is_max = call.arg(&WHICH)?.is_some();
         if let Ok(tensor) = call.expr(0) {
-            return of_tensor(call, &tensor).map(Dynamic::from);
+            return of_tensor(call, &tensor, is_max).map(Dynamic::from);
         }
-        let numbers = numbers(call, 0)?;
-        Ok(match (call.count(), call.text(1)) {
-            (1, _) => numbers.norm().into(),
-            (_, Ok(which)) if which == "max" => numbers.largest().into(),
-            _ => return Err(call.expected(1, "\"max\", or left out")),
+        let numbers = call.arg(&A)?;
+        Ok(if is_max {
+            numbers.largest().into()
+        } else {
+            numbers.norm().into()
         })
     },
 };
 
 /// The norm of a tensor, as an expression.
-fn of_tensor(call: &Call, tensor: &Expr) -> Result<Expr, Failure> {
+fn of_tensor(call: &Call, tensor: &Expr, is_max: bool) -> Result<Expr, Failure> {
     let tensor = operand_names::operand(tensor.clone(), call.shared())?;
-    let is_max = match (call.count(), call.text(1)) {
-        (1, _) => false,
-        (_, Ok(which)) if which == "max" => true,
-        _ => return Err(call.expected(1, "\"max\", or left out")),
-    };
     let of = |reduction: Reduction, values: Expr| {
         let rank = virtual_rank(&values);
         let all: Vec<Affine> = (1..=rank).map(Affine::constant).collect();
@@ -152,13 +154,13 @@ fn virtual_rank(values: &Expr) -> i64 {
     i64::try_from(rank).unwrap_or(i64::MAX)
 }
 
-/// The agreement of arguments 0 and 1 and the type of elements that decides how much rounding
+/// The agreement of two arrays and the type of elements that decides how much rounding
 /// counts; `None` if nothing ran.
 fn compared(call: &Call) -> Result<Option<(Elem, Agreement)>, Failure> {
-    let (a, b) = (numbers(call, 0)?, numbers(call, 1)?);
+    let (a, b) = (call.arg(&A)?, call.arg(&B)?);
     if a.shape() != b.shape() {
         let what = format!("is {b}, but the first one is {a}: both must have the same shape");
-        return Err(call.fail(1, &what));
+        return Err(call.fail(&B, &what));
     }
     let is_empty = |n: &Numbers| n.values().view().len() as u64 != n.count();
     if is_empty(&a) || is_empty(&b) {
@@ -186,14 +188,21 @@ fn coarser(a: Elem, b: Elem) -> Elem {
     }
 }
 
-/// Argument `k` as an array of numbers.
-fn numbers(call: &Call, k: usize) -> Result<Numbers, Failure> {
-    if let Ok(numbers) = call.get::<Numbers>(k, "") {
-        return Ok(numbers);
-    }
-    let value = call.value(k).unwrap_or(Dynamic::UNIT);
+arguments! {
+    Numbers, "an array of numbers, such as a tensor of `run`, a number, or lists of numbers",
+        Takes::Value(Type::Other), |p| p.read(held).or_else(|_| listed(p));
+}
+
+/// The array that lists are.
+fn listed(place: &Place) -> Result<Numbers, Failure> {
     let (mut shape, mut found) = (Vec::new(), Vec::new());
-    collect(call, k, &value, 0, &mut shape, &mut found)?;
+    collect(
+        place,
+        &place.given.clone().unwrap_or_default(),
+        0,
+        &mut shape,
+        &mut found,
+    )?;
     let integer = |scalar: &Scalar| match scalar {
         Scalar::Integer(value) => Some(*value),
         Scalar::Float(_) => None,
@@ -208,35 +217,30 @@ fn numbers(call: &Call, k: usize) -> Result<Numbers, Failure> {
 
 /// Appends the numbers in a value, lists of the same length at each depth.
 fn collect(
-    call: &Call,
-    k: usize,
+    place: &Place,
     value: &Dynamic,
     depth: usize,
     shape: &mut Vec<u64>,
     found: &mut Vec<Scalar>,
 ) -> Result<(), Failure> {
-    let expected = "an array of numbers, such as a tensor of `run`, a number, or lists of numbers";
+    const UNEVEN: &str = "has lists of different lengths or depths: each row needs as many numbers";
     if let Some(list) = value.read_lock::<Array>() {
         let length = list.len() as u64;
         if found.is_empty() && shape.len() == depth {
             shape.push(length);
         }
         if shape.get(depth) != Some(&length) {
-            let what = "has lists of different lengths or depths: each row needs as many numbers";
-            return Err(call.fail(k, what));
+            return Err(place.fail(UNEVEN));
         }
         let mut items = list.iter();
-        return items.try_for_each(|item| collect(call, k, item, depth + 1, shape, found));
+        return items.try_for_each(|item| collect(place, item, depth + 1, shape, found));
     }
     match number(value) {
-        Some(_) if depth != shape.len() => {
-            let what = "has lists of different lengths or depths: each row needs as many numbers";
-            Err(call.fail(k, what))
-        }
+        Some(_) if depth != shape.len() => Err(place.fail(UNEVEN)),
         Some(number) => {
             found.push(number);
             Ok(())
         }
-        None => Err(call.expected_but(k, expected, value)),
+        None => Err(place.expected(Some(value))),
     }
 }

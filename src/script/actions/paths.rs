@@ -1,31 +1,41 @@
 //! Paths as values of scripts.
 
-use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::binding::call::Call;
+use crate::binding::function::{Effect, Function};
+use crate::binding::param::{NEST, Options, Param, arguments, held};
+use crate::binding::takes::{Takes, Type};
 use crate::ir::Nest;
 use crate::messages::fail::Failure;
 use crate::transform::trace::{self, Calls};
 use crate::values::Path;
-use rhai::{Dynamic, Map};
+use rhai::Dynamic;
 
 fn no_trace(call: &Call, error: &trace::NoTrace) -> Failure {
     call.refuse(&error.to_string())
 }
 
-/// Argument `k`: a path, or a nest that has one.
-fn path(call: &Call, k: usize) -> Result<Path, Failure> {
-    let path = call.get::<Path>(k, "");
-    path.or_else(|_| {
-        let nest = call.get::<Nest>(k, "a path or a nest")?;
-        let calls = Calls::Folded;
-        Ok(Path { nest, calls })
-    })
+const PATH_OF: Param<Path> = Param::new("path");
+const ANOTHER: Param<Option<Nest>> = Param::new("nest");
+const TEXT: Param<Dynamic> = Param::new("path");
+const STEPS: Param<Option<i64>> = Param::new("steps");
+const FIRST: Param<Path> = Param::new("first");
+const SECOND: Param<Path> = Param::new("second");
+const OPTIONS: Param<Options> = Param::new("options").with(&[UNFOLD.any()]);
+const UNFOLD: Param<Option<bool>> = Param::new("unfold");
+
+arguments! {
+    // A nest has a path.
+    Path, "a path or a nest", Takes::Value(Type::Path), |p| p.read(|v| {
+        let of = |nest| Path { nest, calls: Calls::Folded };
+        held(v).or_else(|| held(v).map(of))
+    });
 }
 
 pub(super) static PATH: Function = Function {
     name: "path",
     topic: "paths",
     effect: Effect::None,
-    params: &[Parameter::new("nest"), Parameter::optional("options")],
+    params: &[NEST.any(), OPTIONS.any()],
     returns: "path",
     doc: "\
 The steps that made a nest. Printed, it is a script whose last expression is the nest.
@@ -36,34 +46,23 @@ A call of the library, such as `tile` or `schedules::gemm`, counts as one step. 
 #{unfold: true})` shows the steps that it took instead, which can be changed. Calls that measured
 what is fastest are always shown by their steps.",
     call: |call| {
-        let nest = call.nest(0)?;
-        let calls = match call.count() {
-            2 => unfold(call)?,
+        let nest = call.arg(&NEST)?;
+        let calls = match call.options(&OPTIONS)?.get(&UNFOLD)? {
+            Some(true) => Calls::Unfolded,
             _ => Calls::Folded,
         };
         Ok(Dynamic::from(Path { nest, calls }))
     },
 };
 
-fn unfold(call: &Call) -> Result<Calls, Failure> {
-    let expected = "the option `#{unfold: true}`";
-    let options: Map = call.get(1, expected)?;
-    let value = options.get("unfold").and_then(|value| value.as_bool().ok());
-    match (value, options.len()) {
-        (Some(true), 1) => Ok(Calls::Unfolded),
-        (Some(false), 1) => Ok(Calls::Folded),
-        _ => Err(call.expected(1, expected)),
-    }
-}
-
 pub(super) static PAPER: Function = Function {
     name: "paper",
     topic: "paths",
     effect: Effect::None,
-    params: &[Parameter::new("path")],
+    params: &[PATH_OF.any()],
     returns: "string",
     doc: "A path as TeML's Table 2 writes it, with levels for loops: `interchange(l, 2, 3)`.",
-    call: |call| match trace::paper(&path(call, 0)?.nest) {
+    call: |call| match trace::paper(&call.arg(&PATH_OF)?.nest) {
         Ok(text) => Ok(text.into()),
         Err(error) => Err(no_trace(call, &error)),
     },
@@ -73,10 +72,10 @@ pub(super) static JSON: Function = Function {
     name: "json",
     topic: "paths",
     effect: Effect::None,
-    params: &[Parameter::new("path")],
+    params: &[PATH_OF.any()],
     returns: "string",
     doc: "A path as JSON: a list of steps with operation, arguments and script line.",
-    call: |call| match trace::to_json(&path(call, 0)?.nest) {
+    call: |call| match trace::to_json(&call.arg(&PATH_OF)?.nest) {
         Ok(text) => Ok(text.into()),
         Err(error) => Err(no_trace(call, &error)),
     },
@@ -86,16 +85,18 @@ pub(super) static REPLAY: Function = Function {
     name: "replay",
     topic: "paths",
     effect: Effect::None,
-    params: &[Parameter::new("path"), Parameter::optional("nest")],
+    params: &[PATH_OF.any(), ANOTHER.any()],
     returns: "nest",
     doc: "\
 `replay(path, nest)` applies the steps of a path to another nest. `replay(text)` makes the nest
 from the path that `json` wrote.",
     call: |call| {
-        let result = match (call.text(0), call.count()) {
-            (Ok(text), 1) => trace::from_json(&text),
-            (_, 2) => trace::replay(path(call, 0)?.nest.path(), &call.nest(1)?),
-            _ => return Err(call.expected(0, "the JSON of a path, or a path and a nest")),
+        let result = match (call.arg(&ANOTHER)?, call.arg(&TEXT)?.into_string()) {
+            (Some(nest), _) => trace::replay(call.arg(&PATH_OF)?.nest.path(), &nest),
+            (None, Ok(text)) => trace::from_json(&text),
+            (None, _) => {
+                return Err(call.expected(&TEXT, "the JSON of a path, or a path and a nest"));
+            }
         };
         match result {
             Ok(nest) => Ok(Dynamic::from(nest)),
@@ -108,14 +109,14 @@ pub(super) static UNDO: Function = Function {
     name: "undo",
     topic: "paths",
     effect: Effect::None,
-    params: &[Parameter::new("nest"), Parameter::optional("steps")],
+    params: &[NEST.any(), STEPS.any()],
     returns: "nest",
     doc: "\
 The nest before its last step, or before its last `steps` steps. A call of the library, such as
 `tile`, counts as one step.",
     call: |call| {
-        let count = if call.count() == 2 { call.int(1)? } else { 1 };
-        let nest = call.nest(0)?;
+        let count = call.arg(&STEPS)?.unwrap_or(1);
+        let nest = call.arg(&NEST)?;
         let entries = nest.path().entries();
         let taken = entries.len().saturating_sub(1);
         let Some(kept) = usize::try_from(count)
@@ -140,13 +141,13 @@ pub(super) static DIFF: Function = Function {
     name: "diff",
     topic: "paths",
     effect: Effect::None,
-    params: &[Parameter::new("first"), Parameter::new("second")],
+    params: &[FIRST.any(), SECOND.any()],
     returns: "string",
     doc: "\
 Where two paths differ: lines with `-` are steps of the first path only, lines with `+` of the
 second only. A call of the library is one line, unless one of the paths is unfolded (see `path`).",
     call: |call| {
-        let (first, second) = (path(call, 0)?, path(call, 1)?);
+        let (first, second) = (call.arg(&FIRST)?, call.arg(&SECOND)?);
         let calls = if [first.calls, second.calls].contains(&Calls::Unfolded) {
             Calls::Unfolded
         } else {

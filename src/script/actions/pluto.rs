@@ -1,16 +1,20 @@
 //! `pluto`: what Pluto's algorithm makes of nests.
 
 use crate::baseline::{self, Code, NoSchedule, Options, Setting};
-use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::binding::call::Call;
+use crate::binding::function::{Effect, Function};
+use crate::binding::param::{NESTS, Param};
 use crate::ir::Name;
 use crate::messages::fail::Failure;
 use rhai::{Array, Dynamic, ImmutableString, Map};
+
+const OPTIONS: Param<Option<Map>> = Param::new("options").being("options such as `#{tile: false}`");
 
 pub(super) static PLUTO: Function = Function {
     name: "pluto",
     topic: "results",
     effect: Effect::None,
-    params: &[Parameter::new("nests"), Parameter::optional("options")],
+    params: &[NESTS.any(), OPTIONS.any()],
     returns: "nest",
     doc: "\
 The baseline: applies Pluto's algorithm to a nest, or to nests that run in order.
@@ -70,7 +74,7 @@ Options have Pluto's names and the defaults of its code:
 
 `pluto_best(nests)` tries many of them.",
     call: |call| {
-        let nests = call.nests(0)?;
+        let nests = call.arg(&NESTS)?;
         let options = options(call)?;
         let name = match options.code {
             Code::Teml => "pluto",
@@ -81,27 +85,21 @@ Options have Pluto's names and the defaults of its code:
                 Ok(name) => nest.labelled(name),
                 Err(_) => nest,
             })),
-            Err(error) => Err(call.refuse(&error.to_string()).argument(0).refusal()),
+            Err(error) => Err(call.blame(&NESTS, &error.to_string()).refusal()),
         }
     },
 };
 
 fn options(call: &Call) -> Result<Options, Failure> {
     let mut options = Options::default();
-    if call.count() < 2 {
-        return Ok(options);
-    }
-    let given: Map = call.get(1, "options such as `#{tile: false}`")?;
-    for (name, value) in &given {
-        options = options
-            .with(name, &setting(value))
-            .map_err(|error| match &error {
-                NoSchedule::NoOption { name, .. } => {
-                    let failure = call.refuse(&error.to_string()).argument(1);
-                    failure.misspelt(name.clone())
-                }
-                _ => call.refuse(&error.to_string()).argument(1),
-            })?;
+    for (name, value) in &call.arg(&OPTIONS)?.unwrap_or_default() {
+        options = options.with(name, &setting(value)).map_err(|error| {
+            let failure = call.blame(&OPTIONS, &error.to_string());
+            match &error {
+                NoSchedule::NoOption { name, .. } => failure.misspelt(name.clone()),
+                _ => failure,
+            }
+        })?;
     }
     Ok(options)
 }

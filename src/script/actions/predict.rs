@@ -1,6 +1,7 @@
 //! `predict`: the cost model's prediction for nests.
 
-use crate::binding::call::{Effect, Function, Parameter};
+use crate::binding::function::{Effect, Function};
+use crate::binding::param::NESTS;
 use crate::codegen;
 use crate::tune::Model;
 use rhai::Dynamic;
@@ -9,7 +10,7 @@ pub(super) static PREDICT: Function = Function {
     name: "predict",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("nests")],
+    params: &[NESTS.any()],
     returns: "prediction",
     doc: "\
 The time that a cost model expects of a nest, or of a list of nests in order:
@@ -24,18 +25,18 @@ measures the rates of the machine; until then they are guesses.
 
 Source: Mullapudi et al., SIGGRAPH 2016; Williams et al., CACM 2009.",
     call: |call| {
-        let nests = call.nests(0)?;
+        let nests = call.arg(&NESTS)?;
         if codegen::is_on_device(&nests) {
             let text = "runs on a device, and the model is one of processors: it knows no blocks of \
                         threads";
             let help = "`compare` measures it; `teml emit --plan` shows what each thread executes";
-            return Err(call.refuse(text).argument(0).help(help));
+            return Err(call.blame(&NESTS, text).help(help));
         }
         let control = call.workbench().control.clone();
         let pipeline = call.workbench().settings.options.target.pipeline;
         match Model::with_pipeline(&control, pipeline).predict(&nests) {
             Some(prediction) => Ok(Dynamic::from(prediction)),
-            None => Err(call.refuse("the loops have bounds or indices beyond the model").argument(0)),
+            None => Err(call.blame(&NESTS, "the loops have bounds or indices beyond the model")),
         }
     },
 };

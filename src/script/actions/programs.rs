@@ -2,8 +2,11 @@
 
 use crate::analysis::program;
 use crate::analysis::work::flops;
-use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::binding::call::Call;
+use crate::binding::function::{Effect, Function};
 use crate::binding::operand_names;
+use crate::binding::param::{Names, Param, arguments};
+use crate::binding::takes::{Takes, Type};
 use crate::ir::{Expr, Name, Nest, Program};
 use crate::lang::{self, Notation, Setting};
 use crate::legality::{Reductions, is_compatible};
@@ -13,17 +16,41 @@ use crate::transform::memory;
 use crate::transform::padding::{self, NotPadded};
 use crate::transform::program as steps;
 use crate::verbs;
-use rhai::{Array, Dynamic, Map};
+use rhai::{Array, Dynamic, Identifier, Map};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-const TEXT: &[Parameter] = &[Parameter::new("text"), Parameter::optional("sizes")];
+const TEXT: Param<String> = Param::new("text");
+const PATH: Param<String> = Param::new("path");
+const SIZES: Param<Option<Sizes>> = Param::new("sizes");
+const PROGRAM_OF: Param<Program> = Param::new("program");
+const MULTIPLE: Param<Option<i64>> = Param::new("multiple").being("a vector length, such as 8");
+const COUNTED: Param<Expr> =
+    Param::new("program").being("a program, an assignment or a list of assignments");
+const ASSIGNMENT: Param<Expr> = Param::new("assignment").being("an assignment or a program");
+const OUTPUTS: Param<Expr> = Param::new("outputs");
+const OF: Param<Program> = Param::new("of");
+const NAMES: Param<Names> = Param::new("names");
+
+/// The numbers that a map gives to names.
+struct Sizes(BTreeMap<String, u64>);
+
+arguments! {
+    Sizes, "a map of sizes, such as `#{n: 100}`", Takes::Value(Type::Map), |p| {
+        let size = |(name, value): (&Identifier, &Dynamic)| {
+            let size = u64::try_from(value.as_int().unwrap_or(0)).ok();
+            let size = size.filter(|size| *size > 0).ok_or_else(|| p.expected(Some(value)))?;
+            Ok((name.to_string(), size))
+        };
+        Map::of(p)?.iter().map(size).collect::<Result<_, _>>().map(Sizes)
+    };
+}
 
 pub(super) static MODEL: Function = Function {
     name: "model",
     topic: "programs",
     effect: Effect::None,
-    params: TEXT,
+    params: &[TEXT.any(), SIZES.any()],
     returns: "program",
     doc: "\
 Reads a program in the model language (Rink 2018).
@@ -47,7 +74,7 @@ pub(super) static TEIL: Function = Function {
     name: "teil",
     topic: "programs",
     effect: Effect::None,
-    params: TEXT,
+    params: &[TEXT.any(), SIZES.any()],
     returns: "program",
     doc: "\
 Reads a program in TeIL (Rink and Castrillon 2019).
@@ -71,7 +98,7 @@ pub(super) static SAC: Function = Function {
     name: "sac",
     topic: "programs",
     effect: Effect::None,
-    params: TEXT,
+    params: &[TEXT.any(), SIZES.any()],
     returns: "program",
     doc: "\
 Reads a program in SaC's tensor comprehensions (Scholz and Šinkarovs 2019).
@@ -99,7 +126,7 @@ pub(super) static OPERATORS: Function = Function {
     name: "operators",
     topic: "programs",
     effect: Effect::None,
-    params: TEXT,
+    params: &[TEXT.any(), SIZES.any()],
     returns: "program",
     doc: "\
 Reads a program in the operator language (TeIL, §5).
@@ -121,7 +148,7 @@ pub(super) static LIFTED: Function = Function {
     name: "lifted",
     topic: "programs",
     effect: Effect::None,
-    params: &[Parameter::new("program")],
+    params: &[PROGRAM_OF.any()],
     returns: "program",
     doc: "\
 The program with every sum of products in steps of two factors each, in the order with the fewest
@@ -129,20 +156,20 @@ operations (TeIL, §5): `(A*B*C)(u)` takes O(n⁴) operations instead of O(n⁶)
 factors. `operations` counts. Floating-point numbers are rounded differently, which needs
 `reductions(\"reassoc\")`.",
     call: |call| {
-        let program = of(call)?;
+        let program = call.arg(&PROGRAM_OF)?;
         let is_float = |e: &Expr| e.elem().is_float();
         let allowed = call.workbench().settings.reductions == Reductions::Reassociate;
         if program.assignments().iter().any(is_float) && !allowed {
             return Err(call
                 .fail(
-                    0,
+                    &PROGRAM_OF,
                     "has sums of floating-point numbers, which would be rounded in other places",
                 )
                 .help("`reductions(\"reassoc\")` before it allows that"));
         }
         match lift::lifted(&program) {
             Ok(lifted) => Ok(Dynamic::from(lifted)),
-            Err(error) => Err(call.fail(0, &error.to_string())),
+            Err(error) => Err(call.fail(&PROGRAM_OF, &error.to_string())),
         }
     },
 };
@@ -151,7 +178,7 @@ pub(super) static PADDED: Function = Function {
     name: "padded_storage",
     topic: "programs",
     effect: Effect::None,
-    params: &[Parameter::new("program"), Parameter::optional("multiple")],
+    params: &[PROGRAM_OF.any(), MULTIPLE.any()],
     returns: "program",
     doc: "\
 The program over extents that are multiples of the vector length, with zeros beyond the old ones
@@ -169,24 +196,21 @@ the product are full. Operations must keep zeros: sums, differences, products an
 and divisions become controlled, so that 0 over anything is 0. Without `multiple`, the vector length
 is the number of elements in a vector register of the machine that C is generated for.",
     call: |call| {
-        let program = of(call)?;
-        let multiple = match call.count() {
-            1 => {
+        let program = call.arg(&PROGRAM_OF)?;
+        let multiple = match call.arg(&MULTIPLE)? {
+            None => {
                 let bytes = call.workbench().settings.options.target.vector_bytes();
                 let all = program.variables().iter();
                 let widest = all.map(|v| v.tensor.elem().size() as u64).max();
                 (bytes / widest.unwrap_or(8).max(1)).max(1)
             }
-            _ => {
-                let given: i64 = call.get(1, "a vector length, such as 8")?;
-                u64::try_from(given).unwrap_or(0)
-            }
+            Some(given) => u64::try_from(given).unwrap_or(0),
         };
         padding::padded(&program, multiple)
             .map(Dynamic::from)
             .map_err(|error| match error {
-                NotPadded::Multiple(_) => call.fail(1, "must be 1 to 4096"),
-                other => call.fail(0, &format!("cannot be padded: {other}")),
+                NotPadded::Multiple(_) => call.fail(&MULTIPLE, "must be 1 to 4096"),
+                other => call.fail(&PROGRAM_OF, &format!("cannot be padded: {other}")),
             })
     },
 };
@@ -195,7 +219,7 @@ pub(super) static OPERATIONS: Function = Function {
     name: "operations",
     topic: "programs",
     effect: Effect::None,
-    params: &[Parameter::new("program")],
+    params: &[PROGRAM_OF.any()],
     returns: "number",
     doc: "\
 The number of arithmetic operations of a program, of an assignment, of a list of assignments, or of
@@ -205,14 +229,14 @@ the definition of a nest, as these say them.",
             let definition = nest.definition().to_vec();
             return operations_of(call, &definition);
         }
-        let assignments = match (of(call), call.get::<Array>(0, "a list")) {
+        let assignments = match (call.arg(&PROGRAM_OF), call.get::<Array>(0, "a list")) {
             (Ok(program), _) => program.assignments().to_vec(),
             (_, Ok(list)) => {
                 let all = list.into_iter().map(Dynamic::try_cast::<Expr>);
                 let all = all.collect::<Option<Vec<Expr>>>();
-                all.ok_or_else(|| call.fail(0, "must be a list of assignments"))?
+                all.ok_or_else(|| call.fail(&COUNTED, "must be a list of assignments"))?
             }
-            _ => vec![call.get(0, "a program, an assignment or a list of assignments")?],
+            _ => vec![call.arg(&COUNTED)?],
         };
         operations_of(call, &assignments)
     },
@@ -236,7 +260,7 @@ pub(super) static COMPATIBLE: Function = Function {
     name: "compatible",
     topic: "programs",
     effect: Effect::None,
-    params: &[Parameter::new("assignment")],
+    params: &[ASSIGNMENT.any()],
     returns: "bool",
     doc: "\
 Whether an assignment is compatible: for each element of its target, no other element of it is read
@@ -254,15 +278,17 @@ answer is a list; with one assignment, as `eq` makes it, a bool.",
     call: |call| {
         let answer = |assignment: &Expr| match is_compatible(assignment) {
             Ok(Some(answer)) => Ok(Dynamic::from_bool(answer)),
-            Ok(None) => Err(call.fail(0, "must be an assignment of one piece, as `eq` makes it")),
+            Ok(None) => Err(call.fail(
+                &ASSIGNMENT,
+                "must be an assignment of one piece, as `eq` makes it",
+            )),
             Err(error) => Err(call.refuse(&error.to_string())),
         };
-        if let Ok(program) = of(call) {
+        if let Ok(program) = call.get::<Program>(0, "") {
             let answers = program.assignments().iter().map(answer);
             return Ok(answers.collect::<Result<Array, _>>()?.into());
         }
-        let expr: Expr = call.get(0, "an assignment or a program")?;
-        answer(&expr)
+        answer(&call.arg(&ASSIGNMENT)?)
     },
 };
 
@@ -270,21 +296,20 @@ pub(super) static READ_PROGRAM: Function = Function {
     name: "read_program",
     topic: "programs",
     effect: Effect::None,
-    params: &[Parameter::new("path"), Parameter::optional("sizes")],
+    params: &[PATH.any(), SIZES.any()],
     returns: "program",
     doc: "\
 The program in a file: `.tml` is the model language, `.teil` TeIL, `.sac` SaC, `.op` the operator
 language. Paths are relative to the current directory.",
     call: |call| {
-        let file = call.text(0)?;
+        let file = call.arg(&PATH)?;
         let Some(notation) = Notation::of_file(Path::new(&file)) else {
             let known = Notation::ALL.map(|n| format!(".{}", n.extension()));
             let what = format!("must end with one of {}, not `{file}`", known.join(", "));
-            return Err(call.fail(0, &what));
+            return Err(call.fail(&PATH, &what));
         };
         let text = std::fs::read_to_string(&file);
-        let text =
-            text.map_err(|e| call.refuse(&format!("cannot read {file}: {e}")).argument(0))?;
+        let text = text.map_err(|e| call.blame(&PATH, &format!("cannot read {file}: {e}")))?;
         let read = lang::read(notation, &text, &setting(call)?);
         let program =
             read.map_err(|problems| Failure::unread(Unread::new(&file, &text, problems)))?;
@@ -293,7 +318,7 @@ language. Paths are relative to the current directory.",
 };
 
 fn of_text(call: &Call, notation: Notation) -> Result<Dynamic, Failure> {
-    let text = call.text(0)?;
+    let text = call.arg(&TEXT)?;
     let read = lang::read(notation, &text, &setting(call)?);
     let program = read.map_err(|problems| {
         Failure::unread(Unread::new(notation.name(), &text, problems)).argument(0)
@@ -304,29 +329,10 @@ fn of_text(call: &Call, notation: Notation) -> Result<Dynamic, Failure> {
 /// The sizes in the last argument, and the type that `elem` set.
 fn setting(call: &Call) -> Result<Setting, Failure> {
     let elem = call.workbench().elem;
-    let sizes = sizes(call)?;
+    let sizes = call
+        .arg(&SIZES)?
+        .map_or_else(BTreeMap::new, |Sizes(sizes)| sizes);
     Ok(Setting { sizes, elem })
-}
-
-/// The numbers that the last argument gives to names.
-fn sizes(call: &Call) -> Result<BTreeMap<String, u64>, Failure> {
-    if call.count() < 2 {
-        return Ok(BTreeMap::new());
-    }
-    let expected = "a map of sizes, such as `#{n: 100}`";
-    let map: Map = call.get(1, expected)?;
-    map.iter()
-        .map(|(name, value)| {
-            let size = value.as_int().ok().and_then(|v| u64::try_from(v).ok());
-            let size = size.filter(|size| *size > 0);
-            let size = size.ok_or_else(|| call.expected_but(1, expected, value))?;
-            Ok((name.to_string(), size))
-        })
-        .collect()
-}
-
-fn of(call: &Call) -> Result<Program, Failure> {
-    call.get(0, "a program")
 }
 
 fn build(call: &Call, assignment: &Expr) -> Result<Nest, Failure> {
@@ -337,7 +343,7 @@ pub(super) static PROGRAM: Function = Function {
     name: "program",
     topic: "programs",
     effect: Effect::None,
-    params: &[Parameter::new("outputs")],
+    params: &[OUTPUTS.any()],
     returns: "program",
     doc: "\
 The program that computes a tensor or a list of tensors, with all that they need.
@@ -370,7 +376,7 @@ Refuses: tensors that nothing computes.",
     call: |call| {
         let outputs = match outputs(call)? {
             Some(list) => list,
-            None => vec![call.expr(0)?],
+            None => vec![call.arg(&OUTPUTS)?],
         };
         Ok(Dynamic::from(collected(call, &outputs)?))
     },
@@ -407,7 +413,7 @@ pub(super) static NESTS: Function = Function {
     name: "nests",
     topic: "programs",
     effect: Effect::None,
-    params: &[Parameter::new("of")],
+    params: &[OF.any()],
     returns: "list",
     doc: "\
 A loop nest for each assignment of a program, in order, as `build` makes them. All tensors are
@@ -424,7 +430,7 @@ after the first get names of their own.",
             Some(stored) => call.nests_of(&stored)?,
             None => match outputs(call)? {
                 Some(outputs) => call.nests_of_program(&collected(call, &outputs)?)?,
-                None => call.nests_of_program(&of(call)?)?,
+                None => call.nests_of_program(&call.arg(&OF)?)?,
             },
         };
         let list: Array = nests.into_iter().map(Dynamic::from).collect();
@@ -436,14 +442,14 @@ pub(super) static ONE_NEST: Function = Function {
     name: "one_nest",
     topic: "programs",
     effect: Effect::None,
-    params: &[Parameter::new("program")],
+    params: &[PROGRAM_OF.any()],
     returns: "nest",
     doc: "\
 One loop nest for all assignments of a program, in order, whose temporaries are local to it.",
     call: |call| {
-        let program = of(call)?;
+        let program = call.arg(&PROGRAM_OF)?;
         if program.assignments().is_empty() {
-            return Err(call.fail(0, "assigns nothing"));
+            return Err(call.fail(&PROGRAM_OF, "assigns nothing"));
         }
         let locals = program::temporaries(&program);
         let nest = verbs::joined(call.nests_of_program(&program)?, &locals);
@@ -457,11 +463,11 @@ pub(super) static ASSIGNMENTS: Function = Function {
     name: "assignments",
     topic: "programs",
     effect: Effect::None,
-    params: &[Parameter::new("program")],
+    params: &[PROGRAM_OF.any()],
     returns: "list",
     doc: "The assignments of a program, in order, as tensor expressions.",
     call: |call| {
-        let program = of(call)?;
+        let program = call.arg(&PROGRAM_OF)?;
         let list = program.assignments().iter().cloned().map(Dynamic::from);
         Ok(list.collect::<Array>().into())
     },
@@ -471,14 +477,14 @@ pub(super) static VARIABLES: Function = Function {
     name: "variables",
     topic: "programs",
     effect: Effect::None,
-    params: &[Parameter::new("program")],
+    params: &[PROGRAM_OF.any()],
     returns: "map",
     doc: "\
 The names of a program's tensors, by what they are for: `inputs`, `outputs`, `temporaries`, and
 `unused`. Without qualifiers, inputs are used before anything assigns them, and all assigned tensors
 are outputs.",
     call: |call| {
-        let program = of(call)?;
+        let program = call.arg(&PROGRAM_OF)?;
         let list = |names: Vec<Name>| -> Dynamic {
             let names = names.iter().map(|name| name.to_string().into());
             names.collect::<Array>().into()
@@ -496,18 +502,22 @@ pub(super) static LIVE: Function = Function {
     name: "without_dead_code",
     topic: "programs",
     effect: Effect::None,
-    params: &[Parameter::new("program")],
+    params: &[PROGRAM_OF.any()],
     returns: "program",
     doc: "\
 The program without assignments that no output depends on (model language, §5).",
-    call: |call| Ok(Dynamic::from(steps::without_dead_code(&of(call)?))),
+    call: |call| {
+        Ok(Dynamic::from(steps::without_dead_code(
+            &call.arg(&PROGRAM_OF)?,
+        )))
+    },
 };
 
 pub(super) static COPIED: Function = Function {
     name: "without_copied_temporaries",
     topic: "programs",
     effect: Effect::None,
-    params: &[Parameter::new("program")],
+    params: &[PROGRAM_OF.any()],
     returns: "map",
     doc: "\
 Computes temporaries in the tensors to which they are copied (avoid-copy; thesis, §6.1). The map has
@@ -527,26 +537,30 @@ input f64 x[9]
 output f64 y[9]
 y[i1] = x[i1] + x[i1]
 ```",
-    call: |call| Ok(placed(memory::without_copied_temporaries(&of(call)?))),
+    call: |call| {
+        Ok(placed(memory::without_copied_temporaries(
+            &call.arg(&PROGRAM_OF)?,
+        )))
+    },
 };
 
 pub(super) static OVER: Function = Function {
     name: "over_last_operands",
     topic: "programs",
     effect: Effect::None,
-    params: &[Parameter::new("program"), Parameter::new("names")],
+    params: &[PROGRAM_OF.any(), NAMES.any()],
     returns: "map",
     doc: "\
 Computes temporaries with these names over temporaries that they are the last to read, element by
 element (reduce-cache-miss; thesis, §6.2.1). The map is that of `without_copied_temporaries`.",
     call: |call| {
-        let program = of(call)?;
+        let program = call.arg(&PROGRAM_OF)?;
         let all = program::temporaries(&program);
         let mut names = Vec::new();
-        for given in call.names_of_tensors(1)? {
+        for given in call.arg(&NAMES)?.0 {
             let Some(name) = all.iter().find(|name| name.as_str() == given) else {
                 return Err(call.fail(
-                    1,
+                    &NAMES,
                     &format!("has `{given}`, and the program has no such temporary"),
                 ));
             };
@@ -573,14 +587,14 @@ pub(super) static COMMON: Function = Function {
     name: "without_common_subexpressions",
     topic: "programs",
     effect: Effect::None,
-    params: &[Parameter::new("program")],
+    params: &[PROGRAM_OF.any()],
     returns: "program",
     doc: "\
 The program in which a sum that occurs several times, with the values of its tensors unchanged in
 between, is computed once, into a temporary (model language, §5).",
     call: |call| {
-        Ok(Dynamic::from(steps::without_common_subexpressions(&of(
-            call,
-        )?)))
+        Ok(Dynamic::from(steps::without_common_subexpressions(
+            &call.arg(&PROGRAM_OF)?,
+        )))
     },
 };

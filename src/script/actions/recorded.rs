@@ -1,6 +1,8 @@
 //! Recorded winners: `best` and `recorded`.
 
-use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::binding::call::Call;
+use crate::binding::function::{Effect, Function};
+use crate::binding::param::Param;
 use crate::ir::Nest;
 use crate::messages::fail::Failure;
 use crate::tune::{self, Record};
@@ -8,11 +10,14 @@ use crate::verbs;
 use rhai::{Array, Dynamic};
 use std::path::PathBuf;
 
+const NEST: Param<Vec<Nest>> = Param::new("nest");
+const RECORDS: Param<String> = Param::new("records");
+
 pub(super) static BEST: Function = Function {
     name: "best",
     topic: "results",
     effect: Effect::None,
-    params: &[Parameter::new("nest"), Parameter::new("records")],
+    params: &[NEST.any(), RECORDS.any()],
     returns: "nest",
     doc: "\
 The fastest variant that a file of records holds for what `nest` computes, on this machine:
@@ -23,11 +28,14 @@ compiler, flags, policy of `reductions`, definition and version of teml. The res
 variant is one, and `()` if nothing is recorded. `recorded(nest)` looks into the winners of `teml
 tune`.",
     call: |call| {
-        let nests = call.nests(0)?;
-        let path = PathBuf::from(call.text(1)?);
+        let nests = call.arg(&NEST)?;
+        let path = PathBuf::from(call.arg(&RECORDS)?);
         let records = tune::read(&path);
         let records = records.map_err(|error| {
-            call.fail(1, &format!("cannot be read: {}: {error}", path.display()))
+            call.fail(
+                &RECORDS,
+                &format!("cannot be read: {}: {error}", path.display()),
+            )
         })?;
         let key = verbs::key(call.bench(), &nests);
         given(call, key.and_then(|key| tune::best(&records, &key)))
@@ -38,7 +46,7 @@ pub(super) static RECORDED: Function = Function {
     name: "recorded",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("nest")],
+    params: &[NEST.any()],
     returns: "nest",
     doc: "\
 The fastest variant that `teml tune` has found by `autotune` for what `nest` computes, on this
@@ -48,7 +56,7 @@ The result is a list if the variant is one, and `()` if there is none: `best` sa
 same. Nests that steps have changed have none, since the winner would lose those steps. The winners
 are in `winners.jsonl` in the cache directory. `schedules::optimize` looks there first.",
     call: |call| {
-        let nests = call.nests(0)?;
+        let nests = call.arg(&NEST)?;
         given(call, verbs::recorded(call.bench(), &nests).as_ref())
     },
 };

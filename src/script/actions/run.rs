@@ -1,6 +1,8 @@
 //! `run`: what nests compute.
 
-use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::binding::call::Call;
+use crate::binding::function::{Effect, Function};
+use crate::binding::param::NESTS;
 use crate::ir::{Shape, Tensor};
 use crate::messages::fail::Failure;
 use crate::runtime::{Array, Scalar, Values};
@@ -13,7 +15,7 @@ pub(super) static RUN: Function = Function {
     name: "run",
     topic: "results",
     effect: Effect::Runs,
-    params: &[Parameter::new("nests")],
+    params: &[NESTS.any()],
     returns: "results",
     doc: "\
 Computes and checks a nest, or a list of nests that run in order: `run(plan)`.
@@ -51,9 +53,9 @@ true
 Printed, matrices are rounded to 6 digits and large arrays shortened. `teml emit` runs nothing: there
 every element is 0, and loops over elements have no iterations.",
     call: |call| {
-        let nests = call.nests(0)?;
+        let nests = call.arg(&NESTS)?;
         if nests.is_empty() {
-            return Err(call.expected(0, "a nest or a list of nests"));
+            return Err(call.expected(&NESTS, "a nest or a list of nests"));
         }
         let written = verbs::run(call.bench(), &nests);
         let written = written.map_err(|refusal| call.refused(refusal))?;

@@ -1,17 +1,27 @@
 //! `size`: a number that a kernel gets when it is called.
 
-use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::binding::call::Call;
+use crate::binding::function::{Effect, Function};
+use crate::binding::param::{Options, Param};
 use crate::ir::{Affine, Name, Size};
 use crate::messages::fail::Failure;
 use crate::values::Index;
 use crate::verbs;
-use rhai::{Dynamic, Map};
+use rhai::Dynamic;
+
+const NAME: Param<Name> = Param::new("name");
+const FACTS: Param<Options> =
+    Param::new("facts").with(&[LEAST.any(), MOST.any(), MULTIPLE.any(), LIKELY.any()]);
+const LEAST: Param<Option<i64>> = Param::new("least");
+const MOST: Param<Option<i64>> = Param::new("most");
+const MULTIPLE: Param<Option<i64>> = Param::new("multiple");
+const LIKELY: Param<Option<i64>> = Param::new("likely");
 
 pub(super) static SIZE: Function = Function {
     name: "size",
     topic: "expressions",
     effect: Effect::None,
-    params: &[Parameter::new("name"), Parameter::optional("facts")],
+    params: &[NAME.any(), FACTS.any()],
     returns: "size",
     doc: "\
 A number that a kernel gets when it is called: `size(\"M\")`. Extents and ranges take sizes and sums
@@ -45,8 +55,8 @@ likely size, and results do not depend on it. `--set M=100` sets it, and `--size
 them at the likely ones. `specialize` makes a plan for some sizes, and `dispatch` chooses one of
 several when the kernel is called.",
     call: |call| {
-        let text = call.text(0)?;
-        let name = Name::new(&text).map_err(|error| call.refuse(&error.to_string()).argument(0))?;
+        let name = call.arg(&NAME)?;
+        let text = name.to_string();
         let facts = facts(call)?;
         let mini = call.workbench().size == verbs::Size::Mini;
         let set = call.workbench().parameters.take(&text);
@@ -79,7 +89,7 @@ fn of_facts(call: &Call, name: Name, size: Size) -> Dynamic {
 
 /// A size without facts. `name` is the first argument.
 pub(super) fn of_any_value(call: &Call, name: &str, likely: i64) -> Result<Dynamic, Failure> {
-    let name = Name::new(name).map_err(|error| call.refuse(&error.to_string()).argument(0))?;
+    let name = Name::new(name).map_err(|error| call.blame(0, &error.to_string()))?;
     Ok(of_facts(call, name, Size::default().with_likely(likely)))
 }
 
@@ -91,32 +101,18 @@ const MINI: i64 = 17;
 
 /// The facts of a call.
 fn facts(call: &Call) -> Result<Size, Failure> {
-    let mut facts = Size::default();
-    if call.count() < 2 {
-        return Ok(facts);
-    }
-    let expected = "a map of facts such as `#{least: 1, likely: 1000}`";
-    let map: Map = call.get(1, expected)?;
-    for (key, value) in &map {
-        let number = value
-            .as_int()
-            .map_err(|_| call.expected_but(1, expected, value))?;
-        match key.as_str() {
-            "least" => facts.least = number,
-            "most" => facts.most = number,
-            "multiple" => facts.multiple = number,
-            "likely" => facts.likely = number,
-            other => {
-                let what =
-                    format!("has no fact `{other}`: facts are least, most, multiple, likely");
-                return Err(call.fail(1, &what));
-            }
-        }
-    }
+    let (given, known) = (call.options(&FACTS)?, Size::default());
+    let facts = Size {
+        least: given.get(&LEAST)?.unwrap_or(known.least),
+        most: given.get(&MOST)?.unwrap_or(known.most),
+        multiple: given.get(&MULTIPLE)?.unwrap_or(known.multiple),
+        likely: given.get(&LIKELY)?.unwrap_or(known.likely),
+        ..known
+    };
     let is_range = 0 <= facts.least && facts.least <= facts.most && facts.most <= LIMIT;
     if !is_range || facts.multiple < 1 {
         let what = format!("needs 0 <= least <= most <= {LIMIT}, and a multiple of at least 1");
-        return Err(call.fail(1, &what));
+        return Err(call.fail(&FACTS, &what));
     }
     Ok(facts)
 }

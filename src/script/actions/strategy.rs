@@ -1,37 +1,46 @@
 //! Building blocks of the library's strategies.
 
-use crate::binding::call::{Effect, Function, Parameter};
-use crate::ir::{Loop, Name, Nest, Tree};
+use crate::binding::function::{Effect, Function};
+use crate::binding::param::{NEST, Param, Words};
+use crate::ir::{Name, Tree};
 use crate::messages::fail::Failure;
 use rhai::{Array, Dynamic, EvalAltResult, FnPtr};
+
+const WHICH: Param<Option<Which>> = Param::new("which");
+const TEXT: Param<Option<String>> = Param::new("text");
+const STEP: Param<FnPtr> =
+    Param::new("step").being("a step, which is a function from nest to nest");
+const OF: Param<Dynamic> = Param::new("nest");
+
+#[derive(Clone, Copy)]
+enum Which {
+    All,
+    Innermost,
+    Outermost,
+    Suffixed,
+}
+
+impl Words for Which {
+    const WORDS: &'static [(&'static str, Which)] = &[
+        ("all", Which::All),
+        ("innermost", Which::Innermost),
+        ("outermost", Which::Outermost),
+        ("suffixed", Which::Suffixed),
+    ];
+}
 
 pub(super) static FIND_LOOPS: Function = Function {
     name: "find_loops",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("nest"), Parameter::optional("which")],
+    params: &[NEST.any(), WHICH.any()],
     returns: "list",
     doc: "\
 The names of the loops of a nest, in the order in which they are printed: all loops, only the
 `\"innermost\"` ones, which contain no loop, only the `\"outermost\"` ones, which are inside
 none, or only the `\"suffixed\"` ones, whose names steps may derive from those of other loops.",
     call: |call| {
-        let nest: Nest = call.nest(0)?;
-        let which = if call.count() == 2 {
-            call.text(1)?
-        } else {
-            "all".to_owned()
-        };
-        let wanted: fn(&[&Loop], &Loop) -> bool = match which.as_str() {
-            "all" => |_, _| true,
-            "innermost" => |_, l| !l.body.iter().any(|t| matches!(t, Tree::Loop(_))),
-            "outermost" => |outer, _| outer.is_empty(),
-            "suffixed" => |_, _| true,
-            _ => {
-                let words = "\"all\", \"innermost\", \"outermost\" or \"suffixed\"";
-                return Err(call.expected(1, words));
-            }
-        };
+        let (nest, which) = (call.arg(&NEST)?, call.arg(&WHICH)?.unwrap_or(Which::All));
         let loops = nest.loops();
         let is_suffixed = |name: &Name| {
             let mut others = loops.iter().map(|(_, l)| l.name.as_str());
@@ -41,10 +50,12 @@ none, or only the `\"suffixed\"` ones, whose names steps may derive from those o
                 suffix.is_some_and(|suffix| suffix.starts_with(|c: char| c.is_ascii_alphabetic()))
             })
         };
-        let is_asked = |l: &Loop| which != "suffixed" || is_suffixed(&l.name);
-        let found = loops
-            .iter()
-            .filter(|(outer, l)| wanted(outer, l) && is_asked(l));
+        let found = loops.iter().filter(|(outer, l)| match which {
+            Which::All => true,
+            Which::Innermost => !l.body.iter().any(|t| matches!(t, Tree::Loop(_))),
+            Which::Outermost => outer.is_empty(),
+            Which::Suffixed => is_suffixed(&l.name),
+        });
         let names: Array = found
             .map(|(_, l)| Dynamic::from(l.name.to_string()))
             .collect();
@@ -56,7 +67,7 @@ pub(super) static REMARK: Function = Function {
     name: "remark",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("nest"), Parameter::optional("text")],
+    params: &[NEST.any(), TEXT.any()],
     returns: "text",
     doc: "\
 The words of the schedule that made a nest, or `()`. With a text, the nest with these words.
@@ -72,10 +83,10 @@ The words of the schedule that made a nest, or `()`. With a text, the nest with 
     elements (schedules::pointwise)
     mine",
     call: |call| {
-        let nest: Nest = call.nest(0)?;
-        Ok(match call.count() {
-            2 => Dynamic::from(nest.remarked(&call.text(1)?)),
-            _ => nest
+        let nest = call.arg(&NEST)?;
+        Ok(match call.arg(&TEXT)? {
+            Some(text) => Dynamic::from(nest.remarked(&text)),
+            None => nest
                 .remark()
                 .map_or(Dynamic::UNIT, |text| text.to_owned().into()),
         })
@@ -86,7 +97,7 @@ pub(super) static UNLESS_REFUSED: Function = Function {
     name: "unless_refused",
     topic: "queries",
     effect: Effect::None,
-    params: &[Parameter::new("step"), Parameter::new("nest")],
+    params: &[STEP.any(), OF.any()],
     returns: "nest",
     doc: "\
 The result of a step on a nest or a list of nests, or `()` if an operation in it refuses it.
@@ -94,9 +105,9 @@ The result of a step on a nest or a list of nests, or `()` if an operation in it
 A refusal means that the operation is possible on another nest. Mistakes in calls and
 limitations of the tool are not refusals: they end the script.",
     call: |call| {
-        let step: FnPtr = call.get(0, "a step, which is a function from nest to nest")?;
+        let step = call.arg(&STEP)?;
         call.nests(1)?;
-        let nest = call.value(1).unwrap_or(Dynamic::UNIT);
+        let nest = call.arg(&OF)?;
         match step.call_raw(call.context(), None, [nest]) {
             Ok(result) => Ok(result),
             Err(error) if is_refusal(&error) => Ok(Dynamic::UNIT),

@@ -1,6 +1,8 @@
 //! `tree` and `untree`: expressions and nests as maps and lists, and back.
 
-use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::binding::call::Call;
+use crate::binding::function::{Effect, Function};
+use crate::binding::param::Param;
 use crate::ir::{Affine, Expr, Nest};
 use crate::messages::fail::Failure;
 use crate::transform::nest::text::NEST;
@@ -10,11 +12,18 @@ use crate::values::Index;
 use crate::verbs::namesake;
 use rhai::Dynamic;
 
+const OF: Param<Dynamic> = Param::new("of");
+const OF_TREE: Param<Dynamic> = Param::new("tree");
+const X: Param<Dynamic> = Param::new("x");
+const OLD: Param<Dynamic> = Param::new("old");
+const PART: Param<Expr> = Param::new("old");
+const NEW: Param<Dynamic> = Param::new("new");
+
 pub(super) static TREE: Function = Function {
     name: "tree",
     topic: "trees",
     effect: Effect::None,
-    params: &[Parameter::new("of")],
+    params: &[OF.any()],
     returns: "map",
     doc: "\
 A tensor expression or a nest as a map, which a script can read, take apart and change. `untree`
@@ -64,12 +73,12 @@ A `nest` has a `body`: a list of loops and statements, in order. `of` is the nes
 - `fill`: the tensor, a `region` with `first` and `extent` for each dimension, and a `value`.
 - `local`: a tensor that lives to the end of the list.",
     call: |call| {
-        let value = argument(call, 0);
+        let value = call.arg(&OF)?;
         let is_tree = value.is_map() || value.is_int() || value.is_float();
         if is_tree || value.is::<Expr>() || value.is::<Nest>() {
             Ok(opened(&value))
         } else {
-            Err(call.expected(0, "a tensor expression or a nest"))
+            Err(call.expected(&OF, "a tensor expression or a nest"))
         }
     },
 };
@@ -78,11 +87,7 @@ pub(super) static REPLACE: Function = Function {
     name: "replace",
     topic: "trees",
     effect: Effect::None,
-    params: &[
-        Parameter::new("x"),
-        Parameter::new("old"),
-        Parameter::new("new"),
-    ],
+    params: &[X.any(), OLD.any(), NEW.any()],
     returns: "what x is",
     doc: "\
 An expression, a nest, a tree or an index in which `new` takes the place of `old`: an iterator, a
@@ -109,18 +114,18 @@ as they are. A nest that changed is its own definition, as with `untree`.
 
 Refuses: what `untree` refuses.",
     call: |call| {
-        let (old, new) = (argument(call, 1), argument(call, 2));
+        let (old, new) = (call.arg(&OLD)?, call.arg(&NEW)?);
         let by = if let Some(index) = old.read_lock::<Index>() {
             let name = index.affine.as_iterator().cloned();
-            let name = name.ok_or_else(|| call.expected(1, "an iterator or an expression"))?;
+            let name = name.ok_or_else(|| call.expected(&OLD, "an iterator or an expression"))?;
             let value = new.read_lock::<Index>().map(|index| index.affine.clone());
             let value = value.or_else(|| new.as_int().ok().map(Affine::constant));
-            let value = value.ok_or_else(|| call.expected(2, "an index or an integer"))?;
+            let value = value.ok_or_else(|| call.expected(&NEW, "an index or an integer"))?;
             Replacement::Iterator(name, value)
         } else {
-            Replacement::of_part(&call.expr(1)?, &new)
+            Replacement::of_part(&call.arg(&PART)?, &new)
         };
-        let of = argument(call, 0);
+        let of = call.arg(&X)?;
         let is_whole = of.is::<Expr>() || of.is::<Nest>();
         let made = trees::replaced(&opened(&of), &by);
         if is_whole {
@@ -135,7 +140,7 @@ pub(super) static UNTREE: Function = Function {
     name: "untree",
     topic: "trees",
     effect: Effect::None,
-    params: &[Parameter::new("tree")],
+    params: &[OF_TREE.any()],
     returns: "tensor or nest",
     doc: "\
 The expression or the nest of a tree, such as `tree` makes: `untree(tree(x))` is `x`.
@@ -173,17 +178,13 @@ that was changed is its own definition, as if `nest` had read its text, and is p
 Refuses: what does not fit its kind, with the place in the tree, such as `operands[1].name`; what
 the operations that make such expressions refuse; what `nest` refuses.",
     call: |call| {
-        let value = argument(call, 0);
+        let value = call.arg(&OF_TREE)?;
         if value.is::<Nest>() || value.is::<Expr>() {
             return Ok(value);
         }
         closed(call, &value)
     },
 };
-
-fn argument(call: &Call, k: usize) -> Dynamic {
-    call.value(k).unwrap_or(Dynamic::UNIT)
-}
 
 /// The tree of an expression or a nest.
 fn opened(value: &Dynamic) -> Dynamic {

@@ -3,24 +3,25 @@
 //! Rights belong to texts. A closure is a place in a text, and keeps the rights of that text
 //! wherever it is called.
 
-use crate::binding::call::{Call, Rights};
+use crate::binding::call::{Call, Rights, Which};
+use crate::binding::param::Param;
 use crate::messages::fail::Failure;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// Argument `k`, the path of a file or directory to be written.
+/// The path of a file or directory to be written, which an argument is.
 ///
 /// # Errors
 /// It is not a path, or the calling code may not write there.
-pub(super) fn target(call: &Call, k: usize) -> Result<PathBuf, Failure> {
-    allowed(call, k, PathBuf::from(call.text(k)?))
+pub(super) fn target(call: &Call, path: &Param<String>) -> Result<PathBuf, Failure> {
+    allowed(call, path, PathBuf::from(call.arg(path)?))
 }
 
-/// A path in argument `k`, if something may be written there.
+/// A path in an argument, if something may be written there.
 ///
 /// # Errors
 /// The code that calls may not write there.
-pub(super) fn allowed(call: &Call, k: usize, path: PathBuf) -> Result<PathBuf, Failure> {
+pub(super) fn allowed(call: &Call, which: impl Which, path: PathBuf) -> Result<PathBuf, Failure> {
     // Elsewhere, nothing is written.
     let writes = call.workbench().runner.runs();
     if !writes || call.rights() == Rights::User {
@@ -33,7 +34,7 @@ pub(super) fn allowed(call: &Call, k: usize, path: PathBuf) -> Result<PathBuf, F
         Ok(path)
     } else {
         let what = "lies outside the working directory, where imported modules may not write";
-        let failure = call.fail(k, &format!("{what}: {}", path.display()));
+        let failure = call.fail(which, &format!("{what}: {}", path.display()));
         let directory = path.parent().unwrap_or(Path::new("/"));
         Err(failure.help(format!(
             "`--allow-write {}` allows it; the script itself may write anywhere",

@@ -1,4 +1,4 @@
-//! Native functions: how they are registered, and how they get at their arguments.
+//! Calls of native functions: how functions are registered, and how they get at their arguments.
 //!
 //! Every function takes all arguments as they come and converts them itself. So a wrong
 //! argument is reported as such, with the function's signature, and never as "function not
@@ -11,107 +11,9 @@ use crate::ir::{Expr, Nest, Program, Site};
 use crate::messages::fail::Failure;
 use crate::values::{self, Index};
 use crate::verbs::{self, Bench, Refusal, Workbench};
-use rhai::{
-    Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, NativeCallContext, Position,
-};
+use rhai::{Array, Dynamic, Engine, EvalAltResult, NativeCallContext, Position};
 use std::any::TypeId;
 use std::sync::{Arc, MutexGuard};
-
-/// A native function that is not an operation on trees.
-pub struct Function {
-    /// The name in scripts.
-    pub name: &'static str,
-    /// The parameters; the first one is the receiver in method form.
-    pub params: &'static [Parameter],
-    /// Its result, for the signature; empty for nothing.
-    pub returns: &'static str,
-    /// The topic of help.
-    pub topic: &'static str,
-    /// The visible effect of a call.
-    pub effect: Effect,
-    /// Its effect, for `:help`.
-    pub doc: &'static str,
-    /// The function.
-    pub call: fn(&Call) -> Result<Dynamic, Failure>,
-}
-
-/// The effect of a call besides its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// No visible effect.
-    None,
-    /// Runs kernels and shows their results.
-    Runs,
-    /// Writes files as well. Values of such a function keep the rights of the code that made them.
-    Writes,
-}
-
-/// A parameter of a [`Function`].
-pub struct Parameter {
-    /// The name in signatures and messages. Parameters in a row with one name are one that
-    /// can be repeated.
-    pub name: &'static str,
-    /// Whether it may be left out; only parameters at the end may.
-    pub optional: bool,
-}
-
-impl Parameter {
-    /// A parameter that must be given.
-    pub const fn new(name: &'static str) -> Parameter {
-        Parameter {
-            name,
-            optional: false,
-        }
-    }
-
-    /// A parameter that may be left out.
-    pub const fn optional(name: &'static str) -> Parameter {
-        Parameter {
-            name,
-            optional: true,
-        }
-    }
-}
-
-impl Function {
-    fn required(&self) -> usize {
-        self.params.iter().filter(|p| !p.optional).count()
-    }
-
-    fn callee(&self) -> Callee {
-        Callee {
-            name: self.name,
-            params: self.params.iter().map(|p| p.name).collect(),
-            signature: self.signature(),
-            writes: self.effect == Effect::Writes,
-        }
-    }
-
-    fn perform(&self, call: &Call) -> Result<Dynamic, Failure> {
-        if self.effect != Effect::None {
-            call.workbench().has_effect = true;
-            call.state().runs += 1;
-        }
-        (self.call)(call)
-    }
-
-    /// The signature, as messages and help show it.
-    pub fn signature(&self) -> String {
-        let groups = self.params.chunk_by(|a, b| a.name == b.name);
-        let params: Vec<String> = groups
-            .map(|group| match group {
-                [p] if p.optional => format!("{}?", p.name),
-                [p] => p.name.to_owned(),
-                several => format!("{}...", several[0].name),
-            })
-            .collect();
-        let call = format!("{}({})", self.name, params.join(", "));
-        match self.returns {
-            "" => call,
-            returns => format!("{call} -> {returns}"),
-        }
-    }
-}
 
 /// The name, parameters and signature of a callee.
 pub(super) struct Callee {
@@ -124,12 +26,24 @@ pub(super) struct Callee {
 
 /// One call of a native function.
 pub struct Call<'a> {
-    context: &'a NativeCallContext<'a>,
-    callee: &'a Callee,
-    args: &'a [&'a mut Dynamic],
-    shared: &'a Shared,
+    pub(super) context: &'a NativeCallContext<'a>,
+    pub(super) callee: &'a Callee,
+    pub(super) args: &'a [&'a mut Dynamic],
+    pub(super) shared: &'a Shared,
     /// Those of the function value through which it is called.
-    rights: Option<Rights>,
+    pub(super) rights: Option<Rights>,
+}
+
+/// An argument of a call: its number, counted from 0, or its parameter.
+pub trait Which {
+    /// Its number.
+    fn number(&self, call: &Call) -> usize;
+}
+
+impl Which for usize {
+    fn number(&self, _: &Call) -> usize {
+        *self
+    }
 }
 
 /// The owner of the code that writes.
@@ -143,59 +57,13 @@ pub enum Rights {
 
 impl Rights {
     /// The rights of the code at a position.
-    fn at(position: Position, shared: &Shared) -> Rights {
+    pub(super) fn at(position: Position, shared: &Shared) -> Rights {
         if shared.lock().places.is_of_user(position) {
             Rights::User
         } else {
             Rights::Module
         }
     }
-}
-
-/// Registers `function` for every number of arguments that it takes.
-pub fn register(engine: &mut Engine, shared: &Shared, function: &'static Function) {
-    register_raw(
-        engine,
-        shared,
-        function.callee(),
-        function.required(),
-        |call| function.perform(call),
-    );
-}
-
-/// A value of a function that writes, which keeps the rights of the code at `position`. Rhai's own
-/// function values are names, which have the rights of their caller.
-pub(super) fn value_of(
-    function: &'static Function,
-    position: Position,
-    shared: &Shared,
-) -> Result<FnPtr, Box<EvalAltResult>> {
-    let (callee, shared) = (function.callee(), shared.clone());
-    let rights = Rights::at(position, &shared);
-    // Rhai marks unstable functions as deprecated.
-    #[allow(deprecated)]
-    FnPtr::from_fn(
-        function.name,
-        move |context: NativeCallContext, args: &mut [&mut Dynamic]| {
-            let call = Call {
-                context: &context,
-                callee: &callee,
-                args,
-                shared: &shared,
-                rights: Some(rights),
-            };
-            let fits = (function.required()..=function.params.len()).contains(&args.len());
-            let result = if fits {
-                function.perform(&call)
-            } else {
-                Err(call.refuse(match args.len() {
-                    1 => "does not take 1 argument",
-                    _ => "does not take so many arguments",
-                }))
-            };
-            result.map_err(|failure| call.raise(failure))
-        },
-    )
 }
 
 /// Registers a function from its parts.
@@ -228,7 +96,7 @@ pub(super) fn register_raw(
 }
 
 impl Call<'_> {
-    fn raise(&self, failure: Failure) -> Box<EvalAltResult> {
+    pub(super) fn raise(&self, failure: Failure) -> Box<EvalAltResult> {
         failure
             .in_function(self.callee.name, self.callee.signature.clone())
             .raise(self.context.call_position())
@@ -312,20 +180,6 @@ impl Call<'_> {
             .collect()
     }
 
-    /// Argument `k` as a list of names of tensors.
-    ///
-    /// # Errors
-    /// It is none.
-    pub fn names_of_tensors(&self, k: usize) -> Result<Vec<String>, Failure> {
-        let expected = "a list of names of tensors";
-        let list = self.get::<Array>(k, expected)?;
-        let name = |item: &Dynamic| {
-            let name = item.clone().into_string();
-            name.map_err(|_| self.expected_but(k, expected, item))
-        };
-        list.iter().map(name).collect()
-    }
-
     /// A tensor as an assignment, which stores it if it is virtual and carries no iterators.
     ///
     /// # Errors
@@ -379,17 +233,9 @@ impl Call<'_> {
         self.get(k, "an integer")
     }
 
-    /// Argument `k` as a string.
-    ///
-    /// # Errors
-    /// It is none.
-    pub fn text(&self, k: usize) -> Result<String, Failure> {
-        let text: ImmutableString = self.get(k, "a string")?;
-        Ok(text.to_string())
-    }
-
-    /// The failure of argument `k`, which is not `expected`: words for a user, with an article.
-    pub fn expected(&self, k: usize, expected: &str) -> Failure {
+    /// The failure of an argument that is not `expected`: words for a user, with an article.
+    pub fn expected(&self, which: impl Which, expected: &str) -> Failure {
+        let k = which.number(self);
         match self.args.get(k) {
             Some(value) => self.expected_but(k, expected, value),
             None => self.fail(k, &format!("is missing; it must be {expected}")),
@@ -397,7 +243,8 @@ impl Call<'_> {
     }
 
     /// As [`Call::expected`], where `part` of the argument is at fault.
-    pub fn expected_but(&self, k: usize, expected: &str, part: &Dynamic) -> Failure {
+    pub fn expected_but(&self, which: impl Which, expected: &str, part: &Dynamic) -> Failure {
+        let k = which.number(self);
         let given = values::describe(part);
         let index = part.read_lock::<Index>().map(|index| index.clone());
         let joint = match &index {
@@ -414,9 +261,10 @@ impl Call<'_> {
         }
     }
 
-    /// The failure that something is wrong with argument `k`, which follows its name in the
+    /// The failure that something is wrong with an argument, which follows its name in the
     /// message.
-    pub fn fail(&self, k: usize, what: &str) -> Failure {
+    pub fn fail(&self, which: impl Which, what: &str) -> Failure {
+        let k = which.number(self);
         let callee = self.callee;
         let param = match (callee.params.last(), self.args.last()) {
             // A map of ranges is the last argument, whichever optional ones are left out.
@@ -436,6 +284,11 @@ impl Call<'_> {
     /// A failure of the call as a whole, not of one argument.
     pub fn refuse(&self, what: &str) -> Failure {
         Failure::new(format!("{}: {what}", self.callee.name))
+    }
+
+    /// A failure in words of its own that is the fault of one argument.
+    pub fn blame(&self, which: impl Which, what: &str) -> Failure {
+        self.refuse(what).argument(which.number(self))
     }
 
     /// Where the variable is that is argument `k`, if it reads as an iterator.

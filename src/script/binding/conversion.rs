@@ -12,7 +12,7 @@ use crate::ir::{Affine, Comparison, Elem, Expr, Name, Nest, Number, Path};
 use crate::messages::fail::Failure;
 use crate::messages::habits;
 use crate::transform::nest::at::{AT, focus};
-use crate::transform::{Arg, Arrow, Kind, LoopRef, Param};
+use crate::transform::{Arg, Arrow, Kind, LoopRef, Param, closest};
 use crate::values::{self, Handle, Index, RawArrow};
 use rhai::{Array, Dynamic, FnPtr, Identifier, ImmutableString, Map, Position as Place};
 
@@ -271,11 +271,8 @@ fn options(call: &Call, k: usize, known: &[Param]) -> Result<Vec<(String, Arg)>,
     let names: Vec<String> = known.iter().map(|p| format!("`{}`", p.name)).collect();
     let expected = format!("a map such as `#{{…}}` with some of {}", names.join(", "));
     let map: Map = call.get(k, &expected)?;
-    let is_known = |name: &str| known.iter().any(|p| p.name == name);
-    if let Some(name) = map.keys().find(|name| !is_known(name)) {
-        let what = format!("must be {expected}; `{name}` is unknown");
-        return Err(call.fail(k, &what));
-    }
+    let known_names: Vec<&str> = known.iter().map(|p| p.name).collect();
+    all_known(call, k, &map, &known_names)?;
     let given = known.iter().filter_map(|p| Some((p, map.get(p.name)?)));
     given
         .map(|(param, value)| {
@@ -303,6 +300,18 @@ fn options(call: &Call, k: usize, known: &[Param]) -> Result<Vec<(String, Arg)>,
             Ok((param.name.to_owned(), arg))
         })
         .collect()
+}
+
+/// Refuses a map of options with a key that is not in `known`.
+pub(super) fn all_known(call: &Call, k: usize, map: &Map, known: &[&str]) -> Result<(), Failure> {
+    let Some(key) = map.keys().find(|key| !known.contains(&key.as_str())) else {
+        return Ok(());
+    };
+    let failure = call.fail(k, &format!("has no option `{key}`"));
+    Err(match closest(key, known.iter().copied()) {
+        Some(meant) => failure.help(format!("did you mean `{meant}`?")),
+        None => failure.help(format!("it has {}", known.join(", "))),
+    })
 }
 
 /// A dimension without a list. `max(A, 2)` may also mean the greater of each element and 2.

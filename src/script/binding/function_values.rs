@@ -5,7 +5,7 @@
 //! this project: values of functions that write keep the rights of the code that made them.
 
 use crate::actions::ACTIONS;
-use crate::binding::call::{self, Effect, Function};
+use crate::binding::function::{Effect, Function, value_of};
 use crate::binding::state::Shared;
 use crate::messages::fail::Failure;
 use rhai::{Dynamic, Engine, EvalAltResult, FnPtr, NativeCallContext, Token};
@@ -37,7 +37,7 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
                 Failure::new(what).raise(position)
             })?;
             let value: Result<FnPtr, Box<EvalAltResult>> = match writing(&name) {
-                Some(function) => call::value_of(function, position, &shared),
+                Some(function) => value_of(function, position, &shared),
                 None => FnPtr::new(name),
             };
             value.map(Dynamic::from)

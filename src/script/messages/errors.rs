@@ -401,7 +401,7 @@ fn refused(error: &EvalAltResult) -> (Option<String>, Option<usize>) {
 }
 
 /// The parameters in a signature.
-pub(super) fn parameters(signature: &str) -> Vec<&str> {
+pub fn parameters(signature: &str) -> Vec<&str> {
     let inside = signature.split_once('(').map_or("", |(_, rest)| rest);
     let inside = inside.split(')').next().unwrap_or("");
     inside.split(", ").filter(|p| !p.is_empty()).collect()

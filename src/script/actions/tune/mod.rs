@@ -7,23 +7,24 @@ mod result;
 mod search;
 
 use super::space::{self, Failed};
-use crate::binding::call::{Call, Effect, Function, Parameter};
+use crate::binding::call::Call;
+use crate::binding::function::{Effect, Function};
+use crate::binding::param::Param;
 use crate::messages::fail::Failure;
 use crate::tune::{self, Ended, Model};
 use crate::verbs::Refusal;
 use closure::Closure;
 use options::Options;
-use rhai::FnPtr;
+use rhai::{FnPtr, Map};
+
+const SPACE: Param<Map> = Param::new("space");
+const VARIANT: Param<FnPtr> = Param::new("variant").being("a function from a point to a nest");
 
 pub static TUNE: Function = Function {
     name: "tune",
     topic: "results",
     effect: Effect::Writes,
-    params: &[
-        Parameter::new("space"),
-        Parameter::new("variant"),
-        Parameter::optional("options"),
-    ],
+    params: &[SPACE.any(), VARIANT.any(), options::OPTIONS.any()],
     returns: "tuned",
     doc: "\
 Searches a space of parameters for the fastest variant: `tune(#{rows: [2, 4, 8]}, |p|
@@ -74,7 +75,7 @@ Source: Ansel et al., OpenTuner, PACT 2014; Zheng et al., Ansor, OSDI 2020.",
     call: |call| {
         let failed = Failed::default();
         let options = Options::of(call)?;
-        let closure: FnPtr = call.get(1, "a function from a point to a nest")?;
+        let closure = call.arg(&VARIANT)?;
         let space = space::space(call, 0, options.constraints.clone(), &failed)?;
         call.workbench().tuning.calls += 1;
         let control = call.workbench().control.clone();

@@ -2,13 +2,53 @@
 
 use crate::actions::writing;
 use crate::binding::call::Call;
+use crate::binding::param::{self, Param, Words, arguments, held};
+use crate::binding::takes::{Takes, Type};
 use crate::messages::fail::Failure;
+use crate::runtime::Scalar;
 use crate::tune::{Budget, Launch, Plan, Strategy};
-use crate::values;
 use crate::verbs::Size;
-use rhai::{Array, Dynamic, FnPtr, Map};
+use rhai::FnPtr;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+
+pub(super) const OPTIONS: Param<param::Options> = Param::new("options").with(&[
+    SEARCH.any(),
+    TRIALS.any(),
+    SECONDS.any(),
+    PATIENCE.any(),
+    CONSTRAINT.any(),
+    SEED.any(),
+    RECORDS.any(),
+    RESUME.any(),
+]);
+const SEARCH: Param<Option<Strategy>> = Param::new("search");
+const TRIALS: Param<Option<usize>> = Param::new("trials");
+const SECONDS: Param<Option<Seconds>> = Param::new("seconds");
+const PATIENCE: Param<Option<usize>> = Param::new("patience");
+const CONSTRAINT: Param<Option<Constraints>> = Param::new("constraint");
+const SEED: Param<Option<i64>> = Param::new("seed");
+const RECORDS: Param<Option<String>> = Param::new("records");
+const RESUME: Param<Option<bool>> = Param::new("resume");
+
+impl Words for Strategy {
+    const WORDS: &'static [(&'static str, Strategy)] = &Strategy::NAMES;
+}
+
+struct Seconds(Duration);
+
+struct Constraints(Vec<FnPtr>);
+
+arguments! {
+    Seconds, "a number of seconds", Takes::Value(Type::Other), |p| p.read(|v| {
+        let seconds = crate::values::number(v).map(Scalar::as_f64);
+        Duration::try_from_secs_f64(seconds?).ok().map(Seconds)
+    });
+    Constraints, "a function of a point", Takes::Value(Type::Function), |p| {
+        let one = p.given.as_ref().and_then(held).map(|function| Ok(vec![function]));
+        one.unwrap_or_else(|| p.list(held)).map(Constraints)
+    };
+}
 
 /// The options of a call, overridden by those of the command line.
 pub(super) struct Options {
@@ -31,7 +71,7 @@ pub(super) struct Options {
 }
 
 /// How many trials there are where nothing is said, and at mini sizes.
-const TRIALS: usize = 100;
+const MANY: usize = 100;
 const FEW: usize = 6;
 
 impl Options {
@@ -44,108 +84,42 @@ impl Options {
             let bench = call.workbench();
             (bench.tuning.clone(), bench.size == Size::Mini)
         };
-        let mut options = Options {
+        let map = call.options(&OPTIONS)?;
+        let records = match (given.records, map.get(&RECORDS)?) {
+            (Some(path), _) => Some(path),
+            (None, Some(path)) => Some(writing::allowed(call, &OPTIONS, PathBuf::from(path))?),
+            (None, None) => None,
+        };
+        let seconds = map.get(&SECONDS)?.map(|Seconds(time)| time);
+        let trials = given.trials.or(map.get(&TRIALS)?).unwrap_or(MANY);
+        Ok(Options {
             plan: Plan {
-                strategy: Strategy::Model,
-                seed: 1,
+                strategy: given
+                    .strategy
+                    .or(map.get(&SEARCH)?)
+                    .unwrap_or(Strategy::Model),
+                seed: given
+                    .seed
+                    .or(map.get(&SEED)?.map(i64::cast_unsigned))
+                    .unwrap_or(1),
                 budget: Budget {
-                    trials: TRIALS,
-                    time: None,
-                    begun: Some(Instant::now()),
-                    patience: None,
+                    trials: if is_mini { trials.min(FEW) } else { trials },
+                    time: given.time.or(seconds),
+                    begun: given
+                        .time
+                        .map_or_else(|| Some(Instant::now()), |_| given.begun),
+                    patience: map.get(&PATIENCE)?,
                 },
             },
-            constraints: Vec::new(),
-            records: None,
-            resume: given.resume,
+            constraints: map
+                .get(&CONSTRAINT)?
+                .map_or_else(Vec::new, |Constraints(all)| all),
+            records,
+            resume: given.resume || map.get(&RESUME)?.unwrap_or(false),
             applies: given.applies,
             page: given.page,
             shows_script: given.shows_script,
             launch: given.launch,
-        };
-        if call.count() > 2 {
-            let map: Map = call.get(2, "options such as `#{trials: 50}`")?;
-            for (name, value) in &map {
-                options.set(call, name, value)?;
-            }
-        }
-        let plan = &mut options.plan;
-        plan.strategy = given.strategy.unwrap_or(plan.strategy);
-        plan.seed = given.seed.unwrap_or(plan.seed);
-        plan.budget.trials = given.trials.unwrap_or(plan.budget.trials);
-        if given.time.is_some() {
-            (plan.budget.time, plan.budget.begun) = (given.time, given.begun);
-        }
-        options.records = given.records.or(options.records);
-        if is_mini {
-            options.plan.budget.trials = options.plan.budget.trials.min(FEW);
-        }
-        Ok(options)
-    }
-
-    fn set(&mut self, call: &Call, name: &str, value: &Dynamic) -> Result<(), Failure> {
-        let wrong = |expected: &str| {
-            let given = values::describe(value);
-            call.fail(
-                2,
-                &format!("has `{name}`, which must be {expected}, not {given}"),
-            )
-        };
-        let count = || {
-            let number = value.as_int().ok().and_then(|n| usize::try_from(n).ok());
-            number
-                .filter(|n| *n > 0)
-                .ok_or_else(|| wrong("a positive integer"))
-        };
-        let budget = &mut self.plan.budget;
-        match name {
-            "search" => {
-                let names: Vec<String> = Strategy::NAMES
-                    .iter()
-                    .map(|(name, _)| format!("{name:?}"))
-                    .collect();
-                let word = value.clone().into_string().ok();
-                let found = word.and_then(|word| Strategy::from_name(&word));
-                self.plan.strategy = found.ok_or_else(|| wrong(&names.join(", ")))?;
-            }
-            "trials" => budget.trials = count()?,
-            "patience" => budget.patience = Some(count()?),
-            "seconds" => {
-                let seconds = value
-                    .as_float()
-                    .or_else(|_| value.as_int().map(|n| n as f64));
-                let time = seconds
-                    .ok()
-                    .and_then(|s| Duration::try_from_secs_f64(s).ok());
-                budget.time = Some(time.ok_or_else(|| wrong("a number of seconds"))?);
-            }
-            "seed" => {
-                let seed = value.as_int().map_err(|_| wrong("an integer"))?;
-                self.plan.seed = seed.cast_unsigned();
-            }
-            "records" => {
-                let path = value.clone().into_string().map_err(|_| wrong("a path"))?;
-                self.records = Some(writing::allowed(call, 2, PathBuf::from(path))?);
-            }
-            "resume" => self.resume |= value.as_bool().map_err(|_| wrong("true or false"))?,
-            "constraint" => {
-                let one = value.read_lock::<FnPtr>().map(|f| vec![f.clone()]);
-                let several = || {
-                    let list = value.read_lock::<Array>()?;
-                    let functions = list
-                        .iter()
-                        .map(|f| f.read_lock::<FnPtr>().map(|f| f.clone()));
-                    functions.collect::<Option<Vec<FnPtr>>>()
-                };
-                let functions = one.or_else(several);
-                self.constraints = functions.ok_or_else(|| wrong("a function of a point"))?;
-            }
-            _ => {
-                let known = "search, trials, seconds, patience, constraint, seed, records, resume";
-                let what = format!("has no option `{name}`: there are {known}");
-                return Err(call.fail(2, &what).misspelt(name));
-            }
-        }
-        Ok(())
+        })
     }
 }
