@@ -21,7 +21,6 @@ use std::sync::atomic::Ordering;
 /// The value of a line, to be shown.
 #[derive(Clone, Debug)]
 pub enum Shown {
-    /// A nest.
     Nest(Nest),
     /// C.
     Code(String),

@@ -34,7 +34,6 @@ pub struct Served {
     next: u64,
 }
 
-/// A request.
 #[derive(Deserialize)]
 struct Request {
     /// The values that the program dropped.

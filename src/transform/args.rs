@@ -83,7 +83,7 @@ pub(super) fn unfit(arg: &Arg, parameter: &str) -> Error {
 /// Implements `Takes` for arguments of one form: the parameter's type, its kind, the value's type,
 /// and the pattern that decodes an argument.
 macro_rules! takes {
-    ($($type:ty, $kind:ident, $value:ty: $form:pat => $decoded:expr;)*) => {
+    ($($type:ty, $kind:ident, $value:ty: $form:pat $(if $fits:expr)? => $decoded:expr;)*) => {
         // Some values borrow from the argument.
         $(#[allow(clippy::needless_lifetimes)]
         impl Takes for $type {
@@ -92,7 +92,7 @@ macro_rules! takes {
 
             fn decode<'a>(arg: &'a Arg, parameter: &str) -> Result<$value, Error> {
                 match arg {
-                    $form => Ok($decoded),
+                    $form $(if $fits)? => Ok($decoded),
                     _ => Err(unfit(arg, parameter)),
                 }
             }
@@ -116,6 +116,8 @@ takes! {
     Domain, Ranges, Domain: Arg::Ranges(ranges) => ranges.clone();
     Text, Text, &'a str: Arg::Word(text) => text;
     Extents, Extents, &'a [Affine]: Arg::Extents(list) => list;
+    Extent, Extent, &'a Affine: Arg::Extents(list) if list.len() == 1 => &list[0];
+    AnIndex, Index, &'a Affine: Arg::Iters(list) if list.len() == 1 => &list[0];
     Order, Order, &'a [i64]: Arg::Order(list) => list;
     Dimensions, Dimensions, &'a [[i64; 2]]: Arg::Dimensions(pairs) => pairs;
     Iterators, Iters, &'a [Affine]: Arg::Iters(list) => list;
@@ -199,30 +201,6 @@ impl Takes for Condition {
 
     fn decode(arg: &Arg, parameter: &str) -> Result<Condition, Error> {
         Condition::parse(Text::decode(arg, parameter)?).map_err(mistake)
-    }
-}
-
-impl Takes for Extent {
-    const KIND: Kind = Kind::Extent;
-    type Value<'a> = &'a Affine;
-
-    fn decode<'a>(arg: &'a Arg, parameter: &str) -> Result<&'a Affine, Error> {
-        match arg {
-            Arg::Extents(list) if list.len() == 1 => Ok(&list[0]),
-            _ => Err(unfit(arg, parameter)),
-        }
-    }
-}
-
-impl Takes for AnIndex {
-    const KIND: Kind = Kind::Index;
-    type Value<'a> = &'a Affine;
-
-    fn decode<'a>(arg: &'a Arg, parameter: &str) -> Result<&'a Affine, Error> {
-        match arg {
-            Arg::Iters(list) if list.len() == 1 => Ok(&list[0]),
-            _ => Err(unfit(arg, parameter)),
-        }
     }
 }
 

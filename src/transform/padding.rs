@@ -37,7 +37,6 @@ pub enum NotPadded {
     NotZero {
         /// The tensor that is assigned.
         target: String,
-        /// The iterator.
         iterator: Name,
         /// The operand.
         value: String,

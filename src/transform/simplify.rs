@@ -100,15 +100,6 @@ pub fn simplified_program(program: &Program, rules: &[Rule]) -> Program {
 
 /// The assignment with the fewest operations found.
 fn one(assignment: &Expr, rules: &[Rule]) -> Expr {
-    let Node::Assign {
-        target,
-        within,
-        elsewhere,
-        ..
-    } = assignment.node()
-    else {
-        return assignment.clone();
-    };
     let Some(value) = best(assignment, rules) else {
         return assignment.clone();
     };
@@ -121,12 +112,7 @@ fn one(assignment: &Expr, rules: &[Rule]) -> Expr {
         ranges(made).is_some_and(|own| ranges(assignment) == Some(own))
     };
     let with = |value: Expr| {
-        let made = Expr::new(Node::Assign {
-            target: target.clone(),
-            value,
-            within: within.clone(),
-            elsewhere: *elsewhere,
-        });
+        let made = assignment.with_value(value);
         with_shapes(&made).ok().filter(same_ranges)
     };
     // Ranges are written only if they do not follow from the indexed tensors.

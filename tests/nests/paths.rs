@@ -335,10 +335,7 @@ fn a_call_of_the_library_can_be_unfolded() {
         "path(l, #{unfold: 1})",
         "path(l, #{fold: true})",
     ] {
-        assert!(
-            refusal(&mut session, wrong).contains("#{unfold: true}"),
-            "{wrong}"
-        );
+        assert!(refusal(&mut session, wrong).contains("unfold"), "{wrong}");
     }
 }
 

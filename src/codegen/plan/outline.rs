@@ -31,13 +31,13 @@
 use super::free_names::FreeNames;
 use super::tree::{Context, Loop as PlannedLoop, Mode, Node, Outlined, Plan, Region};
 use crate::analysis::bounds::Bounds;
-use crate::analysis::work::executions;
+use crate::analysis::levels::executions;
 use crate::ir::Name;
 use std::sync::Arc;
 
 /// Outline an iteration only if it executes at least this many statements: a call costs about as
 /// much as a few of them.
-const WORTH_A_CALL: i64 = 32;
+const WORTH_A_CALL: f64 = 32.0;
 
 /// The plan with outlined functions.
 pub(super) fn outline(plan: &Plan, _: &Context<'_>) -> Plan {

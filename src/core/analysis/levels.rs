@@ -4,7 +4,7 @@ use super::bounds::Bounds;
 use super::footprint::{Use, footprint, uses};
 use super::relative::offset_form;
 use super::work::operations;
-use crate::ir::{Loop, Nest, Tree};
+use crate::ir::{Loop, Nest, Stmt, Tree};
 
 /// A loop of a nest.
 #[derive(Clone, Debug)]
@@ -60,11 +60,20 @@ pub fn trips(l: &Loop, around: &Bounds) -> Option<i64> {
 }
 
 fn loop_operations(l: &Loop, around: &Bounds) -> f64 {
+    run(l, around, &statement_operations)
+}
+
+fn statement_operations(s: &Stmt) -> f64 {
+    operations(&s.value) + f64::from(u8::from(s.update.is_some()))
+}
+
+/// The sum over all statements that one run of a loop executes.
+fn run(l: &Loop, around: &Bounds, of: &dyn Fn(&Stmt) -> f64) -> f64 {
     let mut inside = around.clone();
     inside.enter(l);
     let each = l.body.iter().map(|tree| match tree {
-        Tree::Loop(inner) => loop_operations(inner, &inside),
-        Tree::Stmt(s) => operations(&s.value) + f64::from(u8::from(s.update.is_some())),
+        Tree::Loop(inner) => run(inner, &inside, of),
+        Tree::Stmt(s) => of(s),
         Tree::Fill(_) | Tree::Local(_) => 0.0,
     });
     trips(l, around).unwrap_or(1) as f64 * each.sum::<f64>()
@@ -73,17 +82,18 @@ fn loop_operations(l: &Loop, around: &Bounds) -> f64 {
 /// The work of one run of a loop, in multiply-adds or moved elements: an upper bound, except where
 /// bounds are read, as in [`trips`].
 pub fn work(l: &Loop, around: &Bounds) -> f64 {
-    let mut inside = around.clone();
-    inside.enter(l);
-    let each = l.body.iter().map(|tree| match tree {
-        Tree::Loop(inner) => work(inner, &inside),
-        Tree::Stmt(s) => {
-            let operations = operations(&s.value) + f64::from(u8::from(s.update.is_some()));
-            f64::max(1.0, operations / 2.0)
-        }
+    run(l, around, &|s| f64::max(1.0, statement_operations(s) / 2.0))
+}
+
+/// The most statements that trees execute, with average trips of loops whose bounds are read.
+/// `around` has the bounds of all loops around them.
+pub fn executions(trees: &[Tree], around: &Bounds) -> f64 {
+    let each = trees.iter().map(|tree| match tree {
+        Tree::Loop(l) => run(l, around, &|_| 1.0),
+        Tree::Stmt(_) => 1.0,
         Tree::Fill(_) | Tree::Local(_) => 0.0,
     });
-    trips(l, around).unwrap_or(1) as f64 * each.sum::<f64>()
+    each.sum()
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@
 //! | Which tensors does nothing use? | [`program::unused`] |
 //! | Which assignments are live? | [`program::live`] |
 //! | How often are the statements of trees executed, by weight? | [`count::total`] |
-//! | And at most? | [`work::executions`] |
+//! | And at most? | [`levels::executions`] |
 //! | And that of a nest that runs most often, in terms of sizes? | [`work::busiest`] |
 //! | How many operations does a definition take? | [`work::flops`] |
 //! | How many bytes does it move at least? | [`work::moved`] |

@@ -94,12 +94,7 @@ pub enum Invalid {
     #[error(
         "the local tensor {tensor} would have the shape {shape}, and local tensors need numbers"
     )]
-    LocalSized {
-        /// The tensor.
-        tensor: String,
-        /// Its shape.
-        shape: String,
-    },
+    LocalSized { tensor: String, shape: String },
     /// The bounds of a loop on a device are read.
     #[error("the bounds of `{name}` are read from a tensor, and loops on devices have affine ones")]
     ReadOnDevice { name: Name },

@@ -2,11 +2,9 @@
 //! bytes of inputs and results. Of several variants' definitions, the one with the fewest
 //! operations counts.
 
-use super::bounds::Bounds;
 use super::count::total;
 use super::footprint::{AccessKind, Use, footprint, uses};
 use super::position::walk;
-use super::relative::offset_form;
 use crate::ir::{Affine, Expr, Function, Nest, Node, Tree};
 use std::collections::BTreeMap;
 
@@ -70,24 +68,6 @@ fn sets(nest: &Nest, name: &str) -> bool {
     uses(nest, name)
         .iter()
         .any(|u| u.access != AccessKind::Read)
-}
-
-/// The most statements that trees execute, with average trips of loops whose bounds are read.
-/// `around` has the bounds of all loops around them.
-pub fn executions(trees: &[Tree], around: &Bounds) -> i64 {
-    let each = trees.iter().map(|tree| match tree {
-        Tree::Fill(_) | Tree::Local(_) => 0,
-        Tree::Stmt(_) => 1,
-        Tree::Loop(l) => {
-            let most = offset_form(l, around).map_or(1, |(_, rest)| rest / l.range.step + 1);
-            let segment = l.range.within.as_ref();
-            let trips = segment.map_or(most, |segment| segment.usual(most));
-            let mut inside = around.clone();
-            inside.enter(l);
-            trips.saturating_mul(executions(&l.body, &inside))
-        }
-    });
-    each.fold(0, i64::saturating_add)
 }
 
 /// The extents of the loops around the statement that runs most often, before any step and at the

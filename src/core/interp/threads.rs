@@ -15,9 +15,7 @@ pub type Thread = [i64; Axis::DIMENSIONS];
 /// Two threads that touch one element without a barrier in between.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Race {
-    /// The tensor.
     pub tensor: Name,
-    /// The element.
     pub element: Vec<i64>,
     /// The threads. The second one came later.
     pub threads: [Thread; 2],

@@ -57,73 +57,22 @@ impl Expr {
     /// The same expression with sizes replaced.
     #[must_use]
     pub fn at_sizes(&self, value: &dyn Fn(&Name) -> Option<Affine>) -> Expr {
-        let node = match self.map_parts(&|part| part.at_sizes(value)).node() {
-            Node::Access { tensor, index } => Node::Access {
-                tensor: tensor.at_sizes(value),
-                index: match index {
-                    Index::At(index) => {
-                        Index::At(index.iter().map(|a| a.substitute(value)).collect())
-                    }
-                    other => other.clone(),
-                },
-            },
-            Node::Index(index) => Node::Index(index.substitute(value)),
-            Node::Binary {
-                op,
-                shape,
-                left,
-                right,
-            } => Node::Binary {
-                op: *op,
-                shape: shape.at_sizes(value),
-                left: left.clone(),
-                right: right.clone(),
-            },
-            Node::Apply {
-                function,
-                shape,
-                args,
-            } => Node::Apply {
-                function: *function,
-                shape: shape.at_sizes(value),
-                args: args.clone(),
-            },
-            Node::Reduce {
-                reduction,
-                over,
-                within,
-                shape,
-                body,
-            } => Node::Reduce {
-                reduction: *reduction,
-                over: over.clone(),
-                within: within.at_sizes(value),
-                shape: shape.at_sizes(value),
-                body: body.clone(),
-            },
-            Node::Virtual {
-                formals,
-                shape,
-                body,
-            } => Node::Virtual {
-                formals: formals.clone(),
-                shape: shape.at_sizes(value),
-                body: body.clone(),
-            },
-            Node::Assign {
-                target,
-                value: assigned,
-                within,
-                elsewhere,
-            } => Node::Assign {
-                target: target.clone(),
-                value: assigned.clone(),
-                within: within.at_sizes(value),
-                elsewhere: *elsewhere,
-            },
-            other @ (Node::Constant(_) | Node::Pieces { .. }) => other.clone(),
-        };
-        Expr::new(node)
+        let parts = self.map_parts(&|part| part.at_sizes(value));
+        let ranged = parts.with_domain(&|within| within.at_sizes(value));
+        ranged.changed(|node| match node {
+            Node::Access { tensor, index } => {
+                *tensor = tensor.at_sizes(value);
+                if let Index::At(index) = index {
+                    index.iter_mut().for_each(|a| *a = a.substitute(value));
+                }
+            }
+            Node::Index(index) => *index = index.substitute(value),
+            Node::Binary { shape, .. }
+            | Node::Apply { shape, .. }
+            | Node::Reduce { shape, .. }
+            | Node::Virtual { shape, .. } => *shape = shape.at_sizes(value),
+            Node::Assign { .. } | Node::Constant(_) | Node::Pieces { .. } => {}
+        })
     }
 
     /// The sizes in it, and the sizes that they are derived from, which come first.

@@ -251,7 +251,6 @@ impl Comparison {
 /// A reduction, by its combining operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reduction {
-    /// The sum.
     Sum,
     /// The product.
     Prod,

@@ -55,73 +55,76 @@ impl Expr {
     /// iterators stay.
     #[must_use]
     pub fn map_parts(&self, map: &dyn Fn(&Expr) -> Expr) -> Expr {
-        match self.node() {
-            Node::Access { .. } | Node::Constant(_) | Node::Index(_) => self.clone(),
-            Node::Binary {
-                op,
-                shape,
-                left,
-                right,
-            } => Expr::new(Node::Binary {
-                op: *op,
-                shape: shape.clone(),
-                left: map(left),
-                right: map(right),
-            }),
-            Node::Apply {
-                function,
-                shape,
-                args,
-            } => Expr::new(Node::Apply {
-                function: *function,
-                shape: shape.clone(),
-                args: args.iter().map(map).collect(),
-            }),
-            Node::Reduce {
-                reduction,
-                over,
-                within,
-                shape,
-                body,
-            } => Expr::new(Node::Reduce {
-                reduction: *reduction,
-                over: over.clone(),
-                within: within.clone(),
-                shape: shape.clone(),
-                body: map(body),
-            }),
-            Node::Virtual {
-                formals,
-                shape,
-                body,
-            } => Expr::new(Node::Virtual {
-                formals: formals.clone(),
-                shape: shape.clone(),
-                body: map(body),
-            }),
-            Node::Assign {
-                target,
-                value,
-                within,
-                elsewhere,
-            } => Expr::new(Node::Assign {
-                target: map(target),
-                value: map(value),
-                within: within.clone(),
-                elsewhere: *elsewhere,
-            }),
-            Node::Pieces { .. } => self.map_pieces(map),
+        if matches!(
+            self.node(),
+            Node::Access { .. } | Node::Constant(_) | Node::Index(_)
+        ) {
+            return self.clone();
         }
+        self.changed(|node| match node {
+            Node::Access { .. } | Node::Constant(_) | Node::Index(_) => {}
+            Node::Binary { left, right, .. } => {
+                *left = map(left);
+                *right = map(right);
+            }
+            Node::Apply { args, .. } => args.iter_mut().for_each(|arg| *arg = map(arg)),
+            Node::Reduce { body, .. } | Node::Virtual { body, .. } => *body = map(body),
+            Node::Assign { target, value, .. } => {
+                *target = map(target);
+                *value = map(value);
+            }
+            Node::Pieces { pieces, otherwise } => {
+                pieces
+                    .iter_mut()
+                    .chain(otherwise)
+                    .for_each(|piece| *piece = map(piece));
+            }
+        })
+    }
+
+    /// The expression with its node changed.
+    #[must_use]
+    pub fn changed(&self, change: impl FnOnce(&mut Node)) -> Expr {
+        let mut node = self.node().clone();
+        change(&mut node);
+        Expr::new(node)
+    }
+
+    /// An assignment with another value. Other expressions stay unchanged.
+    #[must_use]
+    pub fn with_value(&self, value: Expr) -> Expr {
+        self.changed(|node| {
+            if let Node::Assign { value: old, .. } = node {
+                *old = value;
+            }
+        })
+    }
+
+    /// The expression with the ranges that are given to iterators replaced: `map` gets the node
+    /// that has them.
+    #[must_use]
+    pub fn map_domains(&self, map: &dyn Fn(&Expr, &Domain) -> Domain) -> Expr {
+        let parts = self.map_parts(&|part| part.map_domains(map));
+        parts.with_domain(&|within| map(self, within))
+    }
+
+    /// The expression with the ranges at its root replaced, if it has some.
+    #[must_use]
+    pub fn with_domain(&self, map: &dyn Fn(&Domain) -> Domain) -> Expr {
+        if !matches!(self.node(), Node::Reduce { .. } | Node::Assign { .. }) {
+            return self.clone();
+        }
+        self.changed(|node| match node {
+            Node::Reduce { within, .. } | Node::Assign { within, .. } => *within = map(within),
+            _ => {}
+        })
     }
 
     /// An assignment in pieces, with each piece replaced. Other expressions stay unchanged.
     #[must_use]
     pub fn map_pieces(&self, map: &dyn Fn(&Expr) -> Expr) -> Expr {
         match self.node() {
-            Node::Pieces { pieces, otherwise } => Expr::new(Node::Pieces {
-                pieces: pieces.iter().map(map).collect(),
-                otherwise: otherwise.as_ref().map(map),
-            }),
+            Node::Pieces { .. } => self.map_parts(map),
             _ => self.clone(),
         }
     }
@@ -129,34 +132,11 @@ impl Expr {
     /// The expression with the tensors that `map` matches replaced, as targets and operands.
     #[must_use]
     pub fn map_tensors(&self, map: &dyn Fn(&Tensor) -> Option<Tensor>) -> Expr {
-        self.replace(&|part| match part.node() {
+        let all = self.map_domains(&|_, within| within.map_tensors(map));
+        all.replace(&|part| match part.node() {
             Node::Access { tensor, index } => {
                 map(tensor).map(|tensor| Expr::access(tensor, index.clone()))
             }
-            Node::Reduce {
-                reduction,
-                over,
-                within,
-                shape,
-                body,
-            } => Some(Expr::new(Node::Reduce {
-                reduction: *reduction,
-                over: over.clone(),
-                within: within.map_tensors(map),
-                shape: shape.clone(),
-                body: body.map_tensors(map),
-            })),
-            Node::Assign {
-                target,
-                value,
-                within,
-                elsewhere,
-            } => Some(Expr::new(Node::Assign {
-                target: target.map_tensors(map),
-                value: value.map_tensors(map),
-                within: within.map_tensors(map),
-                elsewhere: *elsewhere,
-            })),
             _ => None,
         })
     }
@@ -164,33 +144,7 @@ impl Expr {
     /// The same without the given ranges of iterators, which then follow from the tensors.
     #[must_use]
     pub fn without_ranges(&self) -> Expr {
-        self.replace(&|part| match part.node() {
-            Node::Reduce {
-                reduction,
-                over,
-                shape,
-                body,
-                ..
-            } => Some(Expr::new(Node::Reduce {
-                reduction: *reduction,
-                over: over.clone(),
-                within: Domain::default(),
-                shape: shape.clone(),
-                body: body.without_ranges(),
-            })),
-            Node::Assign {
-                target,
-                value,
-                elsewhere,
-                ..
-            } => Some(Expr::new(Node::Assign {
-                target: target.clone(),
-                value: value.without_ranges(),
-                within: Domain::default(),
-                elsewhere: *elsewhere,
-            })),
-            _ => None,
-        })
+        self.map_domains(&|_, _| Domain::default())
     }
 
     /// Fills □ with `name`: x\[id/□\] of TeML eqs. 17 and 18. An expression has at most one □.
@@ -206,16 +160,10 @@ impl Expr {
             Node::Access { tensor, index } if tensor.name().is_none() => {
                 Expr::access(named(tensor), index.clone())
             }
-            Node::Assign {
-                target,
-                value,
-                within,
-                elsewhere,
-            } => Expr::new(Node::Assign {
-                target: target.fill_placeholder_with(named),
-                value: value.clone(),
-                within: within.clone(),
-                elsewhere: *elsewhere,
+            Node::Assign { .. } => self.changed(|node| {
+                if let Node::Assign { target, .. } = node {
+                    *target = target.fill_placeholder_with(named);
+                }
             }),
             _ => self.map_pieces(&|piece| piece.fill_placeholder_with(named)),
         }

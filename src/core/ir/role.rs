@@ -30,7 +30,6 @@ pub enum Role {
 }
 
 impl Role {
-    /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             Role::Loop => "loop",

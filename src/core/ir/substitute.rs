@@ -20,48 +20,23 @@ impl Expr {
                 Expr::access(tensor.clone(), Index::At(index))
             }
             Node::Index(index) => Expr::new(Node::Index(index.substitute(map))),
-            Node::Reduce {
-                reduction,
-                over,
-                within,
-                shape,
-                body,
-            } => {
-                let (over, within, body) = substitute_under(over, within, body, map);
-                Expr::new(Node::Reduce {
-                    reduction: *reduction,
-                    over,
-                    within,
-                    shape: shape.clone(),
-                    body,
-                })
-            }
-            Node::Virtual {
-                formals,
-                shape,
-                body,
-            } => {
-                let none = Domain::default();
-                let (formals, _, body) = substitute_under(formals, &none, body, map);
-                Expr::new(Node::Virtual {
-                    formals,
-                    shape: shape.clone(),
-                    body,
-                })
-            }
-            Node::Assign {
-                target,
-                value,
-                within,
-                elsewhere,
-            } => Expr::new(Node::Assign {
-                target: target.substitute(map),
-                value: value.substitute(map),
-                within: within.renamed(&|name| map(name)?.as_iterator().cloned()),
-                elsewhere: *elsewhere,
+            Node::Reduce { .. } | Node::Virtual { .. } => self.changed(|node| match node {
+                Node::Reduce {
+                    over, within, body, ..
+                } => (*over, *within, *body) = substitute_under(over, within, body, map),
+                Node::Virtual { formals, body, .. } => {
+                    (*formals, _, *body) = substitute_under(formals, &Domain::default(), body, map);
+                }
+                _ => {}
             }),
-            Node::Binary { .. } | Node::Constant(_) | Node::Apply { .. } | Node::Pieces { .. } => {
-                self.map_parts(&|part| part.substitute(map))
+            _ => {
+                let parts = self.map_parts(&|part| part.substitute(map));
+                match self.node() {
+                    Node::Assign { .. } => parts.with_domain(&|within| {
+                        within.renamed(&|name| map(name)?.as_iterator().cloned())
+                    }),
+                    _ => parts,
+                }
             }
         }
     }
@@ -75,39 +50,16 @@ impl Expr {
         let affine = |name: &Name| rename(name).map(Affine::iterator);
         self.replace(&|expr| match expr.node() {
             Node::Access { .. } | Node::Index(_) => Some(expr.substitute(&affine)),
-            Node::Reduce {
-                reduction,
-                over,
-                within,
-                shape,
-                body,
-            } => Some(Expr::new(Node::Reduce {
-                reduction: *reduction,
-                over: over.iter().map(new).collect(),
-                within: within.renamed(rename),
-                shape: shape.clone(),
-                body: body.rename_iterators(rename),
-            })),
-            Node::Virtual {
-                formals,
-                shape,
-                body,
-            } => Some(Expr::new(Node::Virtual {
-                formals: formals.iter().map(new).collect(),
-                shape: shape.clone(),
-                body: body.rename_iterators(rename),
-            })),
-            Node::Assign {
-                target,
-                value,
-                within,
-                elsewhere,
-            } => Some(Expr::new(Node::Assign {
-                target: target.rename_iterators(rename),
-                value: value.rename_iterators(rename),
-                within: within.renamed(rename),
-                elsewhere: *elsewhere,
-            })),
+            Node::Reduce { .. } | Node::Virtual { .. } | Node::Assign { .. } => {
+                let parts = expr.map_parts(&|part| part.rename_iterators(rename));
+                let renamed = parts.with_domain(&|within| within.renamed(rename));
+                Some(renamed.changed(|node| match node {
+                    Node::Reduce { over: names, .. } | Node::Virtual { formals: names, .. } => {
+                        names.iter_mut().for_each(|name| *name = new(name));
+                    }
+                    _ => {}
+                }))
+            }
             _ => None,
         })
     }

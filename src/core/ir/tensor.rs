@@ -292,12 +292,11 @@ pub struct Tensor(Arc<Data>);
 impl Tensor {
     /// `tensor(S)` of TeML eq. 13: named □.
     pub fn new(shape: Shape, elem: Elem) -> Tensor {
-        let (name, scalar) = (None, false);
         Tensor(Arc::new(Data {
-            name,
+            name: None,
             shape,
             elem,
-            scalar,
+            scalar: false,
             triangle: None,
             inner: None,
             alignment: None,
@@ -309,19 +308,8 @@ impl Tensor {
 
     /// `scalar()` of TeML eq. 12: the shape is `[]`, and no iterator may index it.
     pub fn scalar(elem: Elem) -> Tensor {
-        let (name, shape, scalar) = (None, Shape::of_extents([]), true);
-        Tensor(Arc::new(Data {
-            name,
-            shape,
-            elem,
-            scalar,
-            triangle: None,
-            inner: None,
-            alignment: None,
-            entries: None,
-            storage: Storage::Rows,
-            declared: 0,
-        }))
+        let tensor = Tensor::new(Shape::of_extents([]), elem);
+        tensor.with(|data| data.scalar = true)
     }
 
     /// The same tensor under `name`: the substitution x\[id/□\] of TeML eqs. 17 and 18.

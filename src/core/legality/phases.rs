@@ -20,7 +20,6 @@ use crate::poly::{self, Linear, Piece, Relation};
 /// Two accesses of one element by different threads of a block, in different phases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exchange {
-    /// The tensor.
     pub tensor: Name,
     /// The position of the statement that is executed first.
     pub from: Vec<usize>,

@@ -38,56 +38,20 @@ pub fn explicit(assignment: &Expr) -> Result<Expr, Mismatch> {
         new
     });
     let ranges = shape::all_ranges(&apart)?;
-    let given = |names: &[Name], within: &Domain| {
+    Ok(apart.map_domains(&|part, within| {
+        let names = match part.node() {
+            Node::Reduce { over, .. } => over.clone(),
+            _ => part.iterators(),
+        };
         let own = ranges.iter().filter(|r| names.contains(&r.name));
         within.with(&Domain::new(own.map(|r| (r.name.clone(), r.range()))))
-    };
-    Ok(with_ranges(&apart, &given))
-}
-
-type Given<'a> = &'a dyn Fn(&[Name], &Domain) -> Domain;
-
-fn with_ranges(expr: &Expr, given: Given) -> Expr {
-    expr.replace(&|part| match part.node() {
-        Node::Reduce {
-            reduction,
-            over,
-            within,
-            shape,
-            body,
-        } => Some(Expr::new(Node::Reduce {
-            reduction: *reduction,
-            over: over.clone(),
-            within: given(over, within),
-            shape: shape.clone(),
-            body: with_ranges(body, given),
-        })),
-        Node::Assign {
-            target,
-            value,
-            within,
-            elsewhere,
-        } => Some(Expr::new(Node::Assign {
-            target: target.clone(),
-            value: with_ranges(value, given),
-            within: given(&part.iterators(), within),
-            elsewhere: *elsewhere,
-        })),
-        _ => None,
-    })
+    }))
 }
 
 /// Renames the iterators of reductions, the outermost first.
 fn renamed_apart(expr: &Expr, new: &dyn Fn(&Name) -> Name) -> Expr {
     expr.replace(&|part| {
-        let Node::Reduce {
-            reduction,
-            over,
-            within,
-            shape,
-            body,
-        } = part.node()
-        else {
+        let Node::Reduce { over, .. } = part.node() else {
             return None;
         };
         let renamed: Vec<(Name, Name)> = over.iter().map(|n| (n.clone(), new(n))).collect();
@@ -95,14 +59,16 @@ fn renamed_apart(expr: &Expr, new: &dyn Fn(&Name) -> Name) -> Expr {
             let (_, new) = renamed.iter().find(|(old, _)| old == name)?;
             Some(new.clone())
         };
-        let body = body.substitute(&|name| rename(name).map(Affine::iterator));
-        Some(Expr::new(Node::Reduce {
-            reduction: *reduction,
-            over: renamed.iter().map(|(_, new)| new.clone()).collect(),
-            within: within.renamed(&rename),
-            shape: shape.clone(),
-            body: renamed_apart(&body, new),
-        }))
+        Some(
+            part.with_domain(&|within| within.renamed(&rename))
+                .changed(|node| {
+                    if let Node::Reduce { over, body, .. } = node {
+                        *over = renamed.iter().map(|(_, new)| new.clone()).collect();
+                        let inner = body.substitute(&|name| rename(name).map(Affine::iterator));
+                        *body = renamed_apart(&inner, new);
+                    }
+                }),
+        )
     })
 }
 

@@ -44,13 +44,7 @@ struct Temporary {
 /// As [`build`](super::build::build).
 pub(super) fn split(assignment: &Expr) -> Result<Split, NoNest> {
     let assignment = readably_explicit(assignment)?;
-    let Node::Assign {
-        target,
-        value,
-        within,
-        elsewhere,
-    } = assignment.node()
-    else {
+    let Node::Assign { target, value, .. } = assignment.node() else {
         return Err(malformed());
     };
     let mut splitting = Splitting {
@@ -64,12 +58,7 @@ pub(super) fn split(assignment: &Expr) -> Result<Split, NoNest> {
         splitting.taken.extend(tensor.name().cloned());
     });
     let value = splitting.value(value.clone())?;
-    let main = Expr::new(Node::Assign {
-        target: target.clone(),
-        value,
-        within: within.clone(),
-        elsewhere: *elsewhere,
-    });
+    let main = assignment.with_value(value);
     let found = splitting.found.into_iter();
     let temporaries = found.map(|(_, temporary)| temporary).collect();
     Ok(Split {

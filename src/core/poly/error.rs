@@ -18,7 +18,6 @@ pub enum Error {
     /// isl cannot read this text.
     #[error("this is not a set or map in isl's notation ({reason}): {text}")]
     Text {
-        /// The text.
         text: String,
         /// isl's message.
         reason: String,

@@ -108,7 +108,6 @@ pub(super) fn variant(nests: &[Nest]) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// A trial.
     Trial,
     /// The winner of a search.
     Winner,

@@ -28,7 +28,6 @@ pub enum Domain<'a> {
     Dependent(Dependent<'a>),
 }
 
-/// A parameter.
 pub struct Parameter<'a> {
     pub name: String,
     pub domain: Domain<'a>,

@@ -38,7 +38,6 @@ struct Made {
 
 /// A tensor that the script assigns and nests do not compute.
 pub struct LeftOut {
-    /// The tensor.
     pub tensor: Tensor,
     /// Where it is assigned, each place once.
     pub sites: Vec<Site>,

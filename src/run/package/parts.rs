@@ -158,7 +158,6 @@ impl Package {
         format!("{}.c", self.name)
     }
 
-    /// The name of the header.
     pub fn header_name(&self) -> String {
         format!("{}.h", self.name)
     }

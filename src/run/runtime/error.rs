@@ -95,7 +95,6 @@ pub enum RuntimeError {
         tensor: Tensor,
         /// The indices of the element.
         index: Vec<u64>,
-        /// Its value.
         value: Scalar,
     },
     /// An entry is not as the facts about the tensor say.

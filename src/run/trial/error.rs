@@ -37,11 +37,9 @@ pub enum TrialError {
     ResultsDiffer {
         /// The first variant.
         first: String,
-        /// Its results.
         first_results: String,
         /// The other one.
         second: String,
-        /// Its results.
         second_results: String,
     },
     /// A result is wrong.

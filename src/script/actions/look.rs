@@ -7,8 +7,9 @@ use crate::analysis::program::reads;
 use crate::analysis::shape::virtual_shape;
 use crate::analysis::{computation, facts, levels, position};
 use crate::binding::call::Call;
+use crate::binding::conversion::unknown_option;
 use crate::binding::function::{Effect, Function};
-use crate::binding::param::{Argument, NEST, Param, Words, arguments, held};
+use crate::binding::param::{Argument, NEST, Names, Param, Words, arguments, held};
 use crate::binding::takes::{Takes, Type};
 use crate::ir::{
     Affine, Expr, Index, Lookup, Loop, Name, Nest, Node, Program, Segment, Tensor, Variable,
@@ -32,6 +33,8 @@ const NUMBER: Param<i64> = Param::new("number");
 const ARGUMENT: Param<i64> = Param::new("argument");
 const WHAT: Param<String> = Param::new("what");
 const HELP: Param<Option<String>> = Param::new("help");
+const OPTIONS: Param<Dynamic> = Param::new("options");
+const NAMES: Param<Names> = Param::new("names");
 const NAME: Param<String> = Param::new("name");
 const DEFAULT: Param<Dynamic> = Param::new("default");
 const MINI: Param<Option<Dynamic>> = Param::new("mini");
@@ -422,16 +425,43 @@ the call of the function that calls `wrong`.
 The message is \"argument 2 `name`\", followed by `what`. Argument 0 means no particular
 argument.",
     call: |call| {
-        let (argument, what) = (call.arg(&ARGUMENT)?, call.arg(&WHAT)?);
-        let failure = Failure::new(what).of_caller();
-        let failure = match usize::try_from(argument)
-            .ok()
-            .and_then(|k| k.checked_sub(1))
-        {
-            Some(k) => failure.argument(k),
-            None => failure,
-        };
+        let failure = of_caller(call, call.arg(&WHAT)?)?;
         Err(call.arg(&HELP)?.into_iter().fold(failure, Failure::help))
+    },
+};
+
+/// A failure of the function that calls this one, in the argument that it names.
+fn of_caller(call: &Call, what: String) -> Result<Failure, Failure> {
+    let failure = Failure::new(what).of_caller();
+    let argument = usize::try_from(call.arg(&ARGUMENT)?).ok();
+    let argument = argument.and_then(|k| k.checked_sub(1));
+    Ok(argument.into_iter().fold(failure, Failure::argument))
+}
+
+pub(super) static KNOWN_OPTIONS: Function = Function {
+    name: "known_options",
+    topic: "queries",
+    effect: Effect::None,
+    params: &[ARGUMENT.any(), OPTIONS.any(), NAMES.any()],
+    returns: "",
+    doc: "\
+Refuses options that have other names than these, in functions that check their arguments: `known_options(2, options, [\"rows\", \"columns\"])`.
+
+The error is that of `wrong`. It names the option that is meant if one is alike.",
+    call: |call| {
+        let (options, Names(names)) = (call.arg(&OPTIONS)?, call.arg(&NAMES)?);
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let wrong = match options.read_lock::<Map>() {
+            Some(map) => unknown_option(&map, &names),
+            None => Some((
+                "must be a map of options".to_owned(),
+                format!("it has {}", names.join(", ")),
+            )),
+        };
+        match wrong {
+            Some((what, help)) => Err(of_caller(call, what)?.help(help)),
+            None => Ok(Dynamic::UNIT),
+        }
     },
 };
 

@@ -74,6 +74,7 @@ pub static ACTIONS: &[&Function] = &[
     &look::PARAM,
     &look::VALUE,
     &look::WRONG,
+    &look::KNOWN_OPTIONS,
     &machine::MACHINE,
     &moves::MOVES,
     &moves::APPLY,

@@ -36,7 +36,6 @@ pub struct Call<'a> {
 
 /// An argument of a call: its number, counted from 0, or its parameter.
 pub trait Which {
-    /// Its number.
     fn number(&self, call: &Call) -> usize;
 }
 

@@ -302,16 +302,22 @@ fn options(call: &Call, k: usize, known: &[Param]) -> Result<Vec<(String, Arg)>,
         .collect()
 }
 
+/// The message about a map of options that has a key which is not in `known`, and the help.
+pub fn unknown_option(map: &Map, known: &[&str]) -> Option<(String, String)> {
+    let key = map.keys().find(|key| !known.contains(&key.as_str()))?;
+    let help = match closest(key, known.iter().copied()) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("it has {}", known.join(", ")),
+    };
+    Some((format!("has no option `{key}`"), help))
+}
+
 /// Refuses a map of options with a key that is not in `known`.
 pub(super) fn all_known(call: &Call, k: usize, map: &Map, known: &[&str]) -> Result<(), Failure> {
-    let Some(key) = map.keys().find(|key| !known.contains(&key.as_str())) else {
-        return Ok(());
-    };
-    let failure = call.fail(k, &format!("has no option `{key}`"));
-    Err(match closest(key, known.iter().copied()) {
-        Some(meant) => failure.help(format!("did you mean `{meant}`?")),
-        None => failure.help(format!("it has {}", known.join(", "))),
-    })
+    match unknown_option(map, known) {
+        Some((what, help)) => Err(call.fail(k, &what).help(help)),
+        None => Ok(()),
+    }
 }
 
 /// A dimension without a list. `max(A, 2)` may also mean the greater of each element and 2.

@@ -60,7 +60,6 @@ pub struct Place<'a> {
     pub call: &'a Call<'a>,
     /// The argument that it is, or is in.
     pub k: usize,
-    /// The option that it is.
     option: Option<&'static str>,
     expected: String,
 }

@@ -280,7 +280,6 @@ impl Failure {
         self.0.signature.as_deref()
     }
 
-    /// The argument at fault.
     pub fn argument_at_fault(&self) -> Option<usize> {
         self.0.argument
     }
@@ -296,12 +295,10 @@ impl Failure {
         self.0.of_caller
     }
 
-    /// The notes.
     pub fn notes(&self) -> &[String] {
         &self.0.notes
     }
 
-    /// The help.
     pub fn help_text(&self) -> Option<&str> {
         self.0.help.as_deref()
     }

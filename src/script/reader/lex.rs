@@ -6,7 +6,6 @@
 
 use std::ops::Range;
 
-/// A token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
     pub kind: TokenKind,
@@ -14,12 +13,10 @@ pub struct Token {
     pub range: Range<usize>,
 }
 
-/// The kinds of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
     /// A name or a keyword.
     Word,
-    /// A number.
     Number,
     /// A string or a character, with its quotes.
     Text,

@@ -60,7 +60,6 @@ pub struct Edit {
 /// A text ready to be compiled.
 #[derive(Debug, Default)]
 pub struct Rewritten {
-    /// The text.
     pub text: String,
     /// The insertions, in order.
     pub edits: Vec<Edit>,
@@ -219,7 +218,6 @@ fn insertions(
 
 /// A function in a text.
 pub struct Declared<'t> {
-    /// Its name.
     pub name: &'t str,
     /// The number of its parameters.
     pub parameters: usize,

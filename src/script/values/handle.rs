@@ -13,7 +13,6 @@ use std::sync::Arc;
 /// A loop or a local tensor of a nest, wherever later steps bring it.
 #[derive(Clone, Debug)]
 pub enum Handle {
-    /// A loop.
     Loop {
         /// Identifies the loop across steps.
         birth: Arc<Birth>,
@@ -24,7 +23,6 @@ pub enum Handle {
     Tensor {
         /// The step that made it.
         step: Arc<Step>,
-        /// Its name.
         name: Name,
     },
 }

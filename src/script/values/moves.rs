@@ -27,7 +27,6 @@ impl One {
         self.step().call.clone()
     }
 
-    /// The step.
     pub fn step(&self) -> &Move {
         &self.of.list[self.number]
     }

@@ -8,7 +8,6 @@ use rhai::Engine;
 /// The path of a nest; the nest itself comes with it, since steps alone make nothing.
 #[derive(Clone, Debug)]
 pub struct Path {
-    /// The nest.
     pub nest: Nest,
     /// How calls of the library are shown.
     pub calls: Calls,

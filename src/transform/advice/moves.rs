@@ -10,7 +10,6 @@ use rayon::prelude::*;
 /// The legal next steps of a nest.
 #[derive(Clone)]
 pub struct Moves {
-    /// The nest.
     pub nest: Nest,
     /// The scope of the question.
     pub scope: Scope,

@@ -16,16 +16,12 @@ pub enum NoSchedule {
          initializations of what is scheduled come before all loops. Give {tensor} a dimension for \
          that loop"
     )]
-    Initialized {
-        /// The tensor.
-        tensor: String,
-    },
+    Initialized { tensor: String },
     /// A loop of the definition has a step other than 1.
     #[error("outside of what is scheduled: loop `{name}` of the definition has steps of {step}")]
     Steps {
         /// The loop.
         name: Name,
-        /// The step.
         step: i64,
     },
     /// The bounds of a loop of the definition are read from a tensor.
@@ -100,7 +96,6 @@ pub enum NoSchedule {
         .valid.join(", ")
     )]
     NoStatement {
-        /// The option.
         option: &'static str,
         /// The given name.
         name: String,
@@ -114,7 +109,6 @@ pub enum NoSchedule {
         .sizes[0], .sizes[1]
     )]
     SharedSize {
-        /// The option.
         option: &'static str,
         /// A statement.
         first: String,
@@ -129,9 +123,7 @@ pub enum NoSchedule {
          tiled loops is {loops}"
     )]
     TooManySizes {
-        /// The option.
         option: &'static str,
-        /// The statement.
         statement: String,
         /// The number of sizes.
         sizes: usize,

@@ -36,7 +36,6 @@ pub enum Code {
 pub struct Options {
     /// Tile bands of at least two loops.
     pub tile: bool,
-    /// The tile sizes.
     pub tile_sizes: Sizes,
     /// Tile the tiles.
     pub second_level_tile: bool,
@@ -95,7 +94,6 @@ pub enum Setting {
     Numbers(Vec<i64>),
     /// Lists of numbers by name.
     ByName(Vec<(String, Vec<i64>)>),
-    /// A word.
     Word(String),
     /// Any other value.
     Other,

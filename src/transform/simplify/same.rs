@@ -74,12 +74,7 @@ impl Whole {
             return None;
         };
         let value = inlined(value, &known);
-        let made = Expr::new(Node::Assign {
-            target: target.clone(),
-            value: value.clone(),
-            within: within.clone(),
-            elsewhere: *elsewhere,
-        });
+        let made = whole.with_value(value.clone());
         Some(Whole {
             iterators: plain_index(target)?,
             domain: within.clone(),

@@ -209,18 +209,8 @@ pub fn with_shapes(expr: &Expr) -> Result<Expr, Error> {
         Node::Virtual { formals, body, .. } => {
             Ok(abstraction(formals.clone(), with_shapes(body)?)?)
         }
-        Node::Assign {
-            target,
-            value,
-            within,
-            elsewhere,
-        } => {
-            let assignment = Expr::new(Node::Assign {
-                target: target.clone(),
-                value: with_shapes(value)?,
-                within: within.clone(),
-                elsewhere: *elsewhere,
-            });
+        Node::Assign { value, .. } => {
+            let assignment = expr.with_value(with_shapes(value)?);
             shape::ranges(&assignment)?;
             Ok(assignment)
         }
@@ -228,17 +218,7 @@ pub fn with_shapes(expr: &Expr) -> Result<Expr, Error> {
             let pieces: Result<_, Error> = pieces.iter().map(with_shapes).collect();
             let otherwise = otherwise.as_ref().map(|rest| match rest.node() {
                 // Its indices are checked for the elements that no piece assigns.
-                Node::Assign {
-                    target,
-                    value,
-                    within,
-                    elsewhere,
-                } => Ok(Expr::new(Node::Assign {
-                    target: target.clone(),
-                    value: with_shapes(value)?,
-                    within: within.clone(),
-                    elsewhere: *elsewhere,
-                })),
+                Node::Assign { value, .. } => Ok(rest.with_value(with_shapes(value)?)),
                 _ => Err(bug("other elements are not assigned")),
             });
             let (pieces, otherwise) = (pieces?, otherwise.transpose()?);

@@ -116,7 +116,6 @@ pub struct Part {
 /// A node of a nest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tree {
-    /// A loop.
     Loop(Arc<Loop>),
     /// An assignment, executed once for each iteration of the loops around it.
     Stmt(Arc<Stmt>),
@@ -233,7 +232,6 @@ pub enum Arg {
     Number(Number),
     /// A comparison of elements.
     Comparison(Comparison),
-    /// A loop.
     Loop(LoopRef),
     /// Several loops.
     Loops(Vec<LoopRef>),
@@ -277,9 +275,7 @@ pub struct Invocation {
 /// An argument of a call.
 #[derive(Clone, Debug)]
 pub enum Given {
-    /// A nest.
     Nest(Nest),
-    /// A list.
     List(Vec<Given>),
     /// Any value that a script writes like this.
     Text(String),

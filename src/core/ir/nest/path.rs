@@ -34,7 +34,6 @@ impl fmt::Display for Step {
 /// An entry of a path, as the script wrote it.
 #[derive(Clone, Debug)]
 pub enum Taken {
-    /// A step.
     Step(Arc<Step>),
     /// A library call and its steps.
     Call(Arc<Invocation>, Vec<Arc<Step>>),

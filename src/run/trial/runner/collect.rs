@@ -1,8 +1,6 @@
 //! Keeps comparisons for callers that add to them, such as `teml bench`.
 
 use super::{RunContext, Runner};
-use crate::ir::Tensor;
-use crate::runtime::Values;
 use crate::trial::{Comparison, Ranking, TrialError};
 
 /// Keeps the comparisons. Nothing runs.
@@ -25,14 +23,6 @@ impl Runner for Collect {
         _: &mut RunContext<'_>,
     ) -> Result<Option<Ranking>, TrialError> {
         Ok(None)
-    }
-
-    fn run(
-        &self,
-        comparison: Comparison,
-        context: &mut RunContext<'_>,
-    ) -> Result<Vec<(Tensor, Values)>, TrialError> {
-        context.kept.unwritten(&comparison)
     }
 
     fn needs_inputs(&self) -> bool {

@@ -1,9 +1,7 @@
 //! `teml emit`: generates C and keeps it; times nothing.
 
 use super::{RunContext, Runner};
-use crate::ir::Tensor;
 use crate::legality::Reductions;
-use crate::runtime::Values;
 use crate::trial::generate::no_code;
 use crate::trial::{Comparison, Ranking, TrialError, Variant};
 
@@ -40,14 +38,6 @@ impl Runner for Emit {
             }
         }
         Ok(None)
-    }
-
-    fn run(
-        &self,
-        comparison: Comparison,
-        context: &mut RunContext<'_>,
-    ) -> Result<Vec<(Tensor, Values)>, TrialError> {
-        context.kept.unwritten(&comparison)
     }
 
     fn generates(&self, variant: &Variant, _: Reductions, context: &mut RunContext<'_>) {

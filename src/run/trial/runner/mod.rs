@@ -51,7 +51,9 @@ pub trait Runner: std::fmt::Debug + Send + Sync {
         &self,
         comparison: Comparison,
         context: &mut RunContext<'_>,
-    ) -> Result<Vec<(Tensor, Values)>, TrialError>;
+    ) -> Result<Vec<(Tensor, Values)>, TrialError> {
+        context.kept.unwritten(&comparison)
+    }
 
     /// The evaluator with which a tuner tries variants of the computation of `comparison`'s first
     /// variant. `None` if nothing is timed.
