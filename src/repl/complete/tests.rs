@@ -68,6 +68,9 @@ fn loops_and_words_in_strings() {
     assert!(options.contains(&"schedule".to_owned()), "{options:?}");
     let schedules = texts(&mut repl, "naive.parallelize(\"i\", #{schedule: \"d");
     assert_eq!(schedules, ["dynamic"]);
+    assert_eq!(texts(&mut repl, "find_loops(naive, \"inn"), ["innermost"]);
+    assert_eq!(texts(&mut repl, "path(naive, #{"), ["unfold"]);
+    assert_eq!(texts(&mut repl, "build(C).path().rep"), ["replay"]);
 }
 
 #[test]
