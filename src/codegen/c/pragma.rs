@@ -8,9 +8,12 @@ use std::fmt::Write;
 
 impl Printer<'_> {
     /// The pragma of a parallel or vector loop.
-    pub(super) fn pragma(&mut self, planned: &PlannedLoop) -> Option<String> {
+    pub(super) fn pragma(&self, planned: &PlannedLoop) -> Option<String> {
         let l = &*planned.of;
         let (entry, simd) = match planned.mode {
+            Mode::Parallel { simd, .. } | Mode::Collapsed { simd } if self.on_one_thread => {
+                (None, simd)
+            }
             Mode::Parallel { entry, simd } => (Some(entry), simd),
             Mode::Collapsed { simd } => (None, simd),
             Mode::Simd => (None, true),
@@ -28,21 +31,19 @@ impl Printer<'_> {
         if let Some(lanes) = l.lanes().filter(|_| simd) {
             let _ = write!(text, " safelen({lanes}) simdlen({lanes})");
         }
-        text.push_str(&sharing(l));
-        match entry {
-            Some(Entry::Call) => text.push_str(&self.threshold(l)),
-            Some(Entry::JoinWithoutWaiting) => text.push_str(" nowait"),
-            Some(Entry::Join) | None => {}
+        if !self.on_one_thread {
+            text.push_str(&sharing(l));
+        }
+        if entry == Some(Entry::JoinWithoutWaiting) {
+            text.push_str(" nowait");
         }
         (entry.is_some() || simd).then_some(text)
     }
 
-    /// The clause that runs a parallel loop on one thread if there is too little to do: few
-    /// iterations, or few executions of the busiest statement.
-    pub(super) fn threshold(&mut self, l: &Loop) -> String {
-        let Some(sharing) = l.sharing() else {
-            return String::new();
-        };
+    /// The condition under which threads run a parallel loop. `None` if they always do. Otherwise
+    /// there may be too little to do: few iterations, or few executions of the busiest statement.
+    pub(super) fn threshold(&mut self, l: &Loop) -> Option<String> {
+        let sharing = l.sharing()?;
         let mut tests = Vec::new();
         if let Some(threshold) = sharing.threshold {
             tests.push(format!("{} >= {threshold}", self.iterations(l)));
@@ -50,10 +51,30 @@ impl Printer<'_> {
         if let (Some(work), Some(all)) = (sharing.work, &self.work) {
             tests.push(format!("{all} >= {work}"));
         }
-        match tests.is_empty() {
-            true => String::new(),
-            false => format!(" if(parallel: {})", tests.join(" && ")),
-        }
+        (!tests.is_empty()).then(|| tests.join(" && "))
+    }
+
+    /// Prints statements for threads, and for one thread where a condition fails. The clause `if` of
+    /// OpenMP would start a team of one thread, which takes as long as a small kernel.
+    pub(super) fn on_threads_if(
+        &mut self,
+        condition: Option<String>,
+        print: &mut dyn FnMut(&mut Self),
+    ) {
+        let Some(condition) = condition.filter(|_| !self.on_one_thread) else {
+            return print(self);
+        };
+        self.line(&format!("if ({condition}) {{"));
+        self.depth += 1;
+        print(self);
+        self.depth -= 1;
+        self.line("} else {");
+        self.depth += 1;
+        self.on_one_thread = true;
+        print(self);
+        self.on_one_thread = false;
+        self.depth -= 1;
+        self.line("}");
     }
 
     /// The number of iterations that threads share in a parallel loop.

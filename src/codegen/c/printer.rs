@@ -15,10 +15,10 @@ use crate::ir::{
 use crate::kernel::{ALIGNMENT, Header, Param, Role, parameter};
 use crate::plan::lanes::is_uniform;
 use crate::plan::tree::{
-    Block, Fetch, Local, Loop, Mode, Node, Outlined, Part, Plan, Region, Space, Statement,
+    Block, Entry, Fetch, Local, Loop, Mode, Node, Outlined, Part, Plan, Region, Space, Statement,
 };
 use crate::target::Target;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::mem::{replace, take};
 
@@ -40,6 +40,10 @@ pub(crate) struct Printer<'a> {
     streamed: HashSet<Name>,
     /// Whether the current function tests the alignment of tensors.
     asks_alignment: bool,
+    /// Whether the statements are printed once more, for one thread.
+    pub(super) on_one_thread: bool,
+    /// The calls of outlined functions of the current nest, by their parallel loops.
+    calls: HashMap<Name, String>,
 }
 
 /// The C of a function, and everything that it needs.
@@ -75,6 +79,8 @@ pub(crate) fn print(
         attributes: "",
         streamed: HashSet::new(),
         asks_alignment: false,
+        on_one_thread: false,
+        calls: HashMap::new(),
     };
     for tensor in own {
         printer.local(&Local {
@@ -114,6 +120,7 @@ impl Printer<'_> {
         self.depth = 1;
         self.bounds = Bounds::default();
         self.work = work(&part.nest);
+        self.calls.clear();
         self.attributes = if part.both_ways { NO_IVOPTS } else { "" };
         if part.both_ways {
             self.values.headers.insert(Header::Loops);
@@ -164,6 +171,7 @@ impl Printer<'_> {
             Node::Fetch(Fetch::Touch(touch)) => self.prefetch(touch),
             Node::Fetch(Fetch::Slice(share)) => self.prefetch_slice(share),
             Node::Fence => self.line("teml_fence();"),
+            Node::Barrier if self.on_one_thread => {}
             Node::Barrier => self.line("#pragma omp barrier"),
             Node::InOrder => {
                 self.values.headers.insert(Header::Loops);
@@ -205,19 +213,24 @@ impl Printer<'_> {
     }
 
     fn region(&mut self, region: &Region) {
-        let mut threshold = String::new();
+        let mut threshold = None;
         if let Some(l) = &region.around {
             if let Some(remark) = &l.hints.remark {
                 self.line(&format!("// {}", comment(remark)));
             }
             threshold = self.threshold(l);
         }
-        self.line(&format!("#pragma omp parallel{threshold}"));
-        self.line("{");
-        self.depth += 1;
-        self.nodes(&region.body);
-        self.depth -= 1;
-        self.line("}");
+        self.on_threads_if(threshold, &mut |printer| {
+            if printer.on_one_thread {
+                return printer.nodes(&region.body);
+            }
+            printer.line("#pragma omp parallel");
+            printer.line("{");
+            printer.depth += 1;
+            printer.nodes(&region.body);
+            printer.depth -= 1;
+            printer.line("}");
+        });
     }
 
     fn of_loop(&mut self, l: &Loop) {
@@ -228,6 +241,12 @@ impl Printer<'_> {
         }
         match &l.mode {
             Mode::Vector(plan) => self.vector_loop(l, plan),
+            Mode::Parallel {
+                entry: Entry::Call, ..
+            } => {
+                let threshold = self.threshold(&l.of);
+                self.on_threads_if(threshold, &mut |printer| printer.counted_loop(l));
+            }
             _ => self.counted_loop(l),
         }
         self.bounds = outside;
@@ -287,6 +306,9 @@ impl Printer<'_> {
 
     /// An outlined function, and its call.
     fn outlined(&mut self, outlined: &Outlined) {
+        if let Some(call) = self.calls.get(&outlined.of).cloned() {
+            return self.line(&call);
+        }
         let (outer, depth) = (take(&mut self.text), replace(&mut self.depth, 1));
         let asked = take(&mut self.asks_alignment);
         self.nodes(&outlined.body);
@@ -315,6 +337,7 @@ impl Printer<'_> {
         );
         self.functions.push(definition);
         self.line(&call);
+        self.calls.insert(outlined.of.clone(), call);
     }
 
     fn is_input(&self, tensor: &Tensor) -> bool {

@@ -257,47 +257,52 @@ fn fetched_elements_exist() {
 
 #[test]
 fn thresholds_count_what_is_shared() {
-    let pragma = |heads: [&str; 2]| {
+    // The loop follows once more, for one thread.
+    let threads = |heads: [&str; 2]| {
         let statement = "    B[i][j] = A[i][j]";
-        let lines = lines(
-            "#pragma",
-            &[heads[0], &format!("  {}", heads[1]), statement],
-        );
-        lines.join(" ").replace("#pragma omp ", "")
+        let nest = [heads[0], &format!("  {}", heads[1]), statement];
+        let (tests, pragmas) = (lines("if (", &nest), lines("#pragma", &nest));
+        (
+            tests.join(" "),
+            pragmas.join(" ").replace("#pragma omp ", ""),
+        )
     };
+    let pair = |test: &str, pragma: &str| (format!("if ({test}) {{"), pragma.to_owned());
     assert_eq!(
-        pragma(["parallel from(7) for i in 2..9", "for j in 0..20"]),
-        "parallel for if(parallel: 7 >= 7)"
+        threads(["parallel from(7) for i in 2..9", "for j in 0..20"]),
+        pair("7 >= 7", "parallel for")
     );
     assert_eq!(
-        pragma(["parallel from(7) work(200) for i in 2..9", "for j in 0..20"]),
-        "parallel for if(parallel: 7 >= 7 && 140.0 >= 200)"
+        threads(["parallel from(7) work(200) for i in 2..9", "for j in 0..20"]),
+        pair("7 >= 7 && 140.0 >= 200", "parallel for")
     );
     assert_eq!(
-        pragma([
+        threads([
             "parallel collapse(2) dynamic(4) from(7) for i in 0..9 step 2",
             "for j in 0..20"
         ]),
-        "parallel for collapse(2) schedule(dynamic, 4) if(parallel: 100 >= 7)"
+        pair("100 >= 7", "parallel for collapse(2) schedule(dynamic, 4)")
     );
     assert_eq!(
-        pragma(["for i in 0..9", "parallel guided from(7) for j in i..20"]),
-        "parallel for schedule(guided) if(parallel: 20 - i >= 7)"
+        threads(["for i in 0..9", "parallel guided from(7) for j in i..20"]),
+        pair("20 - i >= 7", "parallel for schedule(guided)")
     );
     assert_eq!(
-        pragma([
+        threads([
             "for i in 0..19",
             "parallel from(7) for j in i..min(20, 2*i) step 3"
         ]),
-        "parallel for if(parallel: (teml_min64(20, 2*i) - (i) + 2) / 3 >= 7)"
+        pair("(teml_min64(20, 2*i) - (i) + 2) / 3 >= 7", "parallel for")
     );
     assert_eq!(
-        pragma([
+        threads([
             "for i in 0..9",
             "parallel from(7) vector lanes(4) for j in max(i, 3)..20"
         ]),
-        "parallel for simd safelen(4) simdlen(4) \
-         if(parallel: 20 - teml_max64(i, 3) >= 7)"
+        pair(
+            "20 - teml_max64(i, 3) >= 7",
+            "parallel for simd safelen(4) simdlen(4) simd safelen(4) simdlen(4)"
+        )
     );
 }
 
