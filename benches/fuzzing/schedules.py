@@ -346,7 +346,7 @@ class Schedule:
         return self.one("slabs", text, *picks)
 
     def peel(self) -> Step:
-        end = self.rng.choice(["front", "back"])
+        end = self.rng.choice(["front", "back", "rest"])
         return self.one("peel", f'nest.peel(@0, {self.amount([1, 1, 2, 3])}, "{end}")', self.loop())
 
     def pad(self) -> Step:

@@ -295,7 +295,18 @@ impl Chosen {
                         false if l.is_vector() => return false,
                         false => 1,
                     };
-                    let Some(trips) = trips(l) else { return false };
+                    let Some(trips) = trips(l) else {
+                        // Lanes behind an end that is known when the loop runs may be masked.
+                        let Some(row) = tensor.shape().extents().last() else {
+                            return false;
+                        };
+                        if !self.is_vector(l) {
+                            return false;
+                        }
+                        let row = i64::try_from(*row).unwrap_or(i64::MAX);
+                        copies = copies.saturating_mul(ceil_div(row, lanes));
+                        continue;
+                    };
                     copies = copies.saturating_mul(ceil_div(trips, lanes));
                     found.push(l.name.clone());
                 }

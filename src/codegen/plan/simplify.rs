@@ -115,6 +115,12 @@ impl Simplify<'_> {
         }
         let mut inside = around.clone();
         inside.enter(&l);
+        // It may run once, or not at all.
+        let only = inside.interval(&Affine::iterator(l.name.clone()));
+        if let Some((value, _)) = only.filter(|(low, high)| low == high && !l.is_vector()) {
+            let map = |name: &Name| (*name == l.name).then(|| Affine::constant(value));
+            l.body = l.body.iter().map(|t| t.substitute(&map)).collect();
+        }
         let body = self.trees(&l.body, &inside);
         vec![Tree::of_loop(Loop { body, ..l })]
     }

@@ -5,6 +5,7 @@
 //! does not combine several statements. So "yes" is a proof, and "no" can be conservative.
 
 use super::bounds::Bounds;
+use super::facts::is_nonnegative;
 use super::footprint::{AccessKind, Ends, Use, least, touched};
 use crate::ir::{Affine, Loop, Name, Nest};
 use std::collections::HashMap;
@@ -31,10 +32,10 @@ pub fn first_undefined<'u, 'a>(
     })
 }
 
-/// Whether one of `uses` sets all elements that they touch, in each iteration of the `depth`
+/// The first of `uses` that sets all elements that they touch, in each iteration of the `depth`
 /// outermost loops.
-pub fn sets_all(nest: &Nest, uses: &[Use], depth: usize) -> bool {
-    uses.iter().any(|write| {
+pub fn sets_all<'u, 'a>(nest: &Nest, uses: &'u [Use<'a>], depth: usize) -> Option<&'u Use<'a>> {
+    uses.iter().find(|write| {
         let Some(set) = set_by(nest, write, depth) else {
             return false;
         };
@@ -57,13 +58,18 @@ fn sets(nest: &Nest, write: &Use, read: &Use, depth: usize) -> bool {
 /// Whether the elements that `used` touches in one iteration of the `depth` outermost loops lie in
 /// `set`.
 fn covers(nest: &Nest, set: &[Ends], used: &Use, depth: usize) -> bool {
-    let around = Bounds::around(nest, used.loops[..depth].iter().map(|l| &***l));
+    let outer: Vec<&Loop> = used.loops[..depth].iter().map(|l| &***l).collect();
+    let around = Bounds::around(nest, outer.iter().copied());
+    let chain: Vec<&Loop> = nest.context().iter().chain(outer).collect();
+    // Derived sizes are close to each other, which boxes do not know.
+    let is_at_least =
+        |a: &Affine, b: &Affine| around.is_at_least(a, b) || is_nonnegative(&a.minus(b), &chain);
     let touched = touched(nest, used, depth);
     set.iter().zip(&touched).all(|(set, used)| {
         let mut lower = set.lower.iter();
         let mut upper = set.upper.iter();
-        lower.all(|s| used.lower.iter().any(|u| around.is_at_least(u, s)))
-            && upper.all(|s| used.upper.iter().any(|u| around.is_at_least(s, u)))
+        lower.all(|s| used.lower.iter().any(|u| is_at_least(u, s)))
+            && upper.all(|s| used.upper.iter().any(|u| is_at_least(s, u)))
     })
 }
 

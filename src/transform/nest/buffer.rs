@@ -274,6 +274,18 @@ impl<'a> Buffer<'a> {
         }
     }
 
+    /// A fill of the whole buffer, in place of one of the tensor.
+    pub(super) fn filled(&self, fill: &Fill) -> Tree {
+        let whole = |extent: &u64| i64::try_from(*extent).unwrap_or(i64::MAX);
+        let extents = self.local.shape().extents().iter();
+        let region = extents.map(|e| (Affine::constant(0), Affine::constant(whole(e))));
+        Tree::Fill(Arc::new(Fill {
+            target: self.local.clone(),
+            region: region.collect(),
+            ..fill.clone()
+        }))
+    }
+
     /// Loops that copy the box into the buffer.
     pub(super) fn load(&self, name: &Name) -> Tree {
         self.copy(name, Role::Load, |part, whole| (part, whole))

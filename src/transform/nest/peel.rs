@@ -63,11 +63,54 @@
 //!   B[i_b] = 2 * A[i_b]
 //! ```
 //!
+//! With `least`, a last block with at least so many iterations stays:
+//!
+//! ```rhai
+//! let n = size("N");
+//! let A = tensor([n]);
+//! let B = eq(2 * A, [i] -> [i]);
+//! print(build(B).peel("i", 8, "rest", 5));
+//! ```
+//!
+//! ```text
+//! size N
+//! size N_p3_8 = (N + 3) / 8
+//! f64 B[N], A[N]
+//! for i in 0..min(8*N_p3_8, N)
+//!   B[i] = 2 * A[i]
+//! for i_b in 8*N_p3_8..N
+//!   B[i_b] = 2 * A[i_b]
+//! ```
+//!
+//! With the end `"partial"`, the loop counts blocks of `count` iterations, and a last block that is
+//! not whole is peeled off.
+//!
+//! ```rhai
+//! let n = size("N");
+//! let A = tensor([n]);
+//! let B = eq(2 * A, [i] -> [i]);
+//! print(build(B).stripmine("i", 8).peel("i_o", 8, "partial"));
+//! ```
+//!
+//! ```text
+//! size N
+//! size N_p7_8 = (N + 7) / 8
+//! size N_8 = N / 8
+//! f64 B[N], A[N]
+//! for i_o in 0..N_8
+//!   for i_i in 8*i_o..8*i_o + 8
+//!     B[i_i] = 2 * A[i_i]
+//! for i_o_b in N_8..N_p7_8
+//!   for i_i_2 in 8*i_o_b..N
+//!     B[i_i_2] = 2 * A[i_i_2]
+//! ```
+//!
 //! Always legal: iterations keep their order.
 //!
-//! Refuses: counts below 1; ends other than `"front"`, `"back"` and `"rest"`; steps other than 1; a
-//! loop whose trip count varies and that has several bounds at this end, or for `"rest"` does not
-//! depend on sizes alone; new names that are in use.
+//! Refuses: counts below 1; ends other than `"front"`, `"back"`, `"rest"` and `"partial"`; steps other
+//! than 1; a loop whose trip count varies and that has several bounds at this end, or for `"rest"`
+//! does not depend on sizes alone; a `least` above `count`, or with another end; for `"partial"` a loop that is not over blocks of a size; new names
+//! that are in use.
 //!
 //! Source: loop peeling, Allen and Kennedy, Optimizing Compilers for Modern Architectures, 2001.
 
@@ -80,15 +123,16 @@ use crate::analysis::position::splice;
 use crate::args::{LOOP, NEST};
 use crate::ir::{Affine, Loop, Nest, Range, Role, Tree};
 use crate::words::words;
-use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
+use crate::{Error, LoopRef, Op, Param, Returns, Value, mistake, refusal};
 
 const COUNT: Param<i64> = Param::new("count");
 const END: Param<End> = Param::new("end");
+const LEAST: Param<Option<i64>> = Param::new("least");
 
 /// `peel(nest, loop, count, end)`.
 pub static PEEL: Op = Op {
     name: "peel",
-    params: &[NEST.any(), LOOP.any(), COUNT.any(), END.any()],
+    params: &[NEST.any(), LOOP.any(), COUNT.any(), END.any(), LEAST.any()],
     returns: Returns::Nest,
     file: include_str!("peel.rs"),
     call: |args| {
@@ -97,6 +141,7 @@ pub static PEEL: Op = Op {
             args.get(&LOOP)?,
             args.get(&COUNT)?,
             args.get(&END)?,
+            args.get(&LEAST)?,
         )
         .map(Value::Nest)
     },
@@ -109,6 +154,8 @@ words! {
         Back = "back",
         /// The back, from the last whole block on.
         Rest = "rest",
+        /// The back of a loop over blocks, from the first block on that is not whole.
+        Partial = "partial",
     }
 }
 
@@ -116,17 +163,36 @@ words! {
 ///
 /// # Errors
 /// As the header says.
-pub fn peel(nest: &Nest, reference: &LoopRef, count: i64, end: End) -> Result<Nest, Error> {
+pub fn peel(
+    nest: &Nest,
+    reference: &LoopRef,
+    count: i64,
+    end: End,
+    least: Option<i64>,
+) -> Result<Nest, Error> {
     let position = find(nest, reference, &LOOP)?;
     check_positive(count, &COUNT)?;
+    if least.is_some_and(|least| least < 1 || least > count || end != End::Rest) {
+        let text = format!("`least` is a number from 1 to {count}, with the end \"rest\"");
+        return Err(mistake(text).at(&LEAST));
+    }
+    // So many iterations may be missing in a block that stays.
+    let missing = count - least.unwrap_or(count);
     let l = chain(nest, &position)[position.len() - 1];
     check_step(nest, l)?;
-    let Some((first, second)) = split(&l.range, count, end) else {
-        let end = match end {
-            End::Front => "front",
-            End::Back | End::Rest => "back",
+    let Some((first, second)) = split(&l.range, (count, missing), end) else {
+        let several = |end| format!("`{}` has several bounds at its {end}: {}", l.name, l.range);
+        let text = match end {
+            End::Front => several("front"),
+            End::Back | End::Rest => several("back"),
+            End::Partial => {
+                let text = "is not the number of blocks of";
+                format!(
+                    "`{}` in {} {text} {count} iterations of a size",
+                    l.name, l.range
+                )
+            }
         };
-        let text = format!("`{}` has several bounds at its {end}: {}", l.name, l.range);
         return Err(refusal(text).on(nest, [l.name.clone()]));
     };
     let main = |range| {
@@ -141,21 +207,23 @@ pub fn peel(nest: &Nest, reference: &LoopRef, count: i64, end: End) -> Result<Ne
                 .transpose()?,
             second.map(main),
         ],
-        End::Back | End::Rest => [
+        End::Back | End::Rest | End::Partial => [
             first.map(main),
             second
                 .map(|r| part(&mut names, l, r, End::Back))
                 .transpose()?,
         ],
     };
-    let mut trees: Vec<Tree> = trees.into_iter().flatten().collect();
-    // In parts of a triangle, some bounds imply others.
-    if bounds::extent(&l.range).is_none() {
-        let chain = chain(nest, &position);
-        let outer = chain[..position.len() - 1].iter().map(|l| &***l);
-        let around: Vec<&Loop> = nest.context().iter().chain(outer).collect();
-        trees = simplified(&trees, &around);
+    let trees: Vec<Tree> = trees.into_iter().flatten().collect();
+    let peeled = nest.with_trees(splice(nest.trees(), &position, trees.clone()));
+    if bounds::extent(&l.range).is_some() {
+        return Ok(peeled);
     }
+    // In parts of a triangle, some bounds imply others. Parts may end at sizes that are new.
+    let chain = chain(nest, &position);
+    let outer = chain[..position.len() - 1].iter().map(|l| &***l);
+    let around: Vec<&Loop> = peeled.context().iter().chain(outer).collect();
+    let trees = simplified(&trees, &around);
     Ok(nest.with_trees(splice(nest.trees(), &position, trees)))
 }
 
@@ -174,7 +242,7 @@ pub(super) fn part_as(
 ) -> Result<Tree, Error> {
     let suffix = match end {
         End::Front => "f",
-        End::Back | End::Rest => "b",
+        End::Back | End::Rest | End::Partial => "b",
     };
     let name = names.derive(&l.name, suffix)?;
     Ok(names.part(l, role, name, range))
@@ -182,12 +250,16 @@ pub(super) fn part_as(
 
 /// The two parts of a range, without a part that may be empty. `None` if a part's bounds are not
 /// affine.
-fn split(range: &Range, count: i64, end: End) -> Option<(Option<Range>, Option<Range>)> {
-    if let Some((lower, extent)) = bounds::extent(range) {
+fn split(
+    range: &Range,
+    (count, missing): (i64, i64),
+    end: End,
+) -> Option<(Option<Range>, Option<Range>)> {
+    if let Some((lower, extent)) = bounds::extent(range).filter(|_| end != End::Partial) {
         let first = match end {
             End::Front => count.min(extent),
-            End::Back => (extent - count).max(0),
-            End::Rest => extent / count * count,
+            End::Back | End::Partial => (extent - count).max(0),
+            End::Rest => ((extent + missing) / count * count).min(extent),
         };
         let part = |start: i64, extent: i64| {
             let lower = lower.plus_constant(start);
@@ -201,13 +273,24 @@ fn split(range: &Range, count: i64, end: End) -> Option<(Option<Range>, Option<R
     let (mut first, mut second) = (range.clone(), range.clone());
     if end == End::Rest {
         let (lower, extent) = sized_extent(range)?;
-        let whole = lower.plus(&extent.quotient_of_sizes(count)?.times(count));
-        first.upper = vec![whole.clone()];
+        let blocks = extent.plus_constant(missing).quotient_of_sizes(count)?;
+        let whole = lower.plus(&blocks.times(count));
+        first.upper.insert(0, whole.clone());
+        if missing == 0 {
+            first.upper.truncate(1);
+        }
         second.lower = from_whole(&whole, lower);
         return Some((
             Some(first),
             Some(second).filter(|_| extent.divided(count).is_none()),
         ));
+    }
+    if end == End::Partial {
+        let (lower, extent) = sized_extent(range)?;
+        let whole = lower.plus(&whole_blocks(&extent, count)?);
+        first.upper = vec![whole.clone()];
+        second.lower = from_whole(&whole, lower);
+        return Some((Some(first), Some(second)));
     }
     match (end, range.lower.as_slice(), range.upper.as_slice()) {
         (End::Front, [lower], _) => {
@@ -221,4 +304,19 @@ fn split(range: &Range, count: i64, end: End) -> Option<(Option<Range>, Option<R
         _ => return None,
     }
     Some((Some(first), Some(second)))
+}
+
+/// How many blocks of `count` are whole, of as many as there are with one that is not.
+fn whole_blocks(blocks: &Affine, count: i64) -> Option<Affine> {
+    let mut terms = blocks.terms().iter();
+    let (name, of) = terms.find_map(|(name, c)| {
+        let of = name.size()?.of.as_ref()?;
+        (*c == 1 && of.divisor == count).then_some((name, of))
+    })?;
+    let others = blocks.minus(&Affine::iterator(name.clone()));
+    let sum = Affine::constant(of.offset - (count - 1)).plus(&others.times(count));
+    let sum = of.terms.iter().fold(sum, |sum, (part, c)| {
+        sum.plus(&Affine::iterator(part.clone()).times(*c))
+    });
+    sum.quotient_of_sizes(count)
 }

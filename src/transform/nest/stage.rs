@@ -72,7 +72,7 @@ use super::resolve::{body_of, with_body_of};
 use crate::analysis::definedness::{first_undefined, sets_all};
 use crate::analysis::footprint::{AccessKind, Use, are_disjoint, uses};
 use crate::args::{LOOP, NEST, Order, TENSOR};
-use crate::ir::{Nest, Tensor};
+use crate::ir::{Fill, Loop, Nest, Tensor, Tree};
 use crate::refusals::{is_output, unnamed};
 use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 use std::cell::Cell;
@@ -123,8 +123,10 @@ pub fn stage(
     scope
         .uses
         .retain(|u| u.access != AccessKind::Read || left.next() == Some(&false));
-    let sets = sets_all(nest, &scope.uses, depth);
-    let is_set = sets && first_undefined(nest, &scope.uses, depth).is_none();
+    let setter = sets_all(nest, &scope.uses, depth);
+    let setter = setter.filter(|_| first_undefined(nest, &scope.uses, depth).is_none());
+    let is_set = setter.is_some();
+    let is_opening = setter.is_some_and(|setter| opens(nest, setter, &scope));
     let sides = scope.footprint(nest);
     let order = dimensions(scope.tensor, order, &ORDER)?;
     let name = scope.tensor.name().ok_or_else(unnamed)?;
@@ -140,11 +142,33 @@ pub fn stage(
         seen.set(read + usize::from(access == AccessKind::Read));
         access != AccessKind::Read || apart.get(read) != Some(&true)
     };
-    body.extend(buffer.redirect_where(body_of(nest, &scope.position), &chosen));
+    let mut rest = body_of(nest, &scope.position);
+    if let Some((Tree::Loop(first), others)) = rest.split_first().filter(|_| is_opening) {
+        body.extend(filled(first).map(|fill| buffer.filled(fill)));
+        rest = others;
+    }
+    body.extend(buffer.redirect_where(rest, &chosen));
     if !(is_set && is_dead_after(nest, scope.tensor, &scope.uses, &scope.position)) {
         body.push(buffer.store(&store));
     }
     Ok(with_body_of(nest, &scope.position, body))
+}
+
+/// Whether an iteration begins with loops that set all that it uses of the tensor. One fill of the
+/// whole buffer does the same, and a buffer that no loop sets element by element stays in registers.
+fn opens(nest: &Nest, setter: &Use, scope: &Scope) -> bool {
+    let first = body_of(nest, &scope.position).first();
+    let starts = setter.position.get(scope.position.len()) == Some(&0);
+    starts && matches!(first, Some(Tree::Loop(l)) if filled(l).is_some())
+}
+
+/// The fill that is all that a loop does.
+fn filled(l: &Loop) -> Option<&Fill> {
+    match &l.body[..] {
+        [Tree::Loop(inner)] => filled(inner),
+        [Tree::Fill(fill)] => Some(fill),
+        _ => None,
+    }
 }
 
 /// Whether no later read needs what the iterations of a loop leave in a tensor. Only later assignments

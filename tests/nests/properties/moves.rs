@@ -103,7 +103,7 @@ pub enum Move {
 /// This many moves.
 pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Value = Vec<Move>> {
     let tail = prop::sample::select(vec!["guard", "grid", "aligned", "cut", "exact"]);
-    let end = prop::sample::select(vec!["front", "back"]);
+    let end = prop::sample::select(vec!["front", "back", "rest", "partial"]);
     let order = prop::collection::vec(0..12usize, 0..4);
     let l = 0..12usize;
     let how = |collapse| {
@@ -308,6 +308,8 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
             let outer = Arg::Loop(LoopRef::Name(outer));
             call(nest, &SLABS, [outer, listed, factors, int(size)])
         }
+        // Two of three iterations are a block that stays.
+        Move::Peel(l, 3, "rest") => call(nest, &PEEL, [pick(l), int(&3), word("rest"), int(&2)]),
         Move::Peel(l, count, end) => call(nest, &PEEL, [pick(l), int(count), word(end)]),
         Move::SplitAt(l, at) => call(nest, &SPLIT_AT, [pick(l), word(&at.to_string())]),
         Move::Distribute(l) => {
