@@ -105,7 +105,12 @@ fn dispatch(
         "// {symbol} runs one of them.\nvoid {symbol}(\n    {})\n{{\n",
         arguments.join(",\n    ")
     );
+    let label = |name: &Name| {
+        let place = params.iter().position(|p| p.tensor.name() == Some(name))?;
+        spelled[place].name().cloned()
+    };
     for (condition, kernel) in &plans {
+        let condition = condition.renamed(&label);
         let call = call(kernel, &params, &spelled);
         let _ = match condition.is_empty() {
             true => writeln!(function, "    {call};"),

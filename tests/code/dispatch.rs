@@ -96,3 +96,63 @@ fn each_plan_runs_where_its_condition_holds() {
         assert_eq!(found, Values::F64(expected), "M = {m}, N = {n}, K = {k}");
     }
 }
+
+/// D = A + beta C, where C does not matter if beta is 0.
+const SCALED: &str = "
+    size N
+    f64 D[N], A[N], C[N], beta
+    for i in 0..N
+      D[i] = select(beta == 0, A[i], A[i] + beta * C[i])";
+
+#[test]
+fn plans_for_scalars_run_where_these_have_the_value() {
+    let naive = nest(SCALED).unwrap();
+    let zero = under(&naive, "beta == 0");
+    let labels = |nest: &Nest| {
+        nest.tensors()
+            .iter()
+            .map(|t| t.label().to_owned())
+            .collect()
+    };
+    let used: Vec<String> = labels(&zero);
+    assert_eq!(used, ["D", "A"], "{zero}");
+    // A factor of 1 is left out.
+    let one = under(&naive, "beta == 1");
+    assert!(one.to_string().contains("D[i] = A[i] + C[i]"), "{one}");
+    let zero = take(&zero, "stripmine", "i", &[Arg::Int(4)]);
+    let chosen = [zero, one].into_iter().fold(naive, |nest, plan| {
+        step(&nest, "prefer", &[Arg::Nest(plan)]).unwrap()
+    });
+    let all = std::slice::from_ref(&chosen);
+    assert_eq!(check(all, Reductions::Strict), Verdict::Legal);
+    for (beta, expected) in [(0.0, 1.0), (-0.0, 1.0), (1.0, 3.0), (2.5, 6.0)] {
+        // Where beta is 0, nothing reads C.
+        let c = if beta == 0.0 { f64::NAN } else { 2.0 };
+        let inputs = [("A", 1.0), ("C", c), ("beta", beta)].map(|(name, value)| {
+            let value = Data::Values(Arc::new(Values::F64(match name {
+                "beta" => vec![value],
+                _ => vec![value; 5],
+            })));
+            (Name::new(name).unwrap(), value)
+        });
+        let bench = Bench::from(Workbench {
+            control: control(),
+            inputs: inputs.into_iter().collect::<Inputs>(),
+            ..Workbench::default()
+        });
+        let five = [(Name::new("N").unwrap(), 5)];
+        let results = run(&bench, &[chosen.at_sizes(&five)]).unwrap();
+        let (_, found) = results.into_iter().find(|(t, _)| t.label() == "D").unwrap();
+        assert_eq!(found, Values::F64(vec![expected; 5]), "beta = {beta}");
+    }
+}
+
+#[test]
+fn a_plan_for_a_scalar_is_not_taken_where_the_kernel_changes_it() {
+    let scaled = nest("f64 D[4], A[4], beta\nfor i in 0..4\n  D[i] = beta * A[i]").unwrap();
+    let zero = under(&scaled, "beta == 1");
+    let chosen = step(&scaled, "prefer", &[Arg::Nest(zero)]).unwrap();
+    let before = nest("f64 beta, A[4]\nbeta = A[0]").unwrap();
+    assert_eq!(Nest::plans(std::slice::from_ref(&chosen)).len(), 2);
+    assert_eq!(Nest::plans(&[before, chosen]).len(), 1);
+}

@@ -1,13 +1,13 @@
-//! Conditions on sizes: which values of them a nest is for.
+//! Conditions on sizes and scalars: which values of them a nest is for.
 //!
-//! A condition says of each size separately what it accepts: `N <= 32 && M % 8 == 0`. Its text is
-//! that of scripts and of C.
+//! A condition says of each size separately what it accepts: `N <= 32 && M % 8 == 0`. Of a scalar
+//! it says which integer it is: `beta == 0`. Its text is that of scripts and of C.
 
 use super::integer::gcd;
 use super::name::{Name, Size};
 use std::fmt;
 
-/// Comparisons of sizes with numbers. All of them have to hold.
+/// Comparisons of sizes and scalars with numbers. All of them have to hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition {
     of: Vec<(Name, Accepted)>,
@@ -53,6 +53,12 @@ impl Accepted {
             most,
             multiple: self.multiple.checked_mul(other.multiple / common)?,
         })
+    }
+
+    /// The only value.
+    pub fn single(self) -> Option<i64> {
+        let value = self.most.filter(|most| *most == self.least)?;
+        self.has(value).then_some(value)
     }
 
     fn has(self, value: i64) -> bool {
@@ -120,7 +126,34 @@ impl Condition {
         Some(Condition { of })
     }
 
-    /// The values that it accepts, for each size that it is about.
+    /// The same condition with these sizes in place of their names.
+    pub(super) fn naming(&self, sizes: &[Name]) -> Condition {
+        let of = self.of.iter().map(|(name, accepted)| {
+            let size = sizes.iter().find(|size| *size == name);
+            (size.unwrap_or(name).clone(), *accepted)
+        });
+        Condition { of: of.collect() }
+    }
+
+    /// Of the condition of a nest, the scalars and their numbers.
+    pub fn scalars(&self) -> impl Iterator<Item = (&Name, i64)> {
+        let of = self.of.iter().filter(|(name, _)| name.size().is_none());
+        of.filter_map(|(name, accepted)| Some((name, accepted.single()?)))
+    }
+
+    /// Its text with other names of scalars.
+    #[must_use]
+    pub fn renamed(&self, new: &dyn Fn(&Name) -> Option<Name>) -> Condition {
+        let of = self.of.iter().map(|(name, accepted)| {
+            let new = Some(name)
+                .filter(|name| name.size().is_none())
+                .and_then(new);
+            (new.unwrap_or_else(|| name.clone()), *accepted)
+        });
+        Condition { of: of.collect() }
+    }
+
+    /// The values that it accepts, for each size and scalar that it is about.
     pub fn of(&self) -> &[(Name, Accepted)] {
         &self.of
     }
@@ -148,8 +181,8 @@ impl Condition {
 fn comparison(text: &str) -> Result<(Name, Accepted), String> {
     let wrong = || {
         format!(
-            "`{text}` is not a comparison of a size with a number, such as `N <= 32`, `N == 4` or \
-             `N % 8 == 0`"
+            "`{text}` is not a comparison of a size or a scalar with an integer, such as `N <= 32`, \
+             `N % 8 == 0` or `beta == 0`"
         )
     };
     const SIGNS: [(&str, &str); 5] = [

@@ -4,6 +4,7 @@
 //! new tree and never changes its argument. Equality is structural.
 
 mod affine;
+mod at_numbers;
 mod at_sizes;
 mod closest;
 mod condition;

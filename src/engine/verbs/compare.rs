@@ -97,17 +97,18 @@ fn check_awkward(bench: &Bench, variants: &[Variant]) -> Result<(), Refusal> {
     }
     for point in sizes::awkward(variants) {
         for variant in sizes::at(variants, &point) {
-            with_gap(bench, variant)?;
+            with_gap(bench, variant, &point)?;
         }
     }
     Ok(())
 }
 
-/// Runs a variant whose strided tensors have gaps between their rows.
-fn with_gap(bench: &Bench, variant: Variant) -> Result<(), Refusal> {
+/// Runs a variant whose strided tensors have gaps between their rows, at these scalars.
+fn with_gap(bench: &Bench, variant: Variant, point: &[(Name, i64)]) -> Result<(), Refusal> {
     let variants = vec![variant];
     examine(bench, &variants)?;
     let mut comparison = bench.lock().comparison(variants);
+    comparison.inputs = sizes::inputs_at(&comparison.inputs, &comparison.variants, point);
     comparison.settings.gap = sizes::GAP;
     let reductions = comparison.settings.reductions;
     let ran = bench.act(&mut |_| Vec::new(), |runner, context| {

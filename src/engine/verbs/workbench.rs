@@ -10,7 +10,7 @@ use crate::report::{self, Bar};
 use crate::runtime::{Control, Writer};
 use crate::target::Target;
 use crate::trial::{
-    Comparison, Inputs, Kept, Measured, Run, RunContext, Runner, Settings, Variant,
+    Comparison, Inputs, Kept, Measured, Run, RunContext, Runner, Settings, Variant, sizes,
 };
 use crate::tune::{Launch, Strategy};
 use std::io::Write;
@@ -265,8 +265,8 @@ impl Workbench {
     /// Variants with the inputs and the settings of the workbench.
     pub fn comparison(&self, variants: Vec<Variant>) -> Comparison {
         Comparison {
+            inputs: sizes::inputs_at(&self.inputs, &variants, &[]),
             variants,
-            inputs: self.inputs.clone(),
             settings: self.settings.clone(),
         }
     }

@@ -157,7 +157,8 @@ impl Cargo<'_> {
                 let instances = variant.nests.iter().filter_map(|nest| nest.instance_of());
                 let values: Vec<_> = instances.flat_map(|(_, at)| at.to_vec()).collect();
                 let compiled = compiled.at_sizes(&values).with_gaps(gap);
-                match self.look(&compiled, &variant, control)? {
+                let inputs = sizes::inputs_at(self.inputs, std::slice::from_ref(&variant), &point);
+                match self.look(&compiled, &variant, &inputs, control)? {
                     unknown @ Found::Unknown(_) => return Ok(unknown),
                     right => last = Some(right),
                 }
@@ -171,13 +172,14 @@ impl Cargo<'_> {
         &self,
         compiled: &Compiled,
         variant: &Variant,
+        inputs: &Inputs,
         control: &Control,
     ) -> Result<Found, TrialError> {
         let kernel = compiled.kernel();
         let plain = generate(&naive(variant), self.settings)?;
         let step: (&(dyn Fn(Progress) + Sync), usize) = (&|_| {}, 0);
         let both = [kernel, &plain];
-        let trial = Trial::new(&both, self.inputs, self.settings, control, step);
+        let trial = Trial::new(&both, inputs, self.settings, control, step);
         let own = match trial.run(compiled) {
             Err(error) if cannot_run(&error) => return Ok(Found::Unknown(error.to_string())),
             own => own?,

@@ -1,8 +1,8 @@
 //! The numbers at which nests with sizes are checked and timed.
 
-use super::Variant;
+use super::{Inputs, Variant};
 use crate::ir::{Accepted, Name, Nest, Size, Tensor};
-use crate::runtime::are_possible;
+use crate::runtime::{Data, Scalar, are_possible};
 
 /// The sizes of nests, without derived ones, in the order of their first use.
 pub fn sizes(nests: &[Nest]) -> Vec<Name> {
@@ -44,11 +44,33 @@ pub fn likely(variants: &[Variant]) -> Vec<(Name, i64)> {
     likely.collect()
 }
 
-/// Whether variants are checked at other sizes, or with gaps between rows, before they are timed.
+/// Whether variants are checked at other sizes or scalars, or with gaps between rows, before they
+/// are timed.
 pub fn are_awkward(variants: &[Variant]) -> bool {
     let mut nests = variants.iter().flat_map(|v| &v.nests);
     let is_strided = |nest: &Nest| nest.tensors().iter().any(Tensor::is_strided);
-    nests.any(|nest| nest.is_sized() || is_strided(nest))
+    nests.any(|nest| nest.is_sized() || is_strided(nest) || !nest.variants().is_empty())
+}
+
+/// The inputs at a point: scalars have the values that it gives them, or else those that variants
+/// are for.
+pub fn inputs_at(given: &Inputs, variants: &[Variant], values: &[(Name, i64)]) -> Inputs {
+    let mut inputs = given.clone();
+    let nests: Vec<&Nest> = variants.iter().flat_map(|v| &v.nests).collect();
+    let own = nests.iter().flat_map(|nest| nest.condition().scalars());
+    let own = own.map(|(name, value)| (name.clone(), value));
+    let tensors: Vec<Tensor> = nests.iter().flat_map(|nest| nest.tensors()).collect();
+    for (name, value) in own.chain(values.iter().cloned()) {
+        let mut known = tensors.iter().filter(|tensor| tensor.shape().rank() == 0);
+        if let Some(tensor) = known.find(|tensor| tensor.name() == Some(&name)) {
+            let value = match tensor.elem().is_float() {
+                true => Scalar::Float(value as f64),
+                false => Scalar::Integer(value),
+            };
+            inputs.set(name, Data::Constant(value));
+        }
+    }
+    inputs
 }
 
 /// The number of elements between rows in that check.
@@ -72,7 +94,7 @@ const LARGEST: i64 = 4096;
 
 /// Sizes at which every plan is checked before it is timed: none, one, primes on both sides of
 /// usual tiles, and numbers beside each divisor of the variants. Each condition of a plan adds
-/// numbers on both of its sides.
+/// numbers on both of its sides, and gives scalars the numbers that it is about.
 pub fn awkward(variants: &[Variant]) -> Vec<Vec<(Name, i64)>> {
     let nests = || variants.iter().flat_map(|v| &v.nests);
     let sizes = of_variants(variants);
@@ -116,6 +138,21 @@ pub fn awkward(variants: &[Variant]) -> Vec<Vec<(Name, i64)>> {
                 add(&|k| near(&sizes[k], at, PRIMES[k % PRIMES.len()]));
             }
         }
+    }
+    for condition in nests().flat_map(Nest::variants).map(Nest::condition) {
+        let scalars: Vec<(Name, i64)> = condition
+            .scalars()
+            .map(|(name, value)| (name.clone(), value))
+            .collect();
+        if scalars.is_empty() {
+            continue;
+        }
+        let numbers = sizes.iter().enumerate().filter_map(|(k, name)| {
+            let of = condition.of_size(name);
+            let value = of.map_or(PRIMES[k % PRIMES.len()], |of| of.least.max(of.multiple));
+            Some((name.clone(), fit(name.size()?, value)))
+        });
+        points.push(numbers.chain(scalars).collect());
     }
     points.retain(|point| {
         let nests = at(variants, point).into_iter().flat_map(|v| v.nests);

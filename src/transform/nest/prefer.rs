@@ -1,4 +1,4 @@
-//! `prefer` runs another plan in place of a nest at the sizes that the plan is for.
+//! `prefer` runs another plan in place of a nest at the sizes and scalars that the plan is for.
 //!
 //! ```rhai
 //! let n = size("N");
@@ -53,9 +53,12 @@ pub fn prefer(nest: &Nest, variant: &Nest) -> Result<Nest, Error> {
     if !variant.variants().is_empty() {
         return Err(wrong("the variant has variants of its own").help("prefer them one by one"));
     }
-    let (condition, sizes) = (variant.condition(), nest.sizes());
+    let (condition, sizes, scalars) = (variant.condition(), nest.sizes(), nest.scalars());
+    let has = |name: &Name| {
+        sizes.contains(name) || scalars.iter().any(|scalar| scalar.name() == Some(name))
+    };
     let mut names = condition.of().iter().map(|(name, _)| name);
-    if condition.is_empty() || !names.any(|name: &Name| sizes.contains(name)) {
+    if condition.is_empty() || !names.any(has) {
         let help = "`specialize(variant, \"N <= 32\")` makes it a plan for some sizes";
         return Err(wrong("the variant is for all sizes, so the nest would never run").help(help));
     }

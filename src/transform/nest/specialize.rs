@@ -1,4 +1,4 @@
-//! `specialize` makes a nest for some of its sizes.
+//! `specialize` makes a nest for some values of its sizes and scalars.
 //!
 //! ```rhai
 //! let n = size("N");
@@ -26,9 +26,32 @@
 //! for these sizes alone. `dispatch` makes one function of several such plans and of one for all
 //! sizes.
 //!
-//! Always legal: what holds for all sizes holds for some.
+//! Of a scalar that the nest reads, a condition says which integer it is. A choice that then always
+//! falls the same way is made, and factors of 1 are left out. Nothing else is simplified: `0 * x` is
+//! not 0 where `x` is a NaN. As in BLAS, the result may be said not to depend on `C` if `beta` is 0:
 //!
-//! Refuses: sizes that the nest does not have; conditions that no size fulfills; parts of nests.
+//! ```rhai
+//! let beta = scalar("f64", "beta");
+//! let C = tensor([4], "f64", "C");
+//! let x = tensor([4]);
+//! let D = eq(vselect(beta, "==", 0, 0, beta * C) + x, [i] -> [i]);
+//! print(build(D).specialize("beta == 0"));
+//! print(build(D).specialize("beta == 1"));
+//! ```
+//!
+//! ```text
+//! f64 D[4], x[4]
+//! for i in 0..4
+//!   D[i] = 0 + x[i]
+//! f64 D[4], C[4], x[4]
+//! for i in 0..4
+//!   D[i] = C[i] + x[i]
+//! ```
+//!
+//! Always legal: what holds for all sizes and scalars holds for some.
+//!
+//! Refuses: sizes and scalars that the nest does not have, or that it writes; conditions that no size
+//! fulfills, or that do not say which integer a scalar is; parts of nests.
 //!
 //! Source: Halide's `specialize`.
 
@@ -47,7 +70,7 @@ pub static SPECIALIZE: Op = Op {
     call: |args| specialize(args.get(&NEST)?, &args.get(&CONDITION)?).map(Value::Nest),
 };
 
-/// The nest for the sizes at which a condition holds.
+/// The nest for the sizes and scalars at which a condition holds.
 ///
 /// # Errors
 /// As the header says.
@@ -59,14 +82,23 @@ pub fn specialize(nest: &Nest, condition: &Condition) -> Result<Nest, Error> {
     let sizes = nest.sizes().into_iter();
     let given = |name: &Name| name.size().is_some_and(|size| size.of.is_none());
     let sizes: Vec<Name> = sizes.filter(given).collect();
-    for (name, _) in condition.of() {
-        if !sizes.contains(name) {
-            let names: Vec<&str> = sizes.iter().map(Name::as_str).collect();
-            let known = match names.as_slice() {
+    let scalars = nest.scalars().into_iter();
+    let scalars: Vec<Name> = scalars
+        .filter_map(|scalar| scalar.name().cloned())
+        .collect();
+    for (name, accepted) in condition.of() {
+        if scalars.contains(name) && accepted.single().is_none() {
+            let text = format!("`{name}` is a scalar: a condition says which integer it is");
+            let help = format!("such as `{name} == 0`");
+            return Err(refusal(text).help(help).at(&CONDITION));
+        }
+        if !sizes.contains(name) && !scalars.contains(name) {
+            let known: Vec<&str> = sizes.iter().chain(&scalars).map(Name::as_str).collect();
+            let known = match known.as_slice() {
                 [] => "it has none".to_owned(),
-                names => format!("its sizes are {}", names.join(", ")),
+                names => format!("it has {}", names.join(", ")),
             };
-            let text = format!("the nest has no size `{name}`: {known}");
+            let text = format!("the nest has no size or scalar `{name}`: {known}");
             return Err(mistake(text).at(&CONDITION));
         }
     }

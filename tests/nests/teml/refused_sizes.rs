@@ -3,6 +3,7 @@
 use crate::teml::refusals::Case;
 use teml::ir::{Affine, Arrow, BinaryOp, Elem, Expr, Index, Name, Nest, Shape, Size, Tensor};
 use teml::transform::nest::localize::LOCALIZE;
+use teml::transform::nest::peel::PEEL;
 use teml::transform::nest::prefer::PREFER;
 use teml::transform::nest::specialize::SPECIALIZE;
 use teml::transform::nest::stripmine::STRIPMINE;
@@ -56,6 +57,7 @@ pub fn sizes() -> Vec<Case> {
         Arg::Word("exact".to_owned()),
     ];
     let plan = nest("size N\nf64 A[N]\nfor i in 0..N\n  A[i] = 1");
+    let scaled = nest("size N\nf64 A[N], s, beta\ns = 1\nfor i in 0..N\n  A[i] = beta * s");
     let other = nest("size N\nf64 A[N]\nfor i in 0..N\n  A[i] = 2");
     let under = |nest: &Nest, condition: &str| {
         let args = [Arg::Nest(nest.clone()), Arg::Word(condition.to_owned())];
@@ -113,16 +115,51 @@ pub fn sizes() -> Vec<Case> {
         Case::new(
             &SPECIALIZE,
             on(&plan, Arg::Word("M <= 4".to_owned())),
-            "the nest has no size `M`: its sizes are N",
+            "the nest has no size or scalar `M`: it has N",
         )
         .at(1),
         Case::new(
             &SPECIALIZE,
             on(&plan, Arg::Word("N <= M".to_owned())),
-            "`N <= M` is not a comparison of a size with a number, such as `N <= 32`, `N == 4` or \
-             `N % 8 == 0`",
+            "`N <= M` is not a comparison of a size or a scalar with an integer, such as `N <= 32`, \
+             `N % 8 == 0` or `beta == 0`",
         )
         .at(1),
+        Case::new(
+            &SPECIALIZE,
+            on(&scaled, Arg::Word("beta <= 1".to_owned())),
+            "`beta` is a scalar: a condition says which integer it is",
+        )
+        .at(1),
+        Case::new(
+            &SPECIALIZE,
+            on(&scaled, Arg::Word("s == 1".to_owned())),
+            "the nest has no size or scalar `s`: it has N, beta",
+        )
+        .at(1),
+        Case::new(
+            &PEEL,
+            vec![
+                Arg::Nest(plan.clone()),
+                Arg::Loop(LoopRef::Name("i".to_owned())),
+                Arg::Int(8),
+                Arg::Word("partial".to_owned()),
+            ],
+            "`i` in 0..N is not the number of blocks of 8 iterations of a size",
+        )
+        .because_of(&["i"]),
+        Case::new(
+            &PEEL,
+            vec![
+                Arg::Nest(plan.clone()),
+                Arg::Loop(LoopRef::Name("i".to_owned())),
+                Arg::Int(8),
+                Arg::Word("rest".to_owned()),
+                Arg::Int(9),
+            ],
+            "`least` is a number from 1 to 8, with the end \"rest\"",
+        )
+        .at(4),
         Case::new(
             &SPECIALIZE,
             on(&small, Arg::Word("N >= 8".to_owned())),

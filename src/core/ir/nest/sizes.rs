@@ -7,10 +7,12 @@
 use super::{Data, Instance, Loop, Nest, Part, Tree};
 use crate::ir::affine::Affine;
 use crate::ir::condition::Condition;
+use crate::ir::constant::Constant;
 use crate::ir::expr::{Expr, Index};
 use crate::ir::name::Name;
 use crate::ir::range::Range;
 use crate::ir::statement::{Fill, Origin, Stmt};
+use crate::ir::tensor::Tensor;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -92,28 +94,65 @@ impl Nest {
         }
     }
 
-    /// The nest for the sizes at which a condition holds: its facts about sizes are narrower, and
-    /// sizes with one value are numbers.
+    /// The scalars that the nest reads and does not write: numbers that a kernel gets when it is
+    /// called.
+    pub fn scalars(&self) -> Vec<Tensor> {
+        let lines = self.lines();
+        let is_written = |tensor: &Tensor| {
+            lines.iter().any(|line| match line.tree {
+                Tree::Stmt(s) => s.target == *tensor,
+                Tree::Fill(fill) => fill.target == *tensor,
+                Tree::Loop(_) | Tree::Local(_) => false,
+            })
+        };
+        let mut scalars = self.tensors();
+        scalars.retain(|tensor| tensor.shape().rank() == 0 && !is_written(tensor));
+        scalars
+    }
+
+    /// The nest for the sizes and scalars at which a condition holds: its facts about sizes are
+    /// narrower, and sizes and scalars with one value are numbers.
     ///
     /// # Errors
-    /// The size that has no value then, or that the nest does not have.
+    /// The size or the scalar that has no value then, or that the nest does not have.
     pub fn under(&self, condition: &Condition) -> Result<Nest, Name> {
-        let sizes = self.sizes();
+        let (sizes, scalars) = (self.sizes(), self.scalars());
         let mut narrowed: Vec<Name> = Vec::new();
+        let mut numbers = Vec::new();
         for (name, accepted) in condition.of() {
+            let wrong = || name.clone();
             let known = sizes.iter().find(|known| *known == name);
-            let facts = known.and_then(|known| accepted.within(known.size()?));
-            narrowed.push(name.with_size(facts.ok_or_else(|| name.clone())?));
+            if let Some(size) = known.and_then(Name::size) {
+                let facts = accepted.within(size).ok_or_else(wrong)?;
+                narrowed.push(name.with_size(facts));
+                continue;
+            }
+            let scalar = scalars.iter().find(|scalar| scalar.name() == Some(name));
+            let scalar = scalar.ok_or_else(wrong)?;
+            let number = accepted.single();
+            let number = number.and_then(|number| Constant::of_integer(scalar.elem(), number));
+            numbers.push((scalar.clone(), number.ok_or_else(wrong)?));
         }
         let value = |name: &Name| narrower(name, &narrowed);
         let mut data = self.with_sizes_as(&value);
-        let both = self.0.condition.and(condition);
+        if !numbers.is_empty() {
+            let at = |trees: &[Tree]| trees.iter().map(|t| t.at_numbers(&numbers)).collect();
+            data.trees = at(&data.trees);
+            let parts = data.parts.iter().map(|part| Part {
+                trees: at(&part.trees).into(),
+                ..part.clone()
+            });
+            data.parts = parts.collect();
+            let definition = data.definition.iter().map(|e| e.at_numbers(&numbers));
+            data.definition = definition.collect();
+        }
+        let both = self.0.condition.and(&condition.naming(&narrowed));
         data.condition = both.ok_or_else(|| condition.of()[0].0.clone())?;
         (data.label, data.remark, data.instance) = (None, None, None);
         Ok(Nest(Arc::new(data)))
     }
 
-    /// The values of sizes that the nest is for. Empty if it is for all.
+    /// The values of sizes and scalars that the nest is for. Empty if it is for all.
     pub fn condition(&self) -> &Condition {
         &self.0.condition
     }
@@ -174,6 +213,19 @@ impl Nest {
                 });
             plans = longer.collect();
         }
+        // What is tested when the kernel is called must still hold when the nest runs.
+        let scalars = |nest: &Nest| -> Vec<Name> {
+            let scalars = nest.scalars().into_iter();
+            scalars
+                .filter_map(|scalar| scalar.name().cloned())
+                .collect()
+        };
+        let changed = |name: &Name| {
+            let is_of = |tensor: &Tensor| tensor.name() == Some(name);
+            let mut uses = nests.iter().filter(|nest| nest.tensors().iter().any(is_of));
+            uses.any(|nest| !scalars(nest).contains(name))
+        };
+        plans.retain(|(condition, _)| !condition.scalars().any(|(name, _)| changed(name)));
         let plans = plans.into_iter().filter_map(|(condition, nests)| {
             let nests = nests.iter().map(|nest| nest.narrowed(&condition).ok());
             Some((condition.clone(), nests.collect::<Option<Vec<Nest>>>()?))
@@ -181,16 +233,15 @@ impl Nest {
         plans.collect()
     }
 
-    /// The nest for the sizes at which what a condition says of them holds.
+    /// The nest for the sizes and scalars at which what a condition says of them holds.
     ///
     /// # Errors
-    /// The size that has no value then.
+    /// The size or scalar that has no value then.
     pub fn narrowed(&self, condition: &Condition) -> Result<Nest, Name> {
-        let sizes = self.sizes();
-        let own = condition
-            .of()
-            .iter()
-            .filter(|(name, _)| sizes.contains(name));
+        let (sizes, scalars) = (self.sizes(), self.scalars());
+        let is_scalar = |name: &Name| scalars.iter().any(|scalar| scalar.name() == Some(name));
+        let own = condition.of().iter();
+        let own = own.filter(|(name, _)| sizes.contains(name) || is_scalar(name));
         let mut own = own.map(|(name, accepted)| Condition::on(name.clone(), *accepted));
         let own = own.try_fold(Condition::default(), |all, one| all.and(&one));
         match own.filter(|own| !own.is_empty()) {
