@@ -72,7 +72,7 @@ use super::resolve::{body_of, with_body_of};
 use crate::analysis::definedness::{first_undefined, sets_all};
 use crate::analysis::footprint::{AccessKind, Use, are_disjoint, uses};
 use crate::args::{LOOP, NEST, Order, TENSOR};
-use crate::ir::{Fill, Loop, Nest, Tensor, Tree};
+use crate::ir::{Fill, Loop, Mode, Nest, Tensor, Tree};
 use crate::refusals::{is_output, unnamed};
 use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 use std::cell::Cell;
@@ -162,11 +162,12 @@ fn opens(nest: &Nest, setter: &Use, scope: &Scope) -> bool {
     starts && matches!(first, Some(Tree::Loop(l)) if filled(l).is_some())
 }
 
-/// The fill that is all that a loop does.
+/// The fill that is all that a loop does, for as many iterations as sizes say.
 fn filled(l: &Loop) -> Option<&Fill> {
+    let is_open = l.mode == Mode::Serial && l.range.as_constant().is_none();
     match &l.body[..] {
-        [Tree::Loop(inner)] => filled(inner),
-        [Tree::Fill(fill)] => Some(fill),
+        [Tree::Loop(inner)] if is_open => filled(inner),
+        [Tree::Fill(fill)] if is_open => Some(fill),
         _ => None,
     }
 }
