@@ -1,7 +1,7 @@
 //! Expressions whose scalars are replaced by numbers.
 //!
-//! What then holds for all values of the rest is simplified: `select(0 == 0, a, b)` is `a`, and
-//! `1 * a` is `a`. Nothing else is: `0 * a` is not 0 where `a` is a NaN or infinite.
+//! Choices between numbers are made, and factors of 1 are left out: `select(0 == 0, a, b)` is `a`, and
+//! `1 * a` is `a`. Nothing else is simplified: `0 * a` is not 0 where `a` is a NaN or infinite.
 
 use super::constant::Constant;
 use super::expr::{Expr, Node};

@@ -52,8 +52,8 @@ pub fn are_awkward(variants: &[Variant]) -> bool {
     nests.any(|nest| nest.is_sized() || is_strided(nest) || !nest.variants().is_empty())
 }
 
-/// The inputs at a point: scalars have the values that it gives them, or else those that variants
-/// are for.
+/// The inputs at a point: scalars have its values, or else the values in the conditions of
+/// variants.
 pub fn inputs_at(given: &Inputs, variants: &[Variant], values: &[(Name, i64)]) -> Inputs {
     let mut inputs = given.clone();
     let nests: Vec<&Nest> = variants.iter().flat_map(|v| &v.nests).collect();

@@ -213,7 +213,7 @@ impl Nest {
                 });
             plans = longer.collect();
         }
-        // What is tested when the kernel is called must still hold when the nest runs.
+        // A condition is tested when the kernel is called, and must still hold when the nest runs.
         let scalars = |nest: &Nest| -> Vec<Name> {
             let scalars = nest.scalars().into_iter();
             scalars
