@@ -164,7 +164,8 @@ fn opens(nest: &Nest, setter: &Use, scope: &Scope) -> bool {
 
 /// The fill that is all that a loop does, for as many iterations as sizes say.
 fn filled(l: &Loop) -> Option<&Fill> {
-    let is_open = l.mode == Mode::Serial && l.range.as_constant().is_none();
+    let mut ends = l.range.upper.iter();
+    let is_open = l.mode == Mode::Serial && ends.any(|end| end.sizes().next().is_some());
     match &l.body[..] {
         [Tree::Loop(inner)] if is_open => filled(inner),
         [Tree::Fill(fill)] if is_open => Some(fill),
