@@ -1,20 +1,30 @@
 /* Whether entries that index other tensors are as their facts say. */
 
-/* 0 if they are; 1 if one is outside of low..high, 2 if one is less than the one before it, 3 if two
+/* Bounds are compared with the least and the greatest entry, since lanes hold more entries of their own
+   type. 0 if they are; 1 if one is outside of low..high, 2 if one is less than the one before it, 3 if two
    are equal, 4 without memory to find that out. */
 #define TEML_ENTRIES(type) \
 static int teml_entries_##type(const type *x, int64_t count, int64_t low, int64_t high, int order) \
 { \
-    int outside = 0, less = 0; \
-    for (int64_t k = 0; k < count; k++) \
-        outside |= x[k] < low || x[k] >= high; \
-    if (outside) \
+    type least = count > 0 ? x[0] : 0, most = least; \
+    int less = 0; \
+    if (count <= 0) \
+        return 0; \
+    _Pragma("omp simd reduction(min:least) reduction(max:most)") \
+    for (int64_t k = 0; k < count; k++) { \
+        least = x[k] < least ? x[k] : least; \
+        most = x[k] > most ? x[k] : most; \
+    } \
+    if (least < low || most >= high) \
         return 1; \
-    for (int64_t k = 1; order == 1 && k < count; k++) \
-        less |= x[k] < x[k - 1]; \
+    if (order == 1) { \
+        _Pragma("omp simd reduction(|:less)") \
+        for (int64_t k = 1; k < count; k++) \
+            less |= x[k] < x[k - 1]; \
+    } \
     if (less) \
         return 2; \
-    if (order == 2 && count > 0) { \
+    if (order == 2) { \
         unsigned char *seen = (unsigned char *)calloc((size_t)((high - low) / 8 + 1), 1); \
         int equal = 0; \
         if (!seen) \
