@@ -30,6 +30,9 @@ pub enum Fault {
     /// A tensor without data, or with data of another type or size.
     #[error("{tensor} has no data that fits it")]
     NoData { tensor: String },
+    /// Bounds are read from a tensor whose entries are not given.
+    #[error("which iterations run depends on the entries of {tensor}, which are not known here")]
+    NoEntries { tensor: String },
     /// The caller requested a stop.
     #[error("stopped")]
     Stopped,

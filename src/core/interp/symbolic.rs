@@ -24,6 +24,7 @@ mod value;
 pub use answer::{Answer, Conflict, Difference, Instance, Policy};
 
 use super::Fault;
+use super::store::Store;
 use crate::ir::{Expr, Name, Nest, Tensor, Tree};
 use machine::{Machine, Stopped, Tensors};
 use std::collections::BTreeSet;
@@ -31,10 +32,24 @@ use std::collections::BTreeSet;
 /// Compares the results of `nests`, in order, with their definition.
 ///
 /// # Errors
-/// An index leaves its tensor, or a nest has no definition. [`Fault::Stopped`] once `stop` returns
-/// true.
+/// An index leaves its tensor, a nest has no definition, or it has bounds that are read from
+/// tensors. [`Fault::Stopped`] once `stop` returns true.
 pub fn compare(nests: &[Nest], policy: Policy, stop: &dyn Fn() -> bool) -> Result<Answer, Fault> {
     compare_with(nests, nests, policy, stop)
+}
+
+/// Compares the results of `nests`, in order, with their definition. Bounds are read from the
+/// tensors of integers in `entries`.
+///
+/// # Errors
+/// As [`compare`], except that bounds may be read from these tensors.
+pub fn compare_at(
+    nests: &[Nest],
+    entries: &Store<'_>,
+    policy: Policy,
+    stop: &dyn Fn() -> bool,
+) -> Result<Answer, Fault> {
+    compared((nests, nests), entries, policy, stop)
 }
 
 /// Compares the results of `nests`, in order, with the definition of `others`.
@@ -47,13 +62,22 @@ pub fn compare_with(
     policy: Policy,
     stop: &dyn Fn() -> bool,
 ) -> Result<Answer, Fault> {
+    compared((nests, others), &Store::new(), policy, stop)
+}
+
+fn compared(
+    (nests, others): (&[Nest], &[Nest]),
+    entries: &Store<'_>,
+    policy: Policy,
+    stop: &dyn Fn() -> bool,
+) -> Result<Answer, Fault> {
     if let Some(nest) = others.iter().find(|n| n.originals().is_empty()) {
         return Err(Fault::Unknown(nest.to_string()));
     }
     let originals = others.iter().flat_map(|n| n.originals());
     let originals = originals.map(|part| &*part.trees).collect::<Vec<_>>();
     let transformed = nests.iter().map(Nest::trees).collect::<Vec<_>>();
-    let run = |sequences: &[_]| Machine::run(sequences, policy, stop);
+    let run = |sequences: &[_]| Machine::run(sequences, entries, policy, stop);
     let (meant, found) = match run(&originals).and_then(|m| Ok((m, run(&transformed)?))) {
         Ok(both) => both,
         Err(Stopped::Fault(fault)) => return Err(fault),

@@ -5,8 +5,9 @@ use super::conflict::{Iteration, Touches};
 use super::executed::{Executed, What};
 use super::value::{Initial, Value};
 use crate::interp::Fault;
+use crate::interp::store::{Data, Store};
 use crate::ir::{
-    Affine, Constant, Expr, Fill, Index, Infix, Loop, Mode, Name, Node, Stmt, Tensor, Tree,
+    Affine, Constant, Expr, Fill, Index, Infix, Lookup, Loop, Mode, Name, Node, Stmt, Tensor, Tree,
 };
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -84,6 +85,8 @@ fn text(tensor: &Tensor, flat: usize) -> String {
 }
 
 pub(super) struct Machine<'a, 's> {
+    /// The elements of tensors that bounds are read from.
+    entries: &'s Store<'s>,
     policy: Policy,
     stop: &'s dyn Fn() -> bool,
     tensors: Tensors<'a>,
@@ -99,10 +102,12 @@ impl<'a, 's> Machine<'a, 's> {
     /// Executes sequences, one after the other.
     pub(super) fn run(
         sequences: &[&'a [Tree]],
+        entries: &'s Store<'s>,
         policy: Policy,
         stop: &'s dyn Fn() -> bool,
     ) -> Result<Tensors<'a>, Stopped> {
         let mut machine = Machine {
+            entries,
             policy,
             stop,
             tensors: Tensors(Vec::new()),
@@ -139,6 +144,13 @@ impl<'a, 's> Machine<'a, 's> {
     fn run_loop(&mut self, l: &'a Loop) -> Result<(), Stopped> {
         let lower = self.values(&l.range.lower)?.into_iter().max().unwrap_or(0);
         let upper = self.values(&l.range.upper)?.into_iter().min().unwrap_or(0);
+        let (lower, upper) = match &l.range.within {
+            None => (lower, upper),
+            Some(segment) => {
+                let (first, end) = (self.entry(&segment.lower)?, self.entry(&segment.upper)?);
+                (lower.max(first), upper.min(end))
+            }
+        };
         let shared = self.shared;
         let is_marked = !l.is_serial() || shared > 0;
         self.shared = shared.max(l.collapse()).saturating_sub(1);
@@ -312,6 +324,20 @@ impl<'a, 's> Machine<'a, 's> {
                 }))))
             }
         }
+    }
+
+    /// The value of a bound that is read.
+    fn entry(&self, lookup: &Lookup) -> Result<i64, Fault> {
+        let k = self.flat(&lookup.tensor, &lookup.index)?;
+        let tensor = lookup.tensor.label().to_owned();
+        let data = lookup.tensor.name().and_then(|n| self.entries.get(n));
+        let entry = match data {
+            Some(Data::I64(d)) => d.get(k).copied(),
+            Some(Data::I32(d)) => d.get(k).map(|x| i64::from(*x)),
+            Some(_) => None,
+            None => return Err(Fault::NoEntries { tensor }),
+        };
+        Ok(entry.ok_or(Fault::NoData { tensor })? + self.index(&lookup.plus)?)
     }
 
     fn values(&self, bounds: &[Affine]) -> Result<Vec<i64>, Fault> {
