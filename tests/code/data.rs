@@ -31,7 +31,7 @@ pub fn teml(command: &str, directory: &Path, script: &str) -> Result<String, Str
 }
 
 /// An `.npy` file with this header and these bytes.
-fn npy(header: &str, data: &[u8]) -> Vec<u8> {
+pub fn npy(header: &str, data: &[u8]) -> Vec<u8> {
     let mut file = b"\x93NUMPY\x01\x00".to_vec();
     file.extend((header.len() as u16).to_le_bytes());
     file.extend(header.as_bytes());
@@ -39,7 +39,7 @@ fn npy(header: &str, data: &[u8]) -> Vec<u8> {
     file
 }
 
-fn header(descr: &str, fortran: &str, shape: &str) -> String {
+pub fn header(descr: &str, fortran: &str, shape: &str) -> String {
     format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}\n")
 }
 

@@ -25,6 +25,7 @@ mod python;
 mod results;
 mod runtime;
 mod rust;
+mod sparse_files;
 mod sweep;
 mod table2;
 mod targets;

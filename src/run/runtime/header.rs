@@ -32,6 +32,11 @@ const MAX_RANK: usize = 64;
 impl Header {
     /// Reads the header, up to the first element.
     pub fn read(reader: &mut impl Read) -> Result<Header, String> {
+        parse(&Header::text(reader)?)
+    }
+
+    /// Reads the text of the header, up to the first element.
+    pub fn text(reader: &mut impl Read) -> Result<String, String> {
         let not_npy = |_| "it is not an .npy file".to_owned();
         let mut start = [0; 8];
         reader.read_exact(&mut start).map_err(not_npy)?;
@@ -57,8 +62,7 @@ impl Header {
         }
         let mut text = vec![0; length as usize];
         reader.read_exact(&mut text).map_err(cut_short)?;
-        let text = String::from_utf8(text).map_err(|_| "its header is not text".to_owned())?;
-        parse(&text)
+        String::from_utf8(text).map_err(|_| "its header is not text".to_owned())
     }
 
     /// The first bytes of a file, up to the first element.

@@ -43,6 +43,7 @@ mod random;
 mod run;
 mod screen;
 mod serve;
+pub mod sparse;
 mod sys;
 pub(crate) mod tolerances;
 mod trust;

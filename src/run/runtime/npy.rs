@@ -17,6 +17,9 @@ use std::path::Path;
 use std::sync::Arc;
 use zip::ZipArchive;
 
+/// The most bytes of a text in an archive.
+const MAX_TEXT: u64 = 256;
+
 /// An array: elements in row-major order with their shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array {
@@ -51,6 +54,24 @@ impl Array {
             file: file.to_owned(),
             reason,
         })
+    }
+
+    /// The short text that an `.npz` archive has under a name.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn text(file: &Path, member: &str) -> Result<String, String> {
+        let reader = BufReader::new(File::open(file).map_err(text)?);
+        let mut archive = ZipArchive::new(reader).map_err(text)?;
+        let found = archive.by_name(&format!("{member}.npy"));
+        let mut found = found.map_err(|_| format!("it has no array `{member}`"))?;
+        Header::text(&mut found)?;
+        let mut bytes = Vec::new();
+        let mut short = found.take(MAX_TEXT);
+        short.read_to_end(&mut bytes).map_err(text)?;
+        // Characters have one byte, or four.
+        bytes.retain(|byte| *byte != 0);
+        String::from_utf8(bytes).map_err(|_| format!("array `{member}` is not text"))
     }
 
     /// Writes the array as an `.npy` file.

@@ -6,6 +6,7 @@ mod code;
 mod compare;
 mod computation;
 mod data;
+mod entries;
 mod export;
 mod export_kernel;
 mod handles;
@@ -56,6 +57,8 @@ pub static ACTIONS: &[&Function] = &[
     &init::INIT,
     &data::LOAD,
     &data::RANDOM,
+    &entries::READ_ENTRIES,
+    &entries::RANDOM_ENTRIES,
     &numbers::CLOSE,
     &numbers::DIFFERENCE,
     &numbers::NORM,

@@ -291,6 +291,11 @@ def csr_matmul(V=f64(90), X=f64(30, 9), ptr=Rows(13, 90), col=Indices(90, 30)):
     return np.array([V[p:q] @ X[col[p:q]] for p, q in zip(ptr, ptr[1:])])
 
 
+def bcsr_matvec(V=f64(30, 2, 3), x=f64(18), ptr=Rows(7, 30), col=Indices(30, 6)):
+    blocks = np.einsum("erc,ec->er", V, x.reshape(6, 3)[col])
+    return np.array([blocks[p:q].sum(axis=0) for p, q in zip(ptr, ptr[1:])])
+
+
 def csc_matvec(V=f64(90), x=f64(13), ptr=Rows(13, 90), row=Indices(90, 30)):
     column = np.repeat(np.arange(13), np.diff(ptr))
     return np.bincount(row, V * x[column], minlength=30)
