@@ -2,11 +2,14 @@
 //!
 //! Bounds that depend on outer iterators are evaluated in the middle of their ranges. Iterators
 //! count from 0 here, so that an index is a constant plus a stride for each surrounding loop.
+//!
+//! A row whose bounds are read has as many entries as rows have on average, and follows the row before
+//! it. An index that is read may be any: it is in the middle, and the loops that read it are noted.
 
 use super::shape::{Access, Array, Item, Lanes, Leaf, Level, Linear, Place, Shape};
 use crate::codegen::planned::{Entry, Local, Loop, Mode, Node, Part, Space, Statement};
 use crate::ir::{
-    Affine, BinaryOp, Constant, Expr, Fill, Function, Index, Name, Node as Value, Tensor,
+    Affine, BinaryOp, Constant, Expr, Fill, Function, Index, Name, Node as Value, Segment, Tensor,
 };
 use std::collections::HashMap;
 
@@ -21,6 +24,7 @@ pub(super) fn read(part: &Part, threads: f64, vector: f64) -> Option<Shape> {
         numbers: HashMap::new(),
         places: HashMap::new(),
         known: HashMap::new(),
+        gathers: HashMap::new(),
         trips: Vec::new(),
         threads,
         vector,
@@ -39,6 +43,8 @@ struct Reader {
     places: HashMap<Name, Place>,
     /// Iterators, as linear functions of loops that count from 0, with their middle values.
     known: HashMap<Name, (Linear, f64)>,
+    /// The loops, by depth, that read an iterator's only value.
+    gathers: HashMap<Name, Vec<usize>>,
     trips: Vec<f64>,
     threads: f64,
     vector: f64,
@@ -99,6 +105,8 @@ impl Reader {
         let (high, _) = self.bound(&of.range.upper, true)?;
         let step = of.range.step as f64;
         let all = ((high - low) / step).ceil().max(0.0);
+        let segment = of.range.within.as_ref();
+        let all = segment.map_or(all, |segment| segment.usual(all as i64) as f64);
         let lower = of.range.lower.iter();
         let spans = lower.flat_map(|low| of.range.upper.iter().map(move |high| high.minus(low)));
         let known = spans.filter_map(|span| Some(span.as_constant()? as f64 / step));
@@ -130,9 +138,25 @@ impl Reader {
             _ => Lanes::One,
         };
         let mut linear = self.linear(&base)?;
+        let mut middle = low + step * (all - 1.0).max(0.0) / 2.0;
+        if let Some(Segment { lower, .. }) = segment {
+            middle = (low + high) / 2.0;
+            self.gathers.remove(&of.name);
+            if of.range.single().is_some() {
+                let read = self.read_by(&lower.index)?;
+                self.gathers.insert(of.name.clone(), read);
+                linear = vec![middle];
+            } else if let [row] = lower.index.as_slice() {
+                let row = self.linear(row)?.into_iter();
+                linear = row.map(|coefficient| coefficient * all).collect();
+            }
+        }
         linear.resize(self.trips.len() + 1, 0.0);
-        linear.push(step);
-        let middle = low + step * (all - 1.0).max(0.0) / 2.0;
+        linear.push(if segment.is_some() && all == 1.0 {
+            0.0
+        } else {
+            step
+        });
         let is_rolled = matches!(l.mode, Mode::Rolled);
         let shared = self.shared;
         self.shared |= l.is_shared();
@@ -148,6 +172,21 @@ impl Reader {
             lanes,
             ..level
         })))
+    }
+
+    /// The loops, by depth, that an index moves with, or that gather what is in it.
+    fn read_by(&self, index: &[Affine]) -> Option<Vec<usize>> {
+        let mut found = Vec::new();
+        for affine in index {
+            let linear = self.linear(affine)?;
+            let moving = linear.iter().skip(1).enumerate();
+            found.extend(moving.filter(|(_, c)| **c != 0.0).map(|(depth, _)| depth));
+            let gathered = affine.iterators().filter_map(|name| self.gathers.get(name));
+            found.extend(gathered.flatten());
+        }
+        found.sort_unstable();
+        found.dedup();
+        Some(found)
     }
 
     /// Reads the body of a loop whose iterator has known values.
@@ -321,9 +360,17 @@ impl Reader {
     }
 
     fn access(&mut self, tensor: &Tensor, index: &[Affine], writes: bool) -> Option<()> {
+        let gathers = index.iter().flat_map(Affine::iterators);
+        let gathers = gathers.filter_map(|name| self.gathers.get(name));
+        let mut gathers: Vec<usize> = gathers.flatten().copied().collect();
+        gathers.sort_unstable();
+        gathers.dedup();
         let index = index.iter().map(|affine| self.linear(affine));
         let index: Vec<Linear> = index.collect::<Option<_>>()?;
         self.touch(tensor, index, writes);
+        if let Some(access) = self.shape.accesses.last_mut() {
+            access.gathers = gathers;
+        }
         Some(())
     }
 
@@ -352,6 +399,7 @@ impl Reader {
             index,
             trips: self.trips.clone(),
             writes,
+            gathers: Vec::new(),
         });
     }
 

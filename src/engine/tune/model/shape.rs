@@ -64,6 +64,8 @@ pub(super) struct Access {
     /// The trip counts of the surrounding loops, outermost first.
     pub trips: Vec<f64>,
     pub writes: bool,
+    /// The loops, by depth, whose iterations read the index from a tensor: each may touch any row.
+    pub gathers: Vec<usize>,
 }
 
 /// The memory space of a tensor.
@@ -172,6 +174,18 @@ impl Access {
             }
         }
         run
+    }
+
+    /// The depth inside of all loops that gather.
+    pub fn inside_gathers(&self) -> usize {
+        self.gathers.iter().max().map_or(0, |depth| depth + 1)
+    }
+
+    /// How many times the loops from `depth` on gather: at most so many rows are touched.
+    pub fn gathered(&self, depth: usize) -> f64 {
+        let around = depth..self.inside_gathers();
+        let own = around.filter(|d| self.gathers.contains(d) || self.moves(*d));
+        own.map(|d| self.trips[d]).product()
     }
 
     /// Whether the access varies with a loop.

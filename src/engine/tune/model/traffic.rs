@@ -2,8 +2,11 @@
 //!
 //! If the footprint of one iteration of a loop fits in the cache, the next iteration hits it: the
 //! loop loads every byte of its footprint once. Otherwise each iteration loads its footprint again.
+//!
+//! A gather touches rows anywhere. Of a tensor that the cache does not hold, it misses by the share that
+//! is not there.
 
-use super::shape::{Item, Level, Place, Shape};
+use super::shape::{Access, Item, Level, Place, Shape};
 use std::collections::BTreeMap;
 
 /// The traffic of a statement.
@@ -38,7 +41,9 @@ pub(super) fn of(shape: &Shape, cache: f64, line: f64, jump: f64) -> Vec<Part> {
     if reader.size(&reader.footprint(all.clone(), 0)) <= reader.cache {
         Vec::new()
     } else {
-        reader.sequence(&shape.items, 0, all)
+        let mut parts = reader.sequence(&shape.items, 0, all);
+        parts.extend(reader.gathers());
+        parts
     }
 }
 
@@ -52,6 +57,44 @@ struct Reader<'a> {
 type Bytes = BTreeMap<usize, f64>;
 
 impl Reader<'_> {
+    /// The traffic of gathers beyond the first touch of each element.
+    fn gathers(&self) -> Vec<Part> {
+        let mut leaves = Vec::new();
+        collect(&self.shape.items, &mut leaves);
+        let part = |(k, access): (usize, &Access)| {
+            let array = &self.shape.arrays[access.tensor];
+            let again = self.rows(access, 0) - array.bytes;
+            let is_gather = !access.gathers.is_empty() && array.place == Place::Memory;
+            if !is_gather || again <= 0.0 {
+                return None;
+            }
+            let missing = (1.0 - self.cache / array.bytes).max(0.0);
+            let run = self.rows(access, usize::MAX);
+            let times = if access.writes { 2.0 } else { 1.0 };
+            let leaf = leaves.iter().find(|(range, _)| range.contains(&k))?;
+            Some(Part {
+                leaf: leaf.0.start,
+                tensor: access.tensor,
+                bytes: times * missing * again * (1.0 + self.jump / run),
+                at: None,
+            })
+        };
+        let accesses = self.shape.accesses.iter().enumerate();
+        accesses.filter_map(part).collect()
+    }
+
+    /// The bytes of all rows that a gather touches in the loops from `depth` on, each in lines of its
+    /// own.
+    fn rows(&self, access: &Access, depth: usize) -> f64 {
+        let spans = (0..access.index.len()).map(|d| {
+            let (low, high) = access.hull(d, access.inside_gathers());
+            high - low + 1.0
+        });
+        let row = spans.product::<f64>() * self.shape.arrays[access.tensor].element;
+        let row = (row / self.line).ceil() * self.line;
+        access.gathered(depth) * row
+    }
+
     fn size(&self, bytes: &Bytes) -> f64 {
         bytes.values().sum()
     }
@@ -143,9 +186,14 @@ impl Reader<'_> {
     /// lines.
     fn footprint(&self, range: std::ops::Range<usize>, depth: usize) -> Bytes {
         let mut boxes: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
+        let mut gathered = Bytes::new();
         for access in &self.shape.accesses[range] {
             if self.shape.arrays[access.tensor].place == Place::Registers {
                 continue;
+            }
+            if !access.gathers.is_empty() {
+                let bytes = gathered.entry(access.tensor).or_default();
+                *bytes = self.rows(access, depth).max(*bytes);
             }
             let hulls = (0..access.index.len()).map(|d| access.hull(d, depth));
             match boxes.get_mut(&access.tensor) {
@@ -174,7 +222,11 @@ impl Reader<'_> {
             } else {
                 (row / self.line).ceil() * self.line
             };
-            (tensor, (outer * row).min(array.bytes.max(self.line)))
+            let own = gathered.get(&tensor).copied().unwrap_or_default();
+            (
+                tensor,
+                (outer * row).max(own).min(array.bytes.max(self.line)),
+            )
         });
         bytes.collect()
     }
