@@ -39,6 +39,18 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
+    /// The value with which an update by the operation leaves an element as it is.
+    pub fn identity(self, elem: Elem) -> Option<Constant> {
+        let reduction = match self {
+            BinaryOp::Add | BinaryOp::Sub => Reduction::Sum,
+            BinaryOp::Mul | BinaryOp::Div => Reduction::Prod,
+            BinaryOp::Min => Reduction::Min,
+            BinaryOp::Max => Reduction::Max,
+            BinaryOp::Pow | BinaryOp::Mod => return None,
+        };
+        Some(reduction.identity(elem))
+    }
+
     /// All of them, in the paper's order.
     pub const ALL: [BinaryOp; 8] = [
         BinaryOp::Add,

@@ -23,7 +23,7 @@
 use super::verdict::Undecided;
 use crate::ir::{
     Affine, BinaryOp, Comparison, Constant, Elem, Expr, Function, Lookup, Loop, Name, Nest, Node,
-    Part, Reduction, Segment, Shape, Stmt, Tensor, Tree,
+    Part, Segment, Shape, Stmt, Tensor, Tree,
 };
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -215,16 +215,10 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The value that an update with it leaves an element as it is.
+/// The value with which an update leaves an element as it is.
 fn identity(op: BinaryOp, elem: Elem) -> Option<Expr> {
-    let reduction = match op {
-        BinaryOp::Add | BinaryOp::Sub => Reduction::Sum,
-        BinaryOp::Mul | BinaryOp::Div => Reduction::Prod,
-        BinaryOp::Min => Reduction::Min,
-        BinaryOp::Max => Reduction::Max,
-        BinaryOp::Pow | BinaryOp::Mod => return None,
-    };
-    Some(Expr::new(Node::Constant(reduction.identity(elem))))
+    let identity = op.identity(elem)?;
+    Some(Expr::new(Node::Constant(identity)))
 }
 
 /// An entry compared with the value of an index.

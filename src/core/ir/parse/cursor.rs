@@ -556,6 +556,7 @@ impl<'a> Cursor<'a> {
         }
         sharing.threshold = self.count("from")?;
         sharing.work = self.count("work")?;
+        sharing.atomic = self.eat("atomic ");
         Ok(sharing)
     }
 

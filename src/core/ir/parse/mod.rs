@@ -1,6 +1,7 @@
 //! Reads the canonical text of nests and expressions back.
 
 mod cursor;
+mod guard;
 mod line;
 mod pieces;
 mod types;
@@ -17,6 +18,7 @@ use super::name::Name;
 use super::nest::{Loop, Nest, Tree};
 use super::tensor::Tensor;
 use cursor::Cursor;
+use guard::{Guard, guarded};
 use line::{Line, whole};
 use pieces::pieces;
 use std::sync::Arc;
@@ -334,6 +336,22 @@ impl<'t> Reader<'t> {
                     self.iterators = around;
                     trees.push(Tree::of_loop(*l));
                 }
+                Some(Head::If(guards)) => {
+                    let outside = std::mem::take(&mut self.lines);
+                    let (body, after) = self.block(lines, depth + 1);
+                    let own = std::mem::replace(&mut self.lines, outside);
+                    lines = after;
+                    match guarded(&body, &guards) {
+                        Ok(guarded) => {
+                            self.lines.extend(own);
+                            trees.extend(guarded);
+                        }
+                        Err(wrong) => {
+                            self.errors.push(line.wrong(wrong));
+                            self.inside.push((body, own));
+                        }
+                    }
+                }
                 Some(Head::Tree(tree)) => {
                     self.lines.push(line.number);
                     trees.push(tree);
@@ -399,6 +417,10 @@ impl<'t> Reader<'t> {
             let head = line.read_in(self.tensors, iterators, Cursor::head);
             let head = head.map(|l| Head::Loop(Box::new(l)));
             head.map_err(|error| error.or_help("a loop is `for i in 0..8`"))
+        } else if is(&"if") {
+            let guards = line.read_in(self.tensors, iterators, Cursor::guards);
+            let guards = guards.map(Head::If);
+            guards.map_err(|error| error.or_help("a condition is `if x[i] > 0 && x[i] < y[i]`"))
         } else if let Some(wrong) = self.unknown(line.text) {
             Err(line.wrong_word(wrong))
         } else {
@@ -427,9 +449,10 @@ fn looped(text: &str) -> Option<Name> {
     Name::new(name).ok()
 }
 
-/// A parsed line: a loop, whose body follows, or a whole tree.
+/// A parsed line: a loop or conditions, whose body follows, or a whole tree.
 enum Head {
     Loop(Box<Loop>),
+    If(Vec<Guard>),
     Tree(Tree),
 }
 

@@ -12,8 +12,9 @@ pub(super) fn word(word: &str, rest: &str) -> Option<Wrong> {
     let calls = rest.trim_start().starts_with('(');
     let help = match word {
         "if" | "else" | "elif" | "switch" => {
-            "every iteration executes every statement; choose between values: \
-             `a[i] = select(b[i] > 0, b[i], a[i])`, or let bounds such as `max(0, i - 2)` leave \
+            "`if b[i] > 0` guards the statements below it, which are indented; for the others, \
+             compare the other way around, or choose between values: \
+             `a[i] = select(b[i] > 0, b[i], c[i])`; bounds such as `max(0, i - 2)` also leave \
              iterations out"
         }
         "while" | "do" | "until" => {

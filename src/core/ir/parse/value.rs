@@ -191,11 +191,24 @@ impl Cursor<'_> {
     }
 
     fn select(&mut self) -> Result<Call, Wrong> {
+        let comparison = self.comparison()?;
+        Ok(Call::Apply(Function::Select(comparison)))
+    }
+
+    fn comparison(&mut self) -> Result<Comparison, Wrong> {
         let comparison = Comparison::ALL.into_iter().find(|c| self.eat(c.symbol()));
-        match comparison {
-            Some(comparison) => Ok(Call::Apply(Function::Select(comparison))),
-            None => Err(self.expected("a comparison")),
-        }
+        comparison.ok_or_else(|| self.expected("a comparison"))
+    }
+
+    /// Two values that are compared.
+    pub(super) fn compared(&mut self) -> Result<(Comparison, [Expr; 2]), Wrong> {
+        let outside = self.elem;
+        self.elem = self.upcoming(outside);
+        let left = self.argument()?;
+        let comparison = self.comparison()?;
+        let right = self.argument()?;
+        self.elem = outside;
+        Ok((comparison, [left, right]))
     }
 
     /// A value one level deeper.
