@@ -109,8 +109,7 @@ takes! {
     LoopRef, Loop, &'a LoopRef: Arg::Loop(l) => l;
     Vec<LoopRef>, Loops, &'a [LoopRef]: Arg::Loops(list) => list;
     i64, Int, i64: Arg::Int(value) => *value;
-    // A flag is 1 or 0.
-    bool, Flag, bool: Arg::Int(value) => *value != 0;
+    bool, Flag, bool: Arg::Flag(flag) => *flag;
     Elem, Elem, Elem: Arg::Elem(elem) => *elem;
     Path, Steps, &'a Path: Arg::Steps(steps) => steps;
     Domain, Ranges, Domain: Arg::Ranges(ranges) => ranges.clone();

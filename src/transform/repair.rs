@@ -11,7 +11,7 @@ use super::nest::reorder::REORDER;
 use super::nest::unroll_and_jam::{self, UNROLL_AND_JAM};
 use super::op::{Alternatives, Call, Op};
 use super::trace::{one_step, steps_on, undo};
-use crate::ir::{Arg, Entries, Loop, LoopRef, Mode, Name, Nest, Order, Step, Tensor};
+use crate::ir::{Arg, Entries, Loop, LoopRef, Mode, Name, Nest, Order, Sharing, Step, Tensor};
 use crate::legality::{BatchProver, Dependence, DependenceKind, Reductions, Violation, within};
 use std::sync::Arc;
 
@@ -171,6 +171,7 @@ impl Trials<'_> {
         suggestions.extend(self.other_loops(&plain, by, parallel, &around));
         if dependence.kind == DependenceKind::Reduction {
             suggestions.extend(self.partial_results(&plain, by, parallel));
+            suggestions.extend(self.atomic_updates(&plain, by, parallel));
         }
         suggestions.extend(self.fact(nest));
         suggestions
@@ -252,15 +253,41 @@ impl Trials<'_> {
         let op = if parallel { "parallelize" } else { "vectorize" };
         let factored = one_step(Some(plain.clone()), 1, &step("rfactor", [named(by)])).ok()?;
         let nest = one_step(Some(factored), 2, &step(op, [named(by)])).ok()?;
-        let nests = self.nests(nest);
-        let legal = |reductions| is_legal(&nests, reductions) == Some(true);
-        let policy = match legal(self.reductions) {
-            true => "",
-            false if legal(Reductions::Reassociate) => ", which needs `reductions(\"reassoc\")`",
-            false => return None,
-        };
+        let policy = self.policy(nest)?;
         let what = "gives its iterations partial results of their own";
         Some(format!("`rfactor(\"{by}\")` before it {what}{policy}"))
+    }
+
+    /// Atomic updates by the iterations of the loop `by`, which scatters.
+    fn atomic_updates(&self, plain: &Nest, by: &Name, parallel: bool) -> Option<String> {
+        let scatters = plain.tensors().iter().any(|t| t.entries().is_some());
+        if !parallel || !scatters {
+            return None;
+        }
+        let reference = LoopRef::Name(by.to_string());
+        let sharing = Sharing {
+            atomic: true,
+            ..Sharing::default()
+        };
+        let nest = mode::parallelize(plain, &reference, sharing).ok()?;
+        let policy = self.policy(nest)?;
+        let what = "adds to shared elements by atomic operations";
+        Some(format!(
+            "`parallelize(\"{by}\", #{{atomic: true}})` {what}{policy}"
+        ))
+    }
+
+    /// The policy on reductions that a nest needs to be legal, as an end of a sentence. `None` if none
+    /// suffices.
+    fn policy(&self, nest: Nest) -> Option<&'static str> {
+        let nests = self.nests(nest);
+        let legal = |reductions| is_legal(&nests, reductions) == Some(true);
+        match legal(self.reductions) {
+            true => Some(""),
+            false => {
+                legal(Reductions::Reassociate).then_some(", which needs `reductions(\"reassoc\")`")
+            }
+        }
     }
 
     /// A step that makes the step at fault legal, or a legal one in its place.

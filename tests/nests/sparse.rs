@@ -41,7 +41,7 @@ const COMPUTED: [&str; 9] = [
 ];
 
 /// Steps, which may be refused.
-const STEPS: [&str; 14] = [
+const STEPS: [&str; 16] = [
     "n.interchange(1, 2)",
     "n.interchange(2, 3)",
     "n.interchange(3, 4)",
@@ -50,6 +50,8 @@ const STEPS: [&str; 14] = [
     "n.stripmine(depth(n), 2)",
     "n.parallelize(1)",
     "n.parallelize(2)",
+    "n.parallelize(1, #{atomic: true})",
+    "n.parallelize(depth(n), #{atomic: true})",
     "n.vectorize(depth(n))",
     "n.reverse(1)",
     "n.rfactor(1)",
@@ -262,6 +264,24 @@ fn facts_make_steps_legal() {
             "parallelize(\"e\")",
             false,
         ),
+        (
+            "any",
+            COMPUTED[4],
+            "parallelize(\"e\", #{atomic: true})",
+            true,
+        ),
+        (
+            "any",
+            COMPUTED[0],
+            "parallelize(\"e\", #{atomic: true})",
+            true,
+        ),
+        (
+            "any",
+            COMPUTED[3],
+            "parallelize(\"e\", #{atomic: true})",
+            false,
+        ),
         ("any", COMPUTED[6], "parallelize(\"i\")", true),
         ("any", COMPUTED[6], "parallelize(\"e\")", true),
         ("any", COMPUTED[0], "parallelize(\"e\")", false),
@@ -277,6 +297,31 @@ fn facts_make_steps_legal() {
             "{order} {computed} {step}"
         );
     }
+}
+
+/// Sums of floating-point numbers by atomic operations need the policy, and nothing may read an
+/// element that others update.
+#[test]
+fn atomic_updates_are_sums_that_nothing_reads() {
+    let declared = "let bin = indices([9], 4); let w = tensor([9]); let k = tensor([9], \"i64\");";
+    let answer = |made: &str| {
+        let shown = dialog::shown(declared, &format!("{{ {made} }}")).unwrap();
+        shown.replace("\\n", "\n")
+    };
+    let strict =
+        "let h = scatter(w[e], [bin[e]]); `${check(build(h).parallelize(\"e\", #{atomic: true}))}`";
+    assert!(
+        answer(strict).contains("combined in another order"),
+        "{}",
+        answer(strict)
+    );
+    let integers =
+        "let h = scatter(k[e], [bin[e]]); `${check(build(h).parallelize(\"e\", #{atomic: true}))}`";
+    assert!(answer(integers).contains("legal") && !answer(integers).contains("illegal"));
+    let read = "reductions(\"reassoc\");
+        let n = nest(\"f64 h[4], w[9], t[9]\\nfill h[0..4] = 0\\nfor e in 0..9\\n  h[0] += w[e]\\n  t[e] = h[0]\\n\");
+        `${check(n.parallelize(\"e\", #{atomic: true}))}`";
+    assert!(answer(read).contains("illegal"), "{}", answer(read));
 }
 
 /// Rows of a matrix whose pointers need not increase may share entries.
@@ -299,4 +344,38 @@ fn definitions_that_read_other_entries_are_not_called_equal() {
     );
     let shown = shown.unwrap();
     assert!(!shown.contains("are the same expressions"), "{shown}");
+}
+
+/// Conditions on data become choices between values, which keep proofs as they are.
+#[test]
+fn conditions_in_texts_are_choices() {
+    let text = "f64 y[9], x[9], s[]\\ni64 m[9]\\nfor i in 0..9\\n  if m[i] > 2 && x[i] < 1.5\\n    y[i] = x[i]\\n    s[] += x[i]\\n";
+    let shown = dialog::shown(
+        "",
+        &format!("{{ let n = nest(\"{text}\"); `${{n}} ${{check(n.parallelize(\"i\")).legal}}` }}"),
+    );
+    let shown = shown.unwrap();
+    for line in [
+        "y[i] = select(m[i] > 2, select(x[i] < 1.5, x[i], y[i]), y[i])",
+        "s[] += select(m[i] > 2, select(x[i] < 1.5, x[i], 0), 0)",
+    ] {
+        assert!(shown.contains(line), "{shown}");
+    }
+    let refused = [
+        (
+            "fill y[0..9] = 0",
+            "`fill y[0..9] = 0` cannot depend on data",
+        ),
+        (
+            "m[i] = 3\\n    y[i] = x[i]",
+            "`m[i] = 3` changes what the condition reads",
+        ),
+        ("break", "is not supported"),
+    ];
+    for (line, message) in refused {
+        let text =
+            format!("f64 y[9], x[9]\\ni64 m[9]\\nfor i in 0..9\\n  if m[i] > 2\\n    {line}\\n");
+        let error = dialog::shown("", &format!("nest(\"{text}\")")).unwrap_err();
+        assert!(error.contains(message), "{error}");
+    }
 }

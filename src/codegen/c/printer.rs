@@ -445,6 +445,9 @@ impl Printer<'_> {
                 format!("{target} {update}= {value};")
             }
         };
+        if statement.atomic {
+            self.line("#pragma omp atomic");
+        }
         self.line(&line);
     }
 }

@@ -73,6 +73,9 @@ fn of_loop(l: &Loop) -> String {
             if let Some(work) = sharing.work {
                 says.push(format!("if a statement of the nest runs {work} times"));
             }
+            if sharing.atomic {
+                says.push("with atomic updates".to_owned());
+            }
             if *entry == Entry::JoinWithoutWaiting {
                 says.push("without a barrier".to_owned());
             }
@@ -118,6 +121,9 @@ fn stmt(s: &Statement) -> String {
     let mut text = s.of.to_string();
     if s.held {
         text.push_str(", loaded once");
+    }
+    if s.atomic {
+        text.push_str(", atomically");
     }
     if s.past {
         text.push_str(", past the caches");

@@ -151,6 +151,8 @@ pub struct Statement {
     pub held: bool,
     /// Whether it stores past the caches.
     pub past: bool,
+    /// Whether it updates its element by one atomic operation.
+    pub atomic: bool,
 }
 
 #[derive(Clone, Debug)]

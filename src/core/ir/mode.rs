@@ -103,6 +103,16 @@ impl Mode {
         }
     }
 
+    /// The mode without vector lanes; threads stay.
+    #[must_use]
+    pub fn without_lanes(self) -> Mode {
+        match self {
+            Mode::Vector { .. } => Mode::Serial,
+            Mode::ParallelVector { sharing, .. } => Mode::Parallel { sharing },
+            Mode::Serial | Mode::Parallel { .. } | Mode::Bound { .. } => self,
+        }
+    }
+
     /// The mode in vector lanes; threads stay, an axis does not.
     #[must_use]
     pub fn with_lanes(self, lanes: Option<i64>) -> Mode {
@@ -130,6 +140,8 @@ pub struct Sharing {
     /// How often the busiest statement of the nest has to run for several threads, at the sizes of
     /// the call. Below that, one thread runs all iterations.
     pub work: Option<i64>,
+    /// Whether iterations may update the same elements. Each update is then one atomic operation.
+    pub atomic: bool,
 }
 
 impl Default for Sharing {
@@ -140,6 +152,7 @@ impl Default for Sharing {
             chunk: None,
             threshold: None,
             work: None,
+            atomic: false,
         }
     }
 }

@@ -206,6 +206,9 @@ impl Display for Loop {
             if let Some(work) = sharing.work {
                 write!(f, "work({work}) ")?;
             }
+            if sharing.atomic {
+                f.write_str("atomic ")?;
+            }
         }
         if self.is_vector() {
             f.write_str("vector ")?;

@@ -42,8 +42,12 @@ struct KnownVariant {
     /// The tensors whose final contents are dead.
     donated: Vec<Name>,
     in_sequence: bool,
-    independent: Vec<(usize, Name, Option<i64>, bool)>,
+    independent: Vec<Independence>,
 }
+
+/// A loop of a nest, by number and name; its lanes, and the policy on its atomic updates; and whether
+/// its iterations are independent.
+type Independence = (usize, Name, Option<i64>, Option<Reductions>, bool);
 
 impl<'a> BatchProver<'a> {
     /// A prover for variants of `nests`, which run in order.
@@ -104,7 +108,7 @@ impl<'a> BatchProver<'a> {
         if variant.iter().all(|nest| first_race(nest).is_none()) {
             return Ok(true);
         }
-        for marked in marked(&program) {
+        for marked in marked(&program, self.reductions) {
             if !known.is_independent(&program, &marked)? {
                 return Ok(false);
             }
@@ -123,7 +127,7 @@ impl<'a> BatchProver<'a> {
         }
         let trees = trees(variant);
         let program = Program::of(variant, &trees);
-        let mut marked = marked(&program).into_iter();
+        let mut marked = marked(&program, self.reductions).into_iter();
         for_all_sizes(variant, || {
             marked.try_fold(true, |all, marked| {
                 Ok(all && is_independent(&program, &marked)?)
@@ -198,17 +202,16 @@ fn rolled(trees: &[Vec<Tree>]) -> Vec<Vec<Tree>> {
 
 impl KnownVariant {
     fn is_independent(&mut self, program: &Program, marked: &Marked) -> Result<bool, Undecided> {
-        let key = (marked.nest(), marked.name(), marked.lanes);
-        let known = |(nest, name, lanes, _): &&(usize, Name, Option<i64>, bool)| {
-            (*nest, name, *lanes) == key
-        };
+        let key = (marked.nest(), marked.name(), marked.lanes, marked.atomic);
+        let known =
+            |(nest, name, lanes, atomic, _): &&Independence| (*nest, name, *lanes, *atomic) == key;
         if let Some((.., independent)) = self.independent.iter().find(known) {
             return Ok(*independent);
         }
         let independent = is_independent(program, marked)?;
-        let (nest, name, lanes) = key;
+        let (nest, name, lanes, atomic) = key;
         self.independent
-            .push((nest, name.clone(), lanes, independent));
+            .push((nest, name.clone(), lanes, atomic, independent));
         Ok(independent)
     }
 }

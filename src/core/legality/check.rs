@@ -122,7 +122,7 @@ fn decide(nests: &[Nest], reductions: Reductions) -> Verdict {
         return Verdict::Illegal(Box::new(violation));
     }
     // A violation takes precedence over an undecided question.
-    match (concurrent(&program, nests), in_sequence) {
+    match (concurrent(&program, nests, reductions), in_sequence) {
         (Ok(Some(violation)), _) => Verdict::Illegal(Box::new(violation)),
         (_, Err(undecided)) | (Err(undecided), _) => Verdict::Undecided(undecided),
         (Ok(None), Ok(_)) => match outside(nests) {
@@ -179,10 +179,14 @@ pub(super) fn in_sequence<T>(
 }
 
 /// Two conflicting iterations that run at the same time.
-fn concurrent(program: &Program, nests: &[Nest]) -> Result<Option<Violation>, Undecided> {
+fn concurrent(
+    program: &Program,
+    nests: &[Nest],
+    reductions: Reductions,
+) -> Result<Option<Violation>, Undecided> {
     for (k, _) in suspects(nests) {
         let nest = program.of_nest(k);
-        if let Some(conflict) = conflict(&nest)? {
+        if let Some(conflict) = conflict(&nest, reductions)? {
             return Ok(Some(witness::concurrent(&nest, &conflict)));
         }
     }

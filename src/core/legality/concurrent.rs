@@ -3,7 +3,8 @@
 
 use super::limit::OPERATIONS;
 use super::pairs::{Iteration, touching, touching_written};
-use super::program::{Leaf, Program};
+use super::program::{Leaf, Program, What};
+use super::reassociation::{Reductions, are_atomic};
 use super::space::Space;
 use super::verdict::{Question, Undecided};
 use crate::ir::{Loop, Mode, Name};
@@ -25,6 +26,8 @@ pub(super) struct Marked<'p, 'a> {
     depth: usize,
     /// The number of iterations that run at the same time; `None` if all do.
     pub(super) lanes: Option<i64>,
+    /// The policy on the order of atomic updates; `None` if updates are not atomic.
+    pub(super) atomic: Option<Reductions>,
 }
 
 impl<'a> Marked<'_, 'a> {
@@ -42,11 +45,17 @@ impl<'a> Marked<'_, 'a> {
 }
 
 /// The loops that run several iterations at the same time.
-pub(super) fn marked<'p, 'a>(program: &'p Program<'a>) -> Vec<Marked<'p, 'a>> {
+pub(super) fn marked<'p, 'a>(
+    program: &'p Program<'a>,
+    reductions: Reductions,
+) -> Vec<Marked<'p, 'a>> {
     let mut found: Vec<Marked> = Vec::new();
     for leaf in &program.leaves {
         for (depth, by) in leaf.loops.iter().enumerate() {
-            let collapsed = (0..depth).any(|d| leaf.loops[d].collapse() > depth - d);
+            let collapses = |d: &usize| leaf.loops[*d].collapse() > depth - *d;
+            let collapsed = (0..depth).find(collapses);
+            let is_atomic = by.is_atomic() || collapsed.is_some_and(|d| leaf.loops[d].is_atomic());
+            let collapsed = collapsed.is_some();
             let is_marked = !by.is_serial() || collapsed;
             let same = |m: &Marked| (m.leaf.place[0], m.name()) == (leaf.place[0], &by.name);
             if !is_marked || found.iter().any(same) {
@@ -58,6 +67,7 @@ pub(super) fn marked<'p, 'a>(program: &'p Program<'a>) -> Vec<Marked<'p, 'a>> {
                 leaf,
                 depth,
                 lanes,
+                atomic: is_atomic.then_some(reductions),
             });
         }
     }
@@ -65,8 +75,11 @@ pub(super) fn marked<'p, 'a>(program: &'p Program<'a>) -> Vec<Marked<'p, 'a>> {
 }
 
 /// The first conflict.
-pub(super) fn conflict<'a>(program: &Program<'a>) -> Result<Option<Conflict<'a>>, Undecided> {
-    for marked in marked(program) {
+pub(super) fn conflict<'a>(
+    program: &Program<'a>,
+    reductions: Reductions,
+) -> Result<Option<Conflict<'a>>, Undecided> {
+    for marked in marked(program, reductions) {
         if !is_independent(program, &marked)? {
             let by = marked.by;
             let pair = poly::bounded(OPERATIONS, || first(program, &marked));
@@ -101,6 +114,9 @@ fn first(program: &Program, marked: &Marked) -> Result<Option<(Point, Point)>, E
         for (m, other) in &inside {
             let pair = Iteration::pair(one, other);
             for (access, touching) in touching_written(&pair) {
+                if access.is_none() && marked.is_atomic(&pair) {
+                    continue;
+                }
                 let later = match access {
                     Some(access) => Space::Read { leaf: *m, access },
                     None => Space::Write(*m),
@@ -154,7 +170,7 @@ impl<'p, 'a> Marked<'p, 'a> {
     }
 
     fn is_independent(&self, pair: &[Iteration; 2]) -> Result<bool, Error> {
-        for touching in touching(pair, false) {
+        for touching in touching(pair, self.is_atomic(pair)) {
             if self.at_once(pair, &touching.hull, false).is_empty()? {
                 continue;
             }
@@ -165,6 +181,18 @@ impl<'p, 'a> Marked<'p, 'a> {
             }
         }
         Ok(true)
+    }
+
+    /// Whether both iterations only update elements, by atomic operations whose order does not
+    /// matter.
+    fn is_atomic(&self, pair: &[Iteration; 2]) -> bool {
+        let [one, other] = pair.each_ref().map(|iteration| &iteration.leaf.what);
+        match (one, other, self.atomic) {
+            (What::Stmt(one), What::Stmt(other), Some(reductions)) => {
+                are_atomic(one, other, reductions)
+            }
+            _ => false,
+        }
     }
 
     fn undecided(&self, program: &Program, error: Error) -> Undecided {

@@ -89,7 +89,7 @@ pub fn prove(nests: &[Nest], reductions: Reductions) -> Result<Proof, Refused> {
         Verdict::Undecided(
             why @ (Undecided::NoDefinition | Undecided::Library(Error::Missing { .. })),
         ) => {
-            independent(nests)?;
+            independent(nests, reductions)?;
             Ok(Proof::Unproved(why.to_string()))
         }
         Verdict::Undecided(why) => Err(Refused::Undecided(why)),
@@ -97,11 +97,11 @@ pub fn prove(nests: &[Nest], reductions: Reductions) -> Result<Proof, Refused> {
 }
 
 /// Proves that parallel and vector loops have independent iterations.
-fn independent(nests: &[Nest]) -> Result<(), Refused> {
+fn independent(nests: &[Nest], reductions: Reductions) -> Result<(), Refused> {
     for (k, race) in suspects(nests) {
         let trees = [nests[k].trees().to_vec()];
         let program = Program::of(&nests[k..=k], &trees);
-        match for_all_sizes(&nests[k..=k], || conflict(&program)) {
+        match for_all_sizes(&nests[k..=k], || conflict(&program, reductions)) {
             Ok(None) => {}
             Ok(Some(_)) | Err(Undecided::Library(Error::Depends(_))) => {
                 return Err(Refused::Race(k, race));

@@ -1,7 +1,7 @@
 //! The policy on the order of reductions.
 
 use super::program::{Original, Program};
-use crate::ir::BinaryOp;
+use crate::ir::{BinaryOp, Stmt};
 
 /// Whether a reduction may be reassociated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,6 +19,11 @@ pub(super) fn reassociates(program: &Program, a: usize, reductions: Reductions) 
     let Some(Original { stmt, .. }) = program.originals.get(a) else {
         return false;
     };
+    reorders(stmt, reductions)
+}
+
+/// Whether the updates of a statement may be reordered.
+fn reorders(stmt: &Stmt, reductions: Reductions) -> bool {
     let exact = !stmt.target.elem().is_float();
     match stmt.update {
         Some(BinaryOp::Min | BinaryOp::Max) => true,
@@ -28,4 +33,18 @@ pub(super) fn reassociates(program: &Program, a: usize, reductions: Reductions) 
         }
         _ => false,
     }
+}
+
+/// Whether atomic updates of one element by two statements may run in any order. C has no atomic
+/// minimum.
+pub(super) fn are_atomic(one: &Stmt, other: &Stmt, reductions: Reductions) -> bool {
+    let is_product = |s: &Stmt| match s.update? {
+        BinaryOp::Add | BinaryOp::Sub => Some(false),
+        BinaryOp::Mul => Some(true),
+        _ => None,
+    };
+    let both = [one, other];
+    is_product(one).is_some()
+        && is_product(one) == is_product(other)
+        && both.iter().all(|s| reorders(s, reductions))
 }

@@ -173,7 +173,7 @@ impl<'a> Steps<'a> {
         if first_race(&after.part(trees, &change.outer, Vec::new())).is_none() {
             return Kept::Yes;
         }
-        match are_independent(&program, change.outer.len()) {
+        match are_independent(&program, change.outer.len(), self.reductions) {
             Ok(true) => Kept::Yes,
             Ok(false) => Kept::No,
             Err(_) => Kept::Unknown,
@@ -258,8 +258,12 @@ impl<'a> Steps<'a> {
 
 /// Whether the loops inside the change that run several iterations at the same time are
 /// independent.
-fn are_independent(program: &Program, outer: usize) -> Result<bool, Undecided> {
-    for marked in marked(program) {
+fn are_independent(
+    program: &Program,
+    outer: usize,
+    reductions: Reductions,
+) -> Result<bool, Undecided> {
+    for marked in marked(program, reductions) {
         if marked.depth() >= outer && !is_independent(program, &marked)? {
             return Ok(false);
         }

@@ -1,6 +1,6 @@
 //! Statements as nests have them, for messages.
 
-use crate::ir::{Function, Node, Stmt};
+use crate::ir::{Expr, Function, Node, Stmt};
 
 /// A statement without the conditions of bounds that are read, as nests have it.
 pub(super) fn written(s: &Stmt) -> Stmt {
@@ -12,12 +12,23 @@ pub(super) fn written(s: &Stmt) -> Stmt {
     } = value.node()
         && let [entry, with, inner, _] = args.as_slice()
         && let Node::Index(_) = with.node()
-        && entry
-            .tensor()
-            .is_some_and(|tensor| tensor.entries().is_some())
+        && is_entry(entry)
     {
         value = inner;
     }
     let value = value.clone();
     Stmt { value, ..s.clone() }
+}
+
+/// Whether an expression is an entry that bounds are read from, of any type.
+fn is_entry(expr: &Expr) -> bool {
+    let known = |expr: &Expr| expr.tensor().is_some_and(|t| t.entries().is_some());
+    match expr.node() {
+        Node::Apply {
+            function: Function::Cast(_),
+            args,
+            ..
+        } => args.iter().all(known),
+        _ => known(expr),
+    }
 }

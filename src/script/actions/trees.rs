@@ -68,7 +68,7 @@ A `nest` has a `body`: a list of loops and statements, in order. `of` is the nes
 
 - `loop`: its `name`, the lists `lower` and `upper` of its bounds, `step`, `mode` (`serial`,
   `parallel`, `vector` or `parallel vector`) and `body`. Parallel loops have `collapse`, `schedule`,
-  `chunk`, `threshold` and `work`, vector loops `lanes`. Loops with hints have `prefetch`, `stream`, `remark`.
+  `chunk`, `threshold`, `work` and `atomic`, vector loops `lanes`. Loops with hints have `prefetch`, `stream`, `remark`.
 - `statement`: a `target`, a `value`, and the operation of an `update` such as `+=`.
 - `fill`: the tensor, a `region` with `first` and `extent` for each dimension, and a `value`.
 - `local`: a tensor that lives to the end of the list.",

@@ -130,7 +130,7 @@ pub fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
         }
         Kind::Flag => {
             let flag: bool = call.get(k, "`true` or `false`")?;
-            Ok(Arg::Int(i64::from(flag)))
+            Ok(Arg::Flag(flag))
         }
         Kind::Ranges => Err(call.expected(k, RANGES)),
         Kind::Int => call.int(k).map(Arg::Int),
@@ -284,7 +284,7 @@ fn options(call: &Call, k: usize, known: &[Param]) -> Result<Vec<(String, Arg)>,
                     (word, format!("one of {}", words.join(", ")))
                 }
                 Kind::Flag => {
-                    let flag = value.as_bool().ok().map(|flag| Arg::Int(i64::from(flag)));
+                    let flag = value.as_bool().ok().map(Arg::Flag);
                     (flag, "`true` or `false`".to_owned())
                 }
                 _ => (value.as_int().ok().map(Arg::Int), "an integer".to_owned()),

@@ -593,6 +593,7 @@ impl Reader {
             "chunk",
             "threshold",
             "work",
+            "atomic",
             "lanes",
             "prefetch",
             "stream",
@@ -726,6 +727,7 @@ fn mode_of(fields: &Fields) -> Result<Mode, Wrong> {
         (is_parallel, "parallel", "chunk"),
         (is_parallel, "parallel", "threshold"),
         (is_parallel, "parallel", "work"),
+        (is_parallel, "parallel", "atomic"),
         (is_vector, "vector", "lanes"),
     ];
     for (fits, mode, field) in of_others {
@@ -756,6 +758,9 @@ fn mode_of(fields: &Fields) -> Result<Mode, Wrong> {
             chunk,
             threshold: fields.optional("threshold", POSITIVE, positive)?,
             work: fields.optional("work", POSITIVE, positive)?,
+            atomic: fields
+                .optional("atomic", "true or false", |value| value.as_bool().ok())?
+                .unwrap_or_default(),
         });
     }
     Ok(mode)

@@ -215,7 +215,8 @@ fn of_loop(l: &Loop) -> Fields {
             .with("schedule", maybe(schedule))
             .with("chunk", maybe(sharing.chunk.map(Dynamic::from_int)))
             .with("threshold", maybe(sharing.threshold.map(Dynamic::from_int)))
-            .with("work", maybe(sharing.work.map(Dynamic::from_int)));
+            .with("work", maybe(sharing.work.map(Dynamic::from_int)))
+            .with("atomic", sharing.atomic.into());
     }
     if l.is_vector() {
         map = map.with("lanes", maybe(l.lanes().map(Dynamic::from_int)));

@@ -36,6 +36,8 @@
 //!   cost more than they gain.
 //! - `work`: the same for how often the busiest statement of the nest runs, as it was before any
 //!   step, at the sizes of the call.
+//! - `atomic`: iterations may add to the same elements, or multiply them. Each such update is one
+//!   atomic operation. Vector loops around them run one iteration at a time.
 //!
 //! ```rhai
 //! let A = tensor([4, 5]);
@@ -49,6 +51,24 @@
 //! parallel collapse(2) dynamic(4) from(1000) work(8000) for i in 0..4
 //!   for j in 0..5
 //!     B[i][j] = A[i][j]
+//! ```
+//!
+//! A histogram on threads, with integers, whose sums are the same in any order:
+//!
+//! ```rhai
+//! let bin = indices([900], 16);
+//! let one = tensor([900], "i64");
+//! let h = scatter(one[e], [bin[e]]);
+//! print(build(h).parallelize("e", #{atomic: true}));
+//! ```
+//!
+//! ```text
+//! i64 h[16], one[900]
+//! i64 bin[900] in 0..16
+//! fill h[0..16] = 0
+//! parallel atomic for e in 0..900
+//!   let bin_e = bin[e]
+//!     h[bin_e] += one[e]
 //! ```
 //!
 //! `vectorize(nest, loop, lanes)` runs that many iterations at a time and never more. Iterations
@@ -67,14 +87,16 @@
 //!     B[i][j] = A[i][j]
 //! ```
 //!
-//! Legal when no iteration writes an element that another one reads or writes. `codegen` proves it,
-//! or refuses.
+//! Legal when no iteration writes an element that another one reads or writes. With `atomic`, several
+//! may update it by sums, or by products, if nothing else touches it; sums of floating-point numbers
+//! need `reductions("reassoc")`. `codegen` proves it, or refuses.
 //!
 //! Refuses: a parallel or vector loop inside a vector loop; collapsed loops that are not perfectly
 //! nested, whose bounds depend on each other, or that contain other parallel or vector loops;
 //! unknown schedules; options below 1; numbers of lanes other than 2, 4, 8, 16, 32 and 64.
 //!
-//! Source: TeML §3.3.3 and §7; OpenMP 4.5, §2.5, §2.7.1 and §2.8.1.
+//! Source: TeML §3.3.3 and §7; OpenMP 4.5, §2.5, §2.7.1, §2.8.1 and
+//! §2.13.6.
 
 use super::resolve::{chain, check_positive, find};
 use crate::analysis::position::splice;
@@ -90,12 +112,14 @@ const HOW: Param<Option<Options>> = Param::new("how").with(&[
     CHUNK.any(),
     THRESHOLD.any(),
     WORK.any(),
+    ATOMIC.any(),
 ]);
 const COLLAPSE: Param<Option<i64>> = Param::new("collapse");
 const SCHEDULE: Param<Option<Schedule>> = Param::new("schedule");
 const CHUNK: Param<Option<i64>> = Param::new("chunk");
 const THRESHOLD: Param<Option<i64>> = Param::new("threshold");
 const WORK: Param<Option<i64>> = Param::new("work");
+const ATOMIC: Param<Option<bool>> = Param::new("atomic");
 const LANES: Param<Option<i64>> = Param::new("lanes");
 
 /// `parallelize(nest, loop, how?)`.
@@ -138,6 +162,7 @@ fn sharing(how: &Options) -> Result<Sharing, Error> {
         chunk,
         threshold: positive(&THRESHOLD)?,
         work: positive(&WORK)?,
+        atomic: how.get(&ATOMIC)?.unwrap_or_default(),
     })
 }
 

@@ -524,6 +524,7 @@ fn blocks(
             chunk: of.chunk.map(in_blocks),
             threshold: of.threshold.map(in_blocks),
             work: of.work,
+            atomic: of.atomic,
         },
     });
     Tree::of_loop(Loop {

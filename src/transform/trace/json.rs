@@ -45,6 +45,7 @@ fn step_value(step: &Step) -> Result<Value, NoTrace> {
 fn arg_value(arg: &Arg) -> Result<Value, NoTrace> {
     Ok(match arg {
         Arg::Int(value) => json!(value),
+        Arg::Flag(flag) => json!(flag),
         Arg::Loop(l) => loop_value(l),
         Arg::Loops(loops) => {
             let loops: Vec<Value> = loops.iter().map(loop_value).collect();
@@ -115,6 +116,9 @@ fn step_of(value: &Value) -> Result<Step, NoTrace> {
 fn arg_of(value: &Value) -> Result<Arg, NoTrace> {
     if let Some(number) = value.as_i64() {
         return Ok(Arg::Int(number));
+    }
+    if let Some(flag) = value.as_bool() {
+        return Ok(Arg::Flag(flag));
     }
     if let Some(l) = loop_of(value) {
         return Ok(Arg::Loop(l));

@@ -290,14 +290,19 @@ fn modes() -> impl Strategy<Value = Mode> {
         .collect();
     let schedule = prop_oneof![Just(None), prop::sample::select(schedules)];
     let number = || prop::option::of(1..9i64);
-    let sharing = (1..4usize, schedule, number(), number(), number());
-    let sharing = sharing.prop_map(|(collapse, schedule, chunk, threshold, work)| Sharing {
-        collapse,
-        schedule,
-        chunk: chunk.filter(|_| schedule.is_some()),
-        threshold,
-        work,
-    });
+    let atomic = any::<bool>();
+    let sharing = (1..4usize, schedule, number(), number(), number(), atomic);
+    let sharing =
+        sharing.prop_map(
+            |(collapse, schedule, chunk, threshold, work, atomic)| Sharing {
+                collapse,
+                schedule,
+                chunk: chunk.filter(|_| schedule.is_some()),
+                threshold,
+                work,
+                atomic,
+            },
+        );
     prop_oneof![
         Just(Mode::Serial),
         sharing.prop_map(|sharing| Mode::Parallel { sharing }),

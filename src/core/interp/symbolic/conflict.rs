@@ -1,7 +1,8 @@
 //! Records which iterations of parallel and vector loops touch an element.
 
+use super::answer::Policy;
 use super::executed::Executed;
-use crate::ir::Loop;
+use crate::ir::{BinaryOp, Loop, Stmt};
 use std::rc::Rc;
 
 /// An iteration of a parallel or vector loop.
@@ -12,6 +13,43 @@ pub(super) struct Iteration<'a> {
     pub(super) value: i64,
     /// The number of iterations that run at a time. `None` for any number.
     pub(super) at_a_time: Option<i64>,
+    /// Whether updates are atomic.
+    pub(super) atomic: bool,
+}
+
+/// The kind of an access to an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    Read,
+    /// Any write but these two.
+    Write,
+    /// Adds to it or subtracts from it, in any order.
+    Sum,
+    /// Multiplies it, in any order.
+    Product,
+}
+
+impl Access {
+    const ALL: [Access; 4] = [Access::Write, Access::Sum, Access::Product, Access::Read];
+
+    /// The access of a statement to its target.
+    pub(super) fn of(s: &Stmt, policy: Policy) -> Access {
+        let any_order = policy == Policy::Reassociate || !s.target.elem().is_float();
+        match s.update {
+            Some(BinaryOp::Add | BinaryOp::Sub) if any_order => Access::Sum,
+            Some(BinaryOp::Mul) if any_order => Access::Product,
+            _ => Access::Write,
+        }
+    }
+
+    /// Whether two iterations may do this and that to one element at the same time.
+    fn may_meet(self, other: Access, atomic: bool) -> bool {
+        match self {
+            Access::Read => other == Access::Read,
+            Access::Write => false,
+            Access::Sum | Access::Product => atomic && self == other,
+        }
+    }
 }
 
 impl Iteration<'_> {
@@ -32,8 +70,8 @@ pub(super) struct Touches<'a>(Vec<Touch<'a>>);
 #[derive(Clone)]
 struct Touch<'a> {
     execution: u64,
-    writes: Latest<'a>,
-    reads: Latest<'a>,
+    /// Those of each kind, in the order of [`Access::ALL`].
+    latest: [Latest<'a>; 4],
 }
 
 /// The accesses of the latest two iterations, the latest one first.
@@ -61,7 +99,7 @@ impl<'a> Touches<'a> {
         &mut self,
         around: &[Iteration<'a>],
         by: &Rc<Executed<'a>>,
-        writes: bool,
+        access: Access,
     ) -> Result<(), (&'a Loop, [IterationAccess<'a>; 2])> {
         for (level, iteration) in around.iter().enumerate() {
             let is_same = |t: &Touch| t.execution == iteration.execution;
@@ -70,24 +108,24 @@ impl<'a> Touches<'a> {
                 self.0.truncate(level);
                 self.0.push(Touch {
                     execution: iteration.execution,
-                    writes: Latest::default(),
-                    reads: Latest::default(),
+                    latest: Default::default(),
                 });
             }
             let Some(touch) = self.0.get_mut(level) else {
                 continue;
             };
             let own = (iteration.value, by.clone());
-            let written = touch.writes.before(iteration.value);
-            let read = touch.reads.before(iteration.value).filter(|_| writes);
-            let mut earlier = written.into_iter().chain(read);
-            if let Some(other) = earlier.find(|(value, _)| iteration.meets(*value)) {
-                return Err((iteration.of, [other.clone(), own]));
+            for (kind, latest) in Access::ALL.into_iter().zip(&mut touch.latest) {
+                let earlier = latest.before(iteration.value);
+                let earlier = earlier.filter(|_| !access.may_meet(kind, iteration.atomic));
+                if let Some(other) = earlier.filter(|(value, _)| iteration.meets(*value)) {
+                    return Err((iteration.of, [other.clone(), own]));
+                }
             }
-            if writes {
-                touch.writes.add(own)
-            } else {
-                touch.reads.add(own)
+            for (kind, latest) in Access::ALL.into_iter().zip(&mut touch.latest) {
+                if kind == access {
+                    latest.add(own.clone());
+                }
             }
         }
         Ok(())

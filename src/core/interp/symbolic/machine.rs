@@ -1,7 +1,7 @@
 //! Executes trees in order over symbolic values.
 
 use super::answer::{Answer, Conflict, Instance, Policy};
-use super::conflict::{Iteration, Touches};
+use super::conflict::{Access, Iteration, Touches};
 use super::executed::{Executed, What};
 use super::value::{Initial, Value};
 use crate::interp::Fault;
@@ -95,6 +95,8 @@ pub(super) struct Machine<'a, 's> {
     marked: Vec<Iteration<'a>>,
     /// The number of inner loops that a collapsed loop around them shares among threads.
     shared: usize,
+    /// Whether a collapsed loop around them says that updates are atomic.
+    atomic: bool,
     executions: u64,
 }
 
@@ -114,6 +116,7 @@ impl<'a, 's> Machine<'a, 's> {
             point: Vec::new(),
             marked: Vec::new(),
             shared: 0,
+            atomic: false,
             executions: 0,
         };
         for trees in sequences {
@@ -151,8 +154,10 @@ impl<'a, 's> Machine<'a, 's> {
                 (lower.max(first), upper.min(end))
             }
         };
-        let shared = self.shared;
+        let (shared, around) = (self.shared, self.atomic);
         let is_marked = !l.is_serial() || shared > 0;
+        let atomic = l.is_atomic() || shared > 0 && around;
+        self.atomic = atomic;
         self.shared = shared.max(l.collapse()).saturating_sub(1);
         let at_a_time = l.at_a_time().filter(|_| shared == 0);
         self.executions += 1;
@@ -169,6 +174,7 @@ impl<'a, 's> Machine<'a, 's> {
                     execution,
                     value,
                     at_a_time,
+                    atomic,
                 });
             }
             self.sequence(&l.body)?;
@@ -178,7 +184,7 @@ impl<'a, 's> Machine<'a, 's> {
             self.point.pop();
             value += l.range.step;
         }
-        self.shared = shared;
+        (self.shared, self.atomic) = (shared, around);
         Ok(())
     }
 
@@ -189,18 +195,19 @@ impl<'a, 's> Machine<'a, 's> {
         let value = self.value(&s.value, &by);
         if let (true, Err(Stopped::Found(Answer::Undefined { .. }))) = (is_copy, &value) {
             // A copy between local tensors may pass on an undefined element, which stays undefined.
-            let elements = self.touch(&s.target, k, &by, true)?;
+            let elements = self.touch(&s.target, k, &by, Access::Write)?;
             if let (None, Some(cell)) = (elements.initial, elements.cells.get_mut(k)) {
                 cell.set = None;
                 return Ok(());
             }
         }
         let mut value = value?;
+        let access = Access::of(s, self.policy);
         if let Some(op) = s.update {
-            let old = self.read(&s.target, k, &by)?;
+            let old = self.read(&s.target, k, &by, access)?;
             value = old.updated(op, value, s.target.elem(), self.policy);
         }
-        self.write(&s.target, k, value, &by)
+        self.write(&s.target, k, value, &by, access)
     }
 
     fn fill(&mut self, fill: &'a Fill) -> Result<(), Stopped> {
@@ -218,7 +225,13 @@ impl<'a, 's> Machine<'a, 's> {
         }
         for point in points {
             let k = self.flat(&fill.target, &point)?;
-            self.write(&fill.target, k, Value::constant(fill.value), &by)?;
+            self.write(
+                &fill.target,
+                k,
+                Value::constant(fill.value),
+                &by,
+                Access::Write,
+            )?;
         }
         Ok(())
     }
@@ -235,7 +248,7 @@ impl<'a, 's> Machine<'a, 's> {
                     Index::At(index) => self.flat(tensor, index)?,
                     _ => 0,
                 };
-                self.read(tensor, k, by)
+                self.read(tensor, k, by, Access::Read)
             }
             Node::Binary {
                 op, left, right, ..
@@ -262,8 +275,9 @@ impl<'a, 's> Machine<'a, 's> {
         tensor: &'a Tensor,
         k: usize,
         by: &Rc<Executed<'a>>,
+        access: Access,
     ) -> Result<Value, Stopped> {
-        let elements = self.touch(tensor, k, by, false)?;
+        let elements = self.touch(tensor, k, by, access)?;
         let set = elements.cells.get(k).and_then(|cell| cell.set.as_ref());
         match (set, elements.initial) {
             (Some((value, _)), _) => Ok(*value),
@@ -281,8 +295,9 @@ impl<'a, 's> Machine<'a, 's> {
         k: usize,
         value: Value,
         by: &Rc<Executed<'a>>,
+        access: Access,
     ) -> Result<(), Stopped> {
-        let elements = self.touch(tensor, k, by, true)?;
+        let elements = self.touch(tensor, k, by, access)?;
         if let Some(cell) = elements.cells.get_mut(k) {
             cell.set = Some((value, by.clone()));
         }
@@ -296,7 +311,7 @@ impl<'a, 's> Machine<'a, 's> {
         tensor: &'a Tensor,
         k: usize,
         by: &Rc<Executed<'a>>,
-        writes: bool,
+        access: Access,
     ) -> Result<&mut Elements<'a>, Stopped> {
         let tensors = &mut self.tensors.0;
         let known = tensors
@@ -311,7 +326,7 @@ impl<'a, 's> Machine<'a, 's> {
             tensor: tensor.label().to_owned(),
         };
         let cell = elements.cells.get_mut(k).ok_or_else(no_data)?;
-        match cell.touches.touch(&self.marked, by, writes) {
+        match cell.touches.touch(&self.marked, by, access) {
             Ok(()) => Ok(elements),
             Err((l, [first, second])) => {
                 Err(Stopped::Found(Answer::Conflict(Box::new(Conflict {

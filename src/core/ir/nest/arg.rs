@@ -64,6 +64,7 @@ impl Arg {
             Arg::Number(number) => number.to_string(),
             Arg::Comparison(comparison) => format!("\"{}\"", comparison.symbol()),
             Arg::Int(value) => value.to_string(),
+            Arg::Flag(flag) => flag.to_string(),
             Arg::Extents(list) => {
                 let texts: Vec<String> = list.iter().map(Affine::to_string).collect();
                 format!("[{}]", texts.join(", "))

@@ -89,6 +89,11 @@ impl Loop {
         self.sharing().unwrap_or_default().collapse
     }
 
+    /// Whether iterations may update the same elements, by atomic operations.
+    pub fn is_atomic(&self) -> bool {
+        self.sharing().unwrap_or_default().atomic
+    }
+
     /// The number of lanes of a vector loop. `None` leaves it to the compiler.
     pub fn lanes(&self) -> Option<i64> {
         match self.mode {

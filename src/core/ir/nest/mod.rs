@@ -239,6 +239,8 @@ pub enum Arg {
     Word(String),
     /// An integer.
     Int(i64),
+    /// Whether something is so.
+    Flag(bool),
     /// A list of extents, which may have sizes.
     Extents(Vec<Affine>),
     /// An element type.
@@ -255,7 +257,7 @@ pub enum Arg {
     Order(Vec<i64>),
     /// Steps on a part of a nest.
     Steps(Path),
-    /// Options by name: integers and words.
+    /// Options by name: integers, flags and words.
     Options(Vec<(String, Arg)>),
     /// Ranges of iterators.
     Ranges(Domain),
