@@ -63,8 +63,7 @@
 //! ```
 //!
 //! ```text
-//! i64 h[16], one[900]
-//! i64 bin[900] in 0..16
+//! i64 h[16], bin[900] in 0..16, one[900]
 //! fill h[0..16] = 0
 //! parallel atomic for e in 0..900
 //!   let bin_e = bin[e]
