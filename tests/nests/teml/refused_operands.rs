@@ -306,7 +306,7 @@ fn reduction_cases() -> Vec<Case> {
             vec![
                 expr(&squares),
                 Arg::Iters(list("j")),
-                Arg::Options(vec![("keep".to_owned(), Arg::Int(1))]),
+                Arg::Options(vec![("keep".to_owned(), Arg::Flag(true))]),
             ],
             "`A[i][j] * A[i][j]` carries iterators, and has no dimensions to keep".to_owned(),
         )

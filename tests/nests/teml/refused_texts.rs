@@ -242,7 +242,6 @@ fn every_wrong_line_is_reported_once() {
             ("z[1] = y[0]", "the indentation fits no loop"),
             ("fr", "no line begins with `fr`"),
             ("k", "tensor k is not declared"),
-            ("if", "`if` is not supported"),
             ("i", "tensor i is not declared"),
             (
                 "i + 6",
@@ -291,7 +290,7 @@ fn errors_say_lines_and_columns() {
 #[test]
 fn what_nests_do_not_have_is_said_with_what_they_have() {
     for (statement, what, help) in [
-        ("if a[i] > 0", "`if`", "select("),
+        ("elif a[i] > 0", "`elif`", "select("),
         ("while a[i] > 0", "`while`", "select("),
         ("a[k[i]] += b[i]", "`k[i]` in an index", "let c = k[i]"),
         ("a[2*k[i]] += b[i]", "`k[i]` in an index", "let c = k[i]"),
