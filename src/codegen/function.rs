@@ -10,6 +10,7 @@ use super::device::{self, NoDevice};
 use super::kernel::{Header, Kernel, Param, Role, Vectors, parameter, passed};
 use super::plan::tree::Context;
 use super::plan::{self, Plan, Stage};
+use super::proof::{self, Faulty};
 use super::symbol::{self, Spelling, SymbolError};
 use crate::analysis::mixed_radix;
 use crate::analysis::shape;
@@ -77,6 +78,13 @@ pub enum NoCode {
         nest: usize,
         why: NoDevice,
     },
+    /// The plan of proved nests is not proved.
+    #[error("the code of a nest that is proved is not proved itself: {why}")]
+    Plan {
+        why: Faulty,
+        /// The plan, as pseudo-code.
+        plan: String,
+    },
     /// The user stopped it.
     #[error("interrupted")]
     Stopped,
@@ -104,6 +112,11 @@ impl NoCode {
             NoCode::Undecided(why) => return why.help().map(str::to_owned),
             NoCode::Part { .. } => "generate the whole nest",
             NoCode::Device { why, .. } => why.help(),
+            NoCode::Plan { plan, .. } => {
+                return Some(format!(
+                    "this is an error of teml: please report it, with the script and this plan:\n{plan}"
+                ));
+            }
             NoCode::StrideIsTaken { .. } => "rename the tensor, the loop or the size of that name",
             _ => return None,
         };
@@ -115,7 +128,7 @@ impl NoCode {
 pub(super) fn emit(
     nests: &[Nest],
     (linkage, symbol): (&str, &str),
-    proof: Proof,
+    (proof, reductions): (Proof, Reductions),
     target: &Target,
     is_own: &dyn Fn(&Param) -> bool,
 ) -> Result<Kernel, NoCode> {
@@ -172,6 +185,11 @@ pub(super) fn emit(
         let nests: Vec<Nest> = nests.iter().map(|nest| spelling.nest(nest)).collect();
         plan::plan(&nests, &context).ok_or(NoCode::Stopped)?
     };
+    if proof == Proof::Proved {
+        let tensors: Vec<Tensor> = spelled.iter().map(|param| param.tensor.clone()).collect();
+        let named = |nest: &Nest| spelling.original(nest);
+        proved(&plan, &tensors, &named, reductions, target)?;
+    }
     let (mut own, mut given, mut kept) = (Vec::new(), Vec::new(), Vec::new());
     for (param, spelled) in params.iter().zip(&spelled) {
         // A function has no space whose size is known only when it is called.
@@ -258,6 +276,37 @@ pub fn stages(nests: &[Nest], target: &Target) -> Result<Vec<Stage>, NoCode> {
         inputs: &inputs,
     };
     Ok(plan::stages(nests, &context))
+}
+
+/// Proves that a plan computes the definition of nests, which are proved and have no variants.
+///
+/// # Errors
+/// [`NoCode`]: the plan is not proved, tensors share a name, or the user stopped it.
+pub fn prove_plan(
+    plan: &Plan,
+    nests: &[Nest],
+    reductions: Reductions,
+    target: &Target,
+) -> Result<(), NoCode> {
+    let tensors: Vec<Tensor> = params(nests)?.into_iter().map(|p| p.tensor).collect();
+    proved(plan, &tensors, &Nest::clone, reductions, target)
+}
+
+fn proved(
+    plan: &Plan,
+    params: &[Tensor],
+    named: &dyn Fn(&Nest) -> Nest,
+    reductions: Reductions,
+    target: &Target,
+) -> Result<(), NoCode> {
+    let result = proof::prove(plan, params, named, reductions, target);
+    if legality::is_stopped() {
+        return Err(NoCode::Stopped);
+    }
+    result.map_err(|why| NoCode::Plan {
+        why,
+        plan: plan.to_string(),
+    })
 }
 
 /// The plan, without hints, of nests that operations made, for predictions. Nothing is proved.

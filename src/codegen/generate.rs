@@ -55,7 +55,7 @@ pub fn generate_with_own(
         return dispatch(nests, symbol, reductions, target, is_own);
     }
     let proof = check(nests, reductions)?;
-    emit(nests, ("", symbol), proof, target, is_own)
+    emit(nests, ("", symbol), (proof, reductions), target, is_own)
 }
 
 /// The function `symbol`, which runs the first plan whose condition holds. Each plan is a static
@@ -72,7 +72,13 @@ fn dispatch(
         let proof = check(&plan, reductions)?;
         // Scripts cannot use this name.
         let name = format!("teml_{symbol}_v{}", plans.len() + 1);
-        let kernel = emit(&plan, ("static ", &name), proof, target, is_own)?;
+        let kernel = emit(
+            &plan,
+            ("static ", &name),
+            (proof, reductions),
+            target,
+            is_own,
+        )?;
         plans.push((condition, kernel));
     }
     let Some((_, fallback)) = plans.last() else {

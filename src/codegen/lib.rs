@@ -1,7 +1,6 @@
 //! From loop nests to C text. Pure: no files, no compiler, no script.
 //!
-//! Passes make a plan of nests, which decides everything (`plan`). The printer then only prints it
-//! as C (`c`).
+//! Passes make a plan of nests, which decides everything (`plan`). The plan is proved as well (`proof`). The printer then only prints it as C (`c`).
 
 use teml_core::{analysis, ir, legality, target};
 
@@ -13,6 +12,7 @@ mod function;
 mod generate;
 mod kernel;
 mod plan;
+mod proof;
 mod support;
 pub mod symbol;
 mod taken;
@@ -21,9 +21,10 @@ mod unit;
 pub use derived::definition_of_size;
 pub use device::{NoDevice, Phases, is_on_device, phases};
 pub use elem::c_type;
-pub use function::{NoCode, at_fault, check, outer_vectors, stages, unproved};
+pub use function::{NoCode, at_fault, check, outer_vectors, prove_plan, stages, unproved};
 pub use generate::{generate, generate_for, generate_with_own};
 pub use kernel::{ALIGNMENT, Header, Kernel, Param, Role, Vectors, passed};
 pub use plan::tree as planned;
 pub use plan::{Plan, Stage};
+pub use proof::Faulty;
 pub use unit::{BASE, C_BEGINS, C_ENDS, Preamble, unit, unit_after};

@@ -18,6 +18,7 @@ mod parallel_region;
 mod partial_vectors;
 pub(super) mod power;
 mod pseudo;
+pub(super) mod raise;
 mod roll_sums;
 mod simplify;
 mod spread_prefetches;

@@ -44,8 +44,9 @@ use super::choose_vectors::Chosen;
 use super::lanes::{elem_of, trips, widest};
 use super::lower::lower;
 use super::stream::Streams;
-use super::tree::{Context, Plan};
+use super::tree::{Context, Part, Plan};
 use crate::analysis::bounds::Bounds;
+use crate::analysis::outside::may_leave;
 use crate::ir::{Affine, Index, Loop, Name, Range, Stmt, Tensor, Tree};
 use crate::target::Target;
 use std::collections::{HashMap, HashSet};
@@ -57,7 +58,7 @@ pub(super) fn pad_rows(plan: &Plan, context: &Context<'_>) -> Plan {
         let trees = part.trees();
         let chosen = Chosen::of(part, context.target);
         let streams = Streams::of(trees, &part.nest.locals(), &chosen);
-        let rows = Rows::of(trees, &chosen);
+        let rows = Rows::of(part, &chosen);
         let mut found = Vec::new();
         too_short(
             trees,
@@ -93,19 +94,49 @@ pub(super) struct Rows {
     fetched: HashSet<Name>,
     /// The register copies, with the loops that copy.
     held: HashSet<(Name, Name)>,
+    /// The vector loops that read what all lanes share, and may do so only if they iterate.
+    bound: HashSet<Name>,
 }
 
 impl Rows {
-    pub(super) fn of(trees: &[Tree], chosen: &Chosen) -> Rows {
+    pub(super) fn of(part: &Part, chosen: &Chosen) -> Rows {
         let mut rows = Rows {
             target: chosen.target().clone(),
             locals: HashSet::new(),
             read: HashMap::new(),
             fetched: HashSet::new(),
             held: chosen.held().clone(),
+            bound: HashSet::new(),
         };
-        rows.trees(trees, chosen, &Bounds::default());
+        rows.trees(part.trees(), chosen, &Bounds::default());
+        let mut around: Vec<&Loop> = part.nest.context().iter().collect();
+        rows.leaving(part.trees(), chosen, &mut around);
         rows
+    }
+
+    /// Finds the vector loops that may read outside of a tensor if they run without iterations.
+    fn leaving<'t>(&mut self, trees: &'t [Tree], chosen: &Chosen, around: &mut Vec<&'t Loop>) {
+        for l in trees.iter().filter_map(Tree::as_loop) {
+            if chosen.is_vector(l) {
+                let mut leaves = false;
+                for tree in &l.body {
+                    let Tree::Stmt(s) = tree else { continue };
+                    s.value.for_each_access(&mut |tensor, index| {
+                        if let Index::At(index) = index {
+                            let moves = index.iter().any(|a| a.mentions(&l.name));
+                            leaves |= !moves && may_leave(tensor, index, around);
+                        }
+                    });
+                }
+                if leaves {
+                    self.bound.insert(l.name.clone());
+                }
+                continue;
+            }
+            around.push(l);
+            self.leaving(&l.body, chosen, around);
+            around.pop();
+        }
     }
 
     fn trees(&mut self, trees: &[Tree], chosen: &Chosen, around: &Bounds) {
@@ -225,7 +256,8 @@ impl Rows {
     pub(super) fn most(&self, l: &Loop) -> Option<i64> {
         let is_open = trips(l).is_none() && l.lanes().is_none() && l.range.step == 1;
         let begins = matches!(l.range.lower.as_slice(), [low] if low.as_constant() == Some(0));
-        if !is_open || !begins || !self.target.instructions.has_masks() {
+        let may_be_empty = !self.bound.contains(&l.name);
+        if !is_open || !begins || !may_be_empty || !self.target.instructions.has_masks() {
             return None;
         }
         let mut most: Option<i64> = None;

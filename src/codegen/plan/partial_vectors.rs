@@ -25,7 +25,8 @@
 //!
 //! Where a vector loop ends may be known only when it runs. All vectors of a row of a local tensor
 //! are then computed, each as a partial one, if nothing reads the row behind that end. So the row
-//! stays in registers.
+//! stays in registers. Elements that all lanes share are then read even if all lanes are dead. So they
+//! have to be inside of their tensors.
 //!
 //! A partial vector computes with all of its lanes, live and dead ones. In local tensors the dead
 //! lanes are elements after the end of a row. They must also be set: garbage on the stack may be
@@ -55,7 +56,7 @@ pub(super) fn partial_vectors(plan: &Plan, context: &Context<'_>) -> Plan {
     plan.each(|part| {
         let chosen = Chosen::planned(part, context.target);
         let streams = Streams::planned(part);
-        let rows = Rows::of(part.trees(), &chosen);
+        let rows = Rows::of(part, &chosen);
         let marks = Marks {
             unset: unset_lanes(part.trees(), &chosen, &rows, &streams),
             rows,

@@ -23,7 +23,7 @@ fn write(f: &mut Formatter<'_>, nodes: &[Node], depth: usize) -> fmt::Result {
 }
 
 /// The line of a node, without its body.
-fn head(node: &Node) -> String {
+pub(super) fn head(node: &Node) -> String {
     match node {
         Node::Loop(l) => of_loop(l),
         Node::Stmt(s) => stmt(s),

@@ -33,6 +33,7 @@
 //! | Does an access of trees leave its tensor? | [`outside::first_outside`] |
 //! | And one of a statement or fill? | [`outside::outside`] |
 //! | And one of a fill, for certain? | [`outside::leaves`] |
+//! | And may an access of one element? | [`outside::may_leave`] |
 //! | Where is a tensor used? | [`footprint::uses`] |
 //! | Which box of a tensor do uses touch? | [`footprint::footprint`] |
 //! | Are the boxes of two uses disjoint? | [`footprint::are_disjoint`] |

@@ -60,6 +60,11 @@ pub fn leaves(fill: &Fill, around: &[&Loop]) -> bool {
     matches!(of_fill(fill, around), Some(Mismatch::Leaves { .. }))
 }
 
+/// Whether an access may leave its tensor in an iteration of the loops around it.
+pub fn may_leave(tensor: &Tensor, index: &[Affine], around: &[&Loop]) -> bool {
+    access(tensor, index, around).is_some()
+}
+
 fn of_fill(fill: &Fill, around: &[&Loop]) -> Option<Mismatch> {
     // Sizes may leave nothing to fill.
     let dims = fill.target.shape().dims();

@@ -196,6 +196,17 @@ pub(super) fn touching_each<'a>(
     pieces.collect()
 }
 
+/// The pairs of iterations where the second one reads what the first one writes.
+pub(super) fn read_after([first, second]: &[Iteration; 2]) -> Vec<Piece> {
+    let all = iterations(first, second);
+    let others = second.touched();
+    let others = || others.iter().filter(|o| o.read.is_some() || o.updated);
+    let written = first.touched();
+    let written = written.iter().filter(|one| one.read.is_none());
+    let meet = written.flat_map(|one| others().filter_map(|other| one.meets(other)));
+    meet.map(|equations| exact(&all, &equations)).collect()
+}
+
 /// The pairs of iterations that read one element.
 pub(super) fn reading(pair: &[Iteration; 2]) -> Vec<Touching> {
     meeting(pair, |one, other| {

@@ -6,9 +6,13 @@
 //! of a serial loop around one phase. A barrier has to lie between them. Accesses of one phase are the
 //! question of [`super::concurrent`].
 //!
+//! Threads of a processor that run a region together are the same: a phase is a loop whose iterations
+//! they share. Nothing says which thread gets which iteration, so that any two may be on two threads.
+//!
 //! [`exchanges`] finds them, for all sizes. If it is undecided whether there is one, there is.
 //! [`Exchange::is_ordered`] decides about barriers. It knows nothing of who placed them.
 
+use super::execution::Team;
 use super::limit::OPERATIONS;
 use super::pairs::{Iteration, touching_each};
 use super::program::{Leaf, Program};
@@ -34,26 +38,31 @@ impl Exchange {
     /// Whether one of `barriers` is always executed between the accesses. A barrier is before the
     /// tree at its position, or after the last tree of a sequence.
     pub fn is_ordered(&self, barriers: &[Vec<usize>]) -> bool {
-        let same = self.from.iter().zip(&self.to);
-        let common = same.take_while(|(a, b)| a == b).count();
-        let least = match self.carried {
-            Some(depth) => depth + 1,
-            None => common + 1,
-        };
-        barriers.iter().any(|barrier| {
-            let Some((at, sequence)) = barrier.split_last() else {
-                return false;
-            };
-            let depth = sequence.len();
-            let place = |of: &[usize]| of.get(depth).copied().filter(|_| of.starts_with(sequence));
-            let (from, to) = (place(&self.from), place(&self.to));
-            let after = from.is_some_and(|from| *at > from);
-            let before = to.is_some_and(|to| *at <= to);
-            match self.carried {
-                None if depth == common => after && before,
-                _ => depth >= least && (after || before),
-            }
-        })
+        let (from, to) = (&self.from, &self.to);
+        barriers
+            .iter()
+            .any(|barrier| is_between(barrier, (from, to), self.carried))
+    }
+}
+
+/// Whether a barrier is always executed between two leaves, as [`Exchange`] describes them.
+fn is_between(barrier: &[usize], (from, to): (&[usize], &[usize]), carried: Option<usize>) -> bool {
+    let Some((at, sequence)) = barrier.split_last() else {
+        return false;
+    };
+    let same = from.iter().zip(to);
+    let common = same.take_while(|(a, b)| a == b).count();
+    let least = match carried {
+        Some(depth) => depth + 1,
+        None => common + 1,
+    };
+    let depth = sequence.len();
+    let place = |of: &[usize]| of.get(depth).copied().filter(|_| of.starts_with(sequence));
+    let after = place(from).is_some_and(|from| *at > from);
+    let before = place(to).is_some_and(|to| *at <= to);
+    match carried {
+        None if depth == common => after && before,
+        _ => depth >= least && (after || before),
     }
 }
 
@@ -66,77 +75,141 @@ pub fn exchanges(
     counts: &dyn Fn(&Tensor) -> bool,
     within: bool,
 ) -> Vec<Exchange> {
-    let trees = [trees.to_vec()];
-    let nests = std::slice::from_ref(nest);
-    let program = Program::of(nests, &trees);
-    let is_inside = |leaf: &&Leaf| leaf.place[1..].starts_with(&launch.position);
-    let leaves: Vec<&Leaf> = program.leaves.iter().filter(is_inside).collect();
-    let fixed = launch.around.len() + launch.grid.len();
-    let mut found = Vec::new();
-    for_all_sizes(nests, || {
-        for first in &leaves {
-            for second in &leaves {
-                let asked = Pair {
-                    leaves: [*first, *second],
-                    fixed,
-                };
-                asked.exchanges(counts, within, &mut found);
-            }
-        }
-    });
-    found
+    let asked = Asked {
+        fixed: launch.around.len() + launch.grid.len(),
+        is_phase: Loop::is_block,
+        has_coordinates: true,
+        within,
+        barriers: &[],
+        counts,
+    };
+    asked.exchanges(nest, trees, &|place| place.starts_with(&launch.position))
 }
 
-/// Two leaves of a launch.
-struct Pair<'p, 'a> {
-    leaves: [&'p Leaf<'a>; 2],
-    /// The number of loops whose iterations are launches or blocks.
+/// The exchanges of a team that none of `barriers` orders. The team is in `trees`, which are the
+/// trees of `nest`.
+pub(super) fn unordered(
+    nest: &Nest,
+    trees: &[Tree],
+    team: &Team,
+    barriers: &[Vec<usize>],
+) -> Vec<Exchange> {
+    let asked = Asked {
+        fixed: team.sequence.len(),
+        is_phase: Loop::is_parallel,
+        has_coordinates: false,
+        within: false,
+        barriers,
+        counts: &|_| true,
+    };
+    asked.exchanges(nest, trees, &|place| team.holds(place))
+}
+
+/// A question about the exchanges of some threads.
+struct Asked<'q> {
+    /// The number of loops around, whose iterations start the threads anew.
     fixed: usize,
+    /// Whether threads share the iterations of a loop.
+    is_phase: fn(&Loop) -> bool,
+    /// Whether iterations of phases tell which thread runs them.
+    has_coordinates: bool,
+    /// Whether accesses of one phase count.
+    within: bool,
+    /// Exchanges across these are ordered.
+    barriers: &'q [Vec<usize>],
+    /// The tensors that count.
+    counts: &'q dyn Fn(&Tensor) -> bool,
 }
 
-impl Pair<'_, '_> {
+impl Asked<'_> {
+    fn exchanges(
+        &self,
+        nest: &Nest,
+        trees: &[Tree],
+        is_inside: &dyn Fn(&[usize]) -> bool,
+    ) -> Vec<Exchange> {
+        let trees = [trees.to_vec()];
+        let nests = std::slice::from_ref(nest);
+        let program = Program::of(nests, &trees);
+        let leaves = program.leaves.iter();
+        let leaves: Vec<&Leaf> = leaves.filter(|leaf| is_inside(&leaf.place[1..])).collect();
+        let mut found = Vec::new();
+        for_all_sizes(nests, || {
+            for first in &leaves {
+                for second in &leaves {
+                    let leaves = [*first, *second];
+                    Pair {
+                        leaves,
+                        asked: self,
+                    }
+                    .exchanges(&mut found);
+                }
+            }
+        });
+        found
+    }
+}
+
+/// Two leaves that the threads run.
+struct Pair<'p, 'q, 'a> {
+    leaves: [&'p Leaf<'a>; 2],
+    asked: &'q Asked<'q>,
+}
+
+impl Pair<'_, '_, '_> {
     /// The exchanges from the first leaf to the second.
-    fn exchanges(&self, counts: &dyn Fn(&Tensor) -> bool, within: bool, found: &mut Vec<Exchange>) {
-        let [first, second] = self.leaves;
+    fn exchanges(&self, found: &mut Vec<Exchange>) {
+        let Pair { leaves, asked } = self;
+        let [first, second] = *leaves;
         let uniform = |leaf: &Leaf| {
-            let phase = leaf.loops.iter().position(|l| l.is_block());
-            phase.unwrap_or(leaf.loops.len())
+            let mut inside = leaf.loops.iter().skip(asked.fixed);
+            let phase = inside.position(|l| (asked.is_phase)(l));
+            phase.map_or(leaf.loops.len(), |phase| asked.fixed + phase)
         };
         let (around, _) = first.around_both(second);
         let shared = around.min(uniform(first)).min(uniform(second));
         // Both are in one phase if they share a loop of it.
         let one_phase = around > shared;
         let is_earlier = first.place < second.place;
+        let (from, to) = (&first.place[1..], &second.place[1..]);
+        let counts = |level: &Option<usize>| {
+            let is_asked = match level {
+                Some(d) => *d >= asked.fixed,
+                None if one_phase => asked.within,
+                None => is_earlier,
+            };
+            let mut barriers = asked.barriers.iter();
+            is_asked && !barriers.any(|barrier| is_between(barrier, (from, to), *level))
+        };
+        let levels = (0..shared).map(Some).chain([None]);
+        if !levels.clone().any(|level| counts(&level)) {
+            return;
+        }
         let pair = Iteration::pair(first, second);
         let [s, t] = pair.each_ref().map(Iteration::iterators);
-        for (tensor, piece) in touching_each(&pair, counts) {
+        for (tensor, piece) in touching_each(&pair, asked.counts) {
             let Some(name) = tensor.name() else {
                 continue;
             };
             let mut same = piece;
-            let levels = (0..shared).map(Some).chain([None]);
-            for level in levels {
+            for level in levels.clone() {
                 let at_level = match level {
                     Some(d) => {
                         let carried =
                             same.clone()
                                 .constrain(s[d].clone(), Relation::Less, t[d].clone());
                         same = same.constrain(s[d].clone(), Relation::Equal, t[d].clone());
-                        if d < self.fixed {
-                            continue;
-                        }
                         carried
                     }
-                    None if one_phase && !within || !one_phase && !is_earlier => continue,
                     None => same.clone(),
                 };
-                if !self.has_two_threads(&pair, &at_level) {
+                if !counts(&level) || !self.has_two_threads(&pair, &at_level) {
                     continue;
                 }
                 let new = Exchange {
                     tensor: name.clone(),
-                    from: first.place[1..].to_vec(),
-                    to: second.place[1..].to_vec(),
+                    from: from.to_vec(),
+                    to: to.to_vec(),
                     carried: level,
                 };
                 if !found.contains(&new) {
@@ -148,6 +221,12 @@ impl Pair<'_, '_> {
 
     /// Whether pairs of iterations may belong to different threads.
     fn has_two_threads(&self, pair: &[Iteration; 2], pairs: &Piece) -> bool {
+        // It is undecided, or depends on sizes, otherwise.
+        let may_be =
+            |pairs: Piece| !matches!(poly::bounded(OPERATIONS, || pairs.is_empty()), Ok(true));
+        if !self.asked.has_coordinates {
+            return may_be(pairs.clone());
+        }
         let threads = pair
             .each_ref()
             .map(|iteration| (0..Axis::DIMENSIONS).map(|d| coordinate(iteration, d)));
@@ -157,8 +236,7 @@ impl Pair<'_, '_> {
                 let apart = pairs
                     .clone()
                     .constrain(low.clone(), Relation::Less, high.clone());
-                // It is undecided, or depends on sizes, otherwise.
-                !matches!(poly::bounded(OPERATIONS, || apart.is_empty()), Ok(true))
+                may_be(apart)
             })
         })
     }
