@@ -260,7 +260,7 @@ fn computes(compiled: &Compiled, nests: &[Nest], what: &str) {
 }
 
 /// Compiler flags for the targets that this machine supports.
-fn targets() -> Vec<Vec<&'static str>> {
+pub fn targets() -> Vec<Vec<&'static str>> {
     let mut targets = vec![vec![], vec!["-DTEML_MVEC=0"]];
     #[cfg(target_arch = "x86_64")]
     {

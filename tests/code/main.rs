@@ -26,6 +26,7 @@ mod results;
 mod runtime;
 mod rust;
 mod sparse_files;
+mod support;
 mod sweep;
 mod table2;
 mod targets;
