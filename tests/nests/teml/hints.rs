@@ -384,9 +384,10 @@ fn iterations_worth_a_call_are_functions() {
     let called = ["teml_kernel_1(i, j, B, A, R);"];
     assert_eq!(calls(columns, "for k in 0..40"), called);
     assert_eq!(calls(columns, "for k in i..i + 40"), called);
+    // Lanes are inside of the call.
     assert_eq!(
         calls("parallel vector for j in 0..20", "for k in 0..40"),
-        [] as [&str; 0]
+        ["teml_kernel_1(i, j_o, B, A, R);"]
     );
     // All loops that share their iterations are around the call.
     let shared = [

@@ -204,6 +204,8 @@ fn lanes_share_nothing() {
             "vector for i in 0..8",
             declaration,
             "  t[0] = 1",
+            "  for k in 0..i",
+            "    t[0] = 2",
             "  B[i] = t[0]",
         ]);
         text.contains("#pragma omp simd")

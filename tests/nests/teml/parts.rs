@@ -270,11 +270,11 @@ fn copies_avoid_the_names_of_loops_around() {
 
 #[test]
 fn sharing_is_said_in_the_pragma() {
-    let pragma = |head: &str| {
+    let pragma = |head: &str, inner: &str| {
         let nest = nest(&[
             "f64 B[8][8], A[8][8]",
             &format!("{head} for i in 0..8"),
-            "  for j in 0..8",
+            inner,
             "    B[i][j] = A[i][j]",
         ]);
         let source = generate(&[nest], "kernel", Reductions::Strict)
@@ -283,13 +283,14 @@ fn sharing_is_said_in_the_pragma() {
         let mut lines = source.lines().filter(|l| l.contains("#pragma omp"));
         lines.next().unwrap().trim().to_owned()
     };
-    assert_eq!(pragma("parallel"), "#pragma omp parallel for");
+    let square = "  for j in 0..8";
+    assert_eq!(pragma("parallel", square), "#pragma omp parallel for");
     assert_eq!(
-        pragma("parallel collapse(2) guided"),
+        pragma("parallel collapse(2) guided", square),
         "#pragma omp parallel for collapse(2) schedule(guided)"
     );
     assert_eq!(
-        pragma("parallel static vector"),
+        pragma("parallel static vector", "  for j in 0..i + 1"),
         "#pragma omp parallel for simd schedule(static)"
     );
 }
