@@ -760,12 +760,12 @@ fn a_notation_is_that_of_the_argument_or_an_error() {
     assert_eq!(teil, again);
     assert!(teil.contains("alloc output C : [4, 6]"), "{teil}");
     for (call, expected) in [
-        ("notation(C, \"nonsense\")", "not `nonsense`"),
-        ("notation(A, \"nonsense\")", "not `nonsense`"),
+        ("notation(C, \"nonsense\")", "must be \"model\""),
+        ("notation(A, \"nonsense\")", "not the string \"nonsense\""),
         ("notation(A, \"teil\")", "a tensor that nothing computes"),
         ("notation(A + 1, \"sac\")", "a tensor that nothing computes"),
         ("notation(build(C), \"teil\")", "a nest has loops"),
-        ("notation(C, 3)", "must be a string"),
+        ("notation(C, 3)", "must be \"model\""),
     ] {
         let message = error(&format!("{tensors} {call};")).diagnostic.message;
         assert!(message.contains(expected), "{call}: {message}");

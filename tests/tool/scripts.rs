@@ -413,9 +413,9 @@ fn plans_are_compared_at_given_sizes() {
     for (options, part) in [
         ("#{at: [#{M: 7}]}", "no variant has the size `M`"),
         ("#{at: [#{N: -1}]}", "`N` is never -1"),
-        ("#{at: []}", "a map of options"),
-        ("#{sizes: [#{N: 7}]}", "a map of options"),
-        ("#{at: [7]}", "a map of options"),
+        ("#{at: []}", "has no sizes"),
+        ("#{sizes: [#{N: 7}]}", "has no option `sizes`"),
+        ("#{at: [7]}", "a list of maps of sizes"),
     ] {
         let shown = run(options);
         assert!(shown.contains(part), "{options}: {shown}");

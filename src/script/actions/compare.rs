@@ -33,7 +33,11 @@ arguments! {
             };
             map.iter().map(size).collect()
         };
-        p.list(point).map(Points)
+        let points = p.list(point)?;
+        match points.is_empty() {
+            true => Err(p.fail("has no sizes")),
+            false => Ok(Points(points)),
+        }
     };
     Vec<Variant>, VARIANT, Takes::Value(Type::Nest), |p| of_arguments(p.call, 1);
 }
