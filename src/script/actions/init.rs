@@ -87,7 +87,7 @@ fn whole(call: &Call, tensor: &Tensor) -> Result<Data, Failure> {
         return held(call, tensor, &array);
     }
     if let Some(random) = value.read_lock::<Random>() {
-        return Ok(Data::Random(random.clone()));
+        return Ok(Data::Random(*random));
     }
     if let Some(number) = number(&value) {
         return Ok(Data::Constant(number));

@@ -604,7 +604,7 @@ impl Machine {
                     };
                     values.push((target, value));
                 } else {
-                    self.reads_inside(&s.value, &dead)?;
+                    self.reads_inside(&s.value, dead)?;
                     if is_row {
                         let (buffer, at) = self.place(&s.target, &target)?;
                         if self.globals.values().any(|own| *own == buffer) {
@@ -626,11 +626,10 @@ impl Machine {
     }
 
     /// Whether a dead lane reads only elements.
-    fn reads_inside(
-        &mut self,
-        e: &Expr,
-        at: &dyn Fn(&Tensor, &[Affine]) -> Option<Vec<Affine>>,
-    ) -> Result<(), Fault> {
+    fn reads_inside<F>(&mut self, e: &Expr, at: F) -> Result<(), Fault>
+    where
+        F: Fn(&Tensor, &[Affine]) -> Option<Vec<Affine>>,
+    {
         let mut result = Ok(());
         e.for_each_access(&mut |tensor, index| {
             let index = match index {

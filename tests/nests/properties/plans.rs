@@ -55,7 +55,7 @@ impl Case {
         let tensors = || nests.iter().flat_map(Nest::tensors);
         let locals = nests.iter().flat_map(Nest::locals);
         let is_float = |t: &Tensor| t.elem().is_float() && t.shape().numbers().is_some();
-        let simple = tensors().all(|t| is_float(&t)) && locals.cloned().all(|t| is_float(&t));
+        let simple = tensors().all(|t| is_float(&t)) && locals.into_iter().all(is_float);
         let mut loops = nests.iter().flat_map(Nest::loops);
         let plain = loops.all(|(_, l)| l.range.within.is_none() && l.axis().is_none());
         let fixed = nests
