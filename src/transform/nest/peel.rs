@@ -109,8 +109,8 @@
 //!
 //! Refuses: counts below 1; ends other than `"front"`, `"back"`, `"rest"` and `"partial"`; steps other
 //! than 1; a loop whose trip count varies and that has several bounds at this end, or for `"rest"`
-//! does not depend on sizes alone; a `least` above `count`, or with another end; for `"partial"` a loop that is not over blocks of a size; new names
-//! that are in use.
+//! does not depend on sizes alone; a `least` above `count`, or with another end; for `"partial"` a
+//! loop that is not over blocks of a size; new names that are in use.
 //!
 //! Source: loop peeling, Allen and Kennedy, Optimizing Compilers for Modern Architectures, 2001.
 
