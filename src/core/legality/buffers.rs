@@ -88,7 +88,8 @@ impl<'p, 'a> Buffer<'p, 'a> {
         scope: &[usize],
     ) -> Option<Buffer<'p, 'a>> {
         let mut tensor = None;
-        let mut copied: Option<(&'a Tensor, Memory, Vec<MixedRadix>)> = None;
+        let mut copied: Option<(&'a Tensor, Memory)> = None;
+        let mut copies: Vec<Copied> = Vec::new();
         let mut uses = Vec::new();
         for (k, leaf) in program.leaves.iter().enumerate() {
             let own = |t: &Tensor| t.label() == label && leaf.scope_of(label) == Some(scope);
@@ -125,10 +126,15 @@ impl<'p, 'a> Buffer<'p, 'a> {
                     let inner = leaf.loops.get(scope.len() - 1..)?;
                     let inner: Vec<&Name> = inner.iter().map(|l| &l.name).collect();
                     let digits = digits(&here.index, &there.index, &inner)?;
-                    let found = (there.tensor, leaf.memory(there.tensor), digits);
-                    if copied.get_or_insert_with(|| found.clone()) != &found {
+                    let found = (there.tensor, leaf.memory(there.tensor));
+                    if *copied.get_or_insert_with(|| found.clone()) != found {
                         return None;
                     }
+                    copies.push(Copied {
+                        digits,
+                        here: here.index.clone(),
+                        there: there.index.clone(),
+                    });
                     role
                 }
                 None => match (sets, reads) {
@@ -139,7 +145,8 @@ impl<'p, 'a> Buffer<'p, 'a> {
             };
             uses.push(Use { leaf, k, role });
         }
-        let (tensor, (of, of_memory, digits)) = (tensor?, copied?);
+        let (tensor, (of, of_memory)) = (tensor?, copied?);
+        let digits = agreed(copies)?;
         let reaches = |u: &Use| u.leaf.memory(of) == of_memory;
         let fits = of.elem() == tensor.elem() && uses.iter().all(reaches);
         fits.then_some(Buffer {
@@ -226,9 +233,28 @@ impl<'p, 'a> Buffer<'p, 'a> {
     }
 }
 
+/// A copy between a buffer and the mirrored tensor: its own digits, and both indices.
+struct Copied {
+    digits: Vec<MixedRadix>,
+    here: Vec<Affine>,
+    there: Vec<Affine>,
+}
+
+/// The digits that all copies agree on. A copy of a single row tells nothing about the other rows,
+/// and so has digits that only it agrees on.
+fn agreed(copies: Vec<Copied>) -> Option<Vec<MixedRadix>> {
+    let agrees = |digits: &[MixedRadix], copy: &Copied| {
+        let mut each = digits.iter().zip(&copy.there);
+        each.all(|(digits, there)| digits.at(&copy.here) == *there)
+    };
+    let fits = |one: &Copied| copies.iter().all(|copy| agrees(&one.digits, copy));
+    let k = copies.iter().position(fits)?;
+    copies.into_iter().nth(k).map(|copy| copy.digits)
+}
+
 impl Leaf<'_> {
     /// The sequence that declares a local tensor of this name, if any.
-    fn scope_of(&self, label: &str) -> Option<&[usize]> {
+    pub(super) fn scope_of(&self, label: &str) -> Option<&[usize]> {
         let mut locals = self.locals.iter();
         let found = locals.find(|(name, _)| *name == label);
         found.map(|(_, scope)| scope.as_slice())

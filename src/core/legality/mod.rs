@@ -54,6 +54,7 @@ mod reduction;
 mod relations;
 mod reordered;
 mod reroll;
+mod reused;
 mod reversed;
 mod sequence;
 mod sizes;

@@ -80,6 +80,27 @@ impl<'a> Program<'a> {
         }
     }
 
+    /// The program with other leaves, and the same obligations.
+    pub(super) fn with_leaves(&self, leaves: Vec<Leaf<'a>>) -> Program<'a> {
+        Program {
+            originals: self.originals.clone(),
+            assignments: self.assignments.clone(),
+            definition: self.definition.clone(),
+            leaves,
+            donated: self.donated.clone(),
+            outputs: self.outputs.clone(),
+        }
+    }
+
+    /// The program with another definition, of as many assignments.
+    pub(super) fn with_definition(&self, definition: Vec<Leaf<'a>>) -> Program<'a> {
+        Program {
+            originals: Original::all(&definition).into(),
+            definition,
+            ..self.with_leaves(self.leaves.clone())
+        }
+    }
+
     /// The nest with this number, without its obligations.
     pub(super) fn of_nest(&self, nest: usize) -> Program<'a> {
         let leaves = self.leaves.iter().filter(|leaf| leaf.place[0] == nest);

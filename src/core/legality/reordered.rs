@@ -83,7 +83,8 @@ fn are_one_to_one(coordinates: &[Affine], loops: &[&Loop]) -> bool {
     coordinates.len() == loops.len() && coordinates.iter().all(counts)
 }
 
-fn tensors<'a>(leaf: &Leaf<'a>) -> Vec<&'a Tensor> {
+/// The tensors that a leaf accesses, its target first.
+pub(super) fn tensors<'a>(leaf: &Leaf<'a>) -> Vec<&'a Tensor> {
     match leaf.what {
         What::Fill(fill) => vec![&fill.target],
         What::Stmt(s) => accesses(s)

@@ -8,6 +8,7 @@ use super::limit::OPERATIONS;
 use super::order::{self, Unknown};
 use super::program::Program;
 use super::reordered::{is_reordered, is_reordered_with_locals};
+use super::reused::reused;
 use super::staging::unstaged;
 use super::values::{self, Operands, Unequal};
 use super::verdict::{Question, Undecided};
@@ -25,7 +26,7 @@ pub(super) fn violation(
         return Ok(None);
     }
     if !is_reordered(program) {
-        if is_legal_without_buffers(program, reassociates) {
+        if is_legal_without_buffers(program, reassociates, false) {
             return Ok(None);
         }
         let wrong = values(program, reassociates)?;
@@ -49,7 +50,7 @@ pub(super) fn holds(
         return Ok(true);
     }
     if !is_reordered(program) {
-        let is_legal = is_legal_without_buffers(program, reassociates);
+        let is_legal = is_legal_without_buffers(program, reassociates, false);
         return Ok(is_legal || values(program, reassociates)?.is_none());
     }
     match limited(program, || order::holds(program, reassociates))? {
@@ -59,17 +60,54 @@ pub(super) fn holds(
     }
 }
 
-/// Whether a program without its buffers executes the definition in a legal order. A program that
-/// fails this test, or is undecided, may still be correct.
-fn is_legal_without_buffers(program: &Program, reassociates: &dyn Fn(usize) -> bool) -> bool {
-    if is_reordered_with_locals(program) {
-        let kept = poly::bounded(OPERATIONS, || Ok(order::holds(program, reassociates)));
-        return matches!(kept, Ok(Ok(order::Kept::Yes)));
+/// Whether a program is legal without its buffers. `had_some` tells whether some were removed. A
+/// program that fails this test, or is undecided, may still be correct.
+fn is_legal_without_buffers(
+    program: &Program,
+    reassociates: &dyn Fn(usize) -> bool,
+    had_some: bool,
+) -> bool {
+    let is_reordered = is_reordered_with_locals(program);
+    if is_reordered && is_kept(program, reassociates) {
+        return true;
     }
-    match poly::bounded(OPERATIONS, || unstaged(program)) {
-        Ok(Some(unstaged)) => is_legal_without_buffers(&unstaged.program(program), reassociates),
-        Ok(None) | Err(_) => false,
+    let unstaged = match is_reordered {
+        true => Ok(None),
+        false => poly::bounded(OPERATIONS, || unstaged(program)),
+    };
+    match unstaged {
+        Ok(Some(unstaged)) => {
+            is_legal_without_buffers(&unstaged.program(program), reassociates, true)
+        }
+        // Fewer leaves have fewer values.
+        Ok(None) => {
+            is_legal_reuse(program, reassociates)
+                || had_some && matches!(values(program, reassociates), Ok(None))
+        }
+        Err(_) => false,
     }
+}
+
+/// Whether a reordered program executes each instance once, and in a legal order.
+fn is_kept(program: &Program, reassociates: &dyn Fn(usize) -> bool) -> bool {
+    let kept = poly::bounded(OPERATIONS, || Ok(order::holds(program, reassociates)));
+    matches!(kept, Ok(Ok(order::Kept::Yes)))
+}
+
+/// Whether a program executes, in a legal order, its definition with other tensors, and these have the
+/// right values.
+fn is_legal_reuse(program: &Program, reassociates: &dyn Fn(usize) -> bool) -> bool {
+    let Some(reused) = reused(program) else {
+        return false;
+    };
+    let definition = reused.definition(program);
+    let reordered = program.with_definition(definition.clone());
+    is_reordered_with_locals(&reordered)
+        && is_kept(&reordered, reassociates)
+        && matches!(
+            values(&program.with_leaves(definition), reassociates),
+            Ok(None)
+        )
 }
 
 /// The first operand or result whose value differs from the definition's.

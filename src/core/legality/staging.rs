@@ -30,16 +30,18 @@ use super::constraints::linear;
 use super::memory::{element, iterator};
 use super::pairs::{Iteration, before, iterations};
 use super::program::{Leaf, Program, What, accesses};
+use super::reordered::tensors;
 use crate::analysis::facts::is_nonnegative;
 use crate::ir::{Affine, Fill, Name, Stmt};
 use crate::poly::{Error, Linear, Piece, Relation, UnionSet};
 use std::cmp::Reverse;
 
 /// A program without one of its buffers.
-pub(super) struct Unstaged {
+pub(super) struct Unstaged<'a> {
     leaves: Vec<Change>,
-    label: String,
-    scope: Vec<usize>,
+    /// The buffer, and the sequences that still declare it.
+    local: Local<'a>,
+    left: Vec<Vec<usize>>,
 }
 
 /// The replacement of a leaf.
@@ -51,39 +53,135 @@ enum Change {
     Fill(Fill),
 }
 
-/// The program without one of its buffers. `None` if it has no buffer, or a local tensor that is
-/// neither a buffer nor one of the definition.
-pub(super) fn unstaged(program: &Program) -> Result<Option<Unstaged>, Error> {
-    let meant = |label: &str| {
-        let mut locals = program.definition.iter().flat_map(|leaf| &leaf.locals);
-        locals.any(|(name, _)| *name == label)
-    };
-    let mut found: Vec<Buffer> = Vec::new();
+/// A local tensor, the sequence that declares it, and the sequences with its uses.
+struct Local<'a> {
+    label: &'a str,
+    scope: Vec<usize>,
+    uses: Vec<Vec<usize>>,
+}
+
+/// The local tensors of a program that are used.
+fn locals<'a>(program: &Program<'a>) -> Vec<Local<'a>> {
+    let mut all: Vec<Local> = Vec::new();
     for leaf in &program.leaves {
-        for (label, scope) in &leaf.locals {
-            if found.iter().any(|b| b.label == *label && b.scope == *scope) {
+        for tensor in tensors(leaf) {
+            let label = tensor.label();
+            let Some(scope) = leaf.scope_of(label) else {
                 continue;
-            }
-            match Buffer::of(program, label, scope) {
-                Some(buffer) => found.push(buffer),
-                None if meant(label) => {}
-                None => return Ok(None),
+            };
+            let sequence = leaf.place[..leaf.place.len() - 1].to_vec();
+            let mut known = all.iter_mut();
+            match known.find(|local| local.label == label && local.scope == scope) {
+                Some(local) => local.uses.push(sequence),
+                None => all.push(Local {
+                    label,
+                    scope: scope.to_vec(),
+                    uses: vec![sequence],
+                }),
             }
         }
     }
+    all
+}
+
+impl<'a> Local<'a> {
+    /// The innermost sequence with all uses.
+    fn inside(&self) -> Vec<usize> {
+        innermost(self.uses.iter())
+    }
+
+    /// The same for the uses in each tree of that sequence.
+    fn apart(&self) -> Vec<Vec<usize>> {
+        let depth = self.inside().len();
+        let mut trees: Vec<usize> = Vec::new();
+        for used in &self.uses {
+            match used.get(depth) {
+                Some(tree) if trees.contains(tree) => {}
+                Some(tree) => trees.push(*tree),
+                // It is used in the sequence itself.
+                None => return Vec::new(),
+            }
+        }
+        let of = |tree: &usize| innermost(self.uses.iter().filter(|u| u.get(depth) == Some(tree)));
+        trees.iter().map(of).collect()
+    }
+
+    /// The program with the tensor declared in these sequences, so that more iterations have elements
+    /// of their own. If each of them reads only what it has set, this is the same program.
+    fn declared(&self, program: &Program<'a>, inside: &[Vec<usize>]) -> Program<'a> {
+        let mut leaves = program.leaves.clone();
+        for leaf in &mut leaves {
+            self.declare(leaf, inside);
+        }
+        program.with_leaves(leaves)
+    }
+
+    fn declare(&self, leaf: &mut Leaf<'a>, inside: &[Vec<usize>]) {
+        let own = inside.iter().find(|inside| leaf.place.starts_with(inside));
+        leaf.locals.retain_mut(|(label, scope)| {
+            let is_it = *label == self.label && *scope == self.scope;
+            if is_it && let Some(own) = own {
+                scope.clone_from(own);
+            }
+            !is_it || own.is_some()
+        });
+    }
+}
+
+/// The innermost sequence with all these inside.
+fn innermost<'s>(mut all: impl Iterator<Item = &'s Vec<usize>>) -> Vec<usize> {
+    let mut common = all.next().cloned().unwrap_or_default();
+    for other in all {
+        let both = common.iter().zip(other);
+        let same = both.take_while(|(a, b)| a == b).count();
+        common.truncate(same);
+    }
+    common
+}
+
+/// A program without one of its buffers. `None` if it has none that can be removed.
+pub(super) fn unstaged<'a>(program: &Program<'a>) -> Result<Option<Unstaged<'a>>, Error> {
+    let mut locals = locals(program);
     // Buffers of other buffers come first.
-    found.sort_by_key(|buffer| Reverse(buffer.loops()));
-    for buffer in &found {
-        if buffer.is_transparent()? {
-            return Ok(buffer.removed());
+    locals.sort_by_key(|local| Reverse(local.inside().len()));
+    for local in locals {
+        for inside in [vec![local.inside()], local.apart()] {
+            let declared = local.declared(program, &inside);
+            let buffer = |scope: &Vec<usize>| Buffer::of(&declared, local.label, scope);
+            let Some(buffers) = inside.iter().map(buffer).collect::<Option<Vec<Buffer>>>() else {
+                continue;
+            };
+            let mut are_set = true;
+            for buffer in &buffers {
+                are_set = are_set && buffer.is_set_before()?;
+            }
+            if !are_set {
+                continue;
+            }
+            for (k, buffer) in buffers.iter().enumerate() {
+                if buffer.is_transparent()?
+                    && let Some(leaves) = buffer.removed()
+                {
+                    let mut left = inside;
+                    left.remove(k);
+                    return Ok(Some(Unstaged {
+                        leaves,
+                        local,
+                        left,
+                    }));
+                }
+            }
         }
     }
     Ok(None)
 }
 
-impl Unstaged {
+impl<'a> Unstaged<'a> {
     /// The program itself; `of` is the one with the buffer.
-    pub(super) fn program<'b>(&'b self, of: &Program<'b>) -> Program<'b> {
+    pub(super) fn program<'b>(&'b self, of: &Program<'b>) -> Program<'b>
+    where
+        'a: 'b,
+    {
         let leaves = of.leaves.iter().zip(&self.leaves);
         let leaves = leaves.filter_map(|(leaf, change)| {
             let what = match change {
@@ -96,24 +194,16 @@ impl Unstaged {
                 what,
                 ..leaf.clone()
             };
-            let is_gone =
-                |(label, scope): &(&str, Vec<usize>)| *label == self.label && *scope == self.scope;
-            leaf.locals.retain(|local| !is_gone(local));
+            self.local.declare(&mut leaf, &self.left);
             Some(leaf)
         });
-        Program {
-            originals: of.originals.clone(),
-            assignments: of.assignments.clone(),
-            definition: of.definition.clone(),
-            leaves: leaves.collect(),
-            donated: of.donated.clone(),
-            outputs: of.outputs.clone(),
-        }
+        of.with_leaves(leaves.collect())
     }
 }
 
 impl<'a> Buffer<'_, 'a> {
-    fn removed(&self) -> Option<Unstaged> {
+    /// What replaces each leaf.
+    fn removed(&self) -> Option<Vec<Change>> {
         let mut leaves: Vec<Change> = self.program.leaves.iter().map(|_| Change::Same).collect();
         for Use { leaf, k, role } in &self.uses {
             leaves[*k] = match (role, leaf.what) {
@@ -122,18 +212,13 @@ impl<'a> Buffer<'_, 'a> {
                 (_, What::Fill(fill)) => Change::Fill(self.direct_fill(fill)?),
             };
         }
-        Some(Unstaged {
-            leaves,
-            label: self.label.to_owned(),
-            scope: self.scope.clone(),
-        })
+        Some(leaves)
     }
 
-    /// Whether statements may access the mirrored tensor directly.
+    /// Whether statements may access the mirrored tensor directly, if they read only what was set.
     fn is_transparent(&self) -> Result<bool, Error> {
         Ok(self.copies_come_first_and_last()
             && self.is_used_inside()?
-            && self.is_set_before()?
             && self.is_stored()?
             && self.is_injective()?
             && self.is_alone()?)
