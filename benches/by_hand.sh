@@ -1,7 +1,7 @@
 #!/bin/sh
 # How long `pluto` with plain loops takes beside C that was written by hand from Pluto's
-# transformations (tests/baseline/by_hand), in turn, on the same arrays, with the same compiler and
-# options. But for `-fwrapv`, which C of this tool is compiled with: Pluto's iterators are of type
+# transformations (tests/nests/baseline/by_hand), in turn, on the same arrays, with the same compiler
+# and options. Arrays are variables of the file there, as in Pluto's C. But for `-fwrapv`, which C of this tool is compiled with: Pluto's iterators are of type
 # `int`, and compilers have to assume that they do not wrap. Both may contract to fused multiply-add,
 # which `-std=c11` alone would forbid.
 #
@@ -12,12 +12,13 @@ shift
 here=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-[ $# -gt 0 ] || set -- 2mm 3mm mvt bicg interp helm bmm gemver seidel-2d jacobi-2d deriche
+[ $# -gt 0 ] || set -- mm tmm 2mm 3mm mvt bicg interp helm bmm gemver seidel-2d jacobi-2d deriche
 
 for kernel in "$@"; do
     script=$here/scripts/polybench/$kernel.rhai
     nests=naive
     case $kernel in
+    mm | tmm) sizes='-DNI=1024 -DNJ=1024 -DNK=1024' script=$here/scripts/$kernel.rhai ;;
     2mm) sizes='-DNI=500 -DNJ=600 -DNK=700 -DNL=800' ;;
     3mm) sizes='-DNI=400 -DNJ=450 -DNK=500 -DNL=550 -DNM=600' ;;
     bicg) sizes='-DN=8000 -DM=8000' ;;
@@ -37,13 +38,15 @@ for kernel in "$@"; do
     sed -e '/^let plan/,$d' -e '/^compare/,$d' "$script" >"$work/script.rhai"
     echo "save(codegen(pluto($nests, #{code: \"pluto\"}).named(\"generated\")), \"$work/generated.c\");" >>"$work/script.rhai"
     (cd "$work" && "$teml" run script.rhai >/dev/null)
+    # Temporaries are variables of the file by hand too, and too large for the stacks of threads.
+    sed -i 's/static __thread/static/' "$work/generated.c"
     # The arguments, in the order of the prototype.
     arguments=$(tr '\n' ' ' <"$work/generated.c" | sed -e 's/.*void generated(\([^{]*\))  *{.*/\1/' |
         tr ',' '\n' | sed -e 's/.*TEML_RESTRICT \([A-Za-z0-9_]*\).*/AT(\1)/' | paste -sd, -)
     flags="-O3 -march=native -std=c11 -ffp-contract=fast -fopenmp -fno-math-errno"
     ${CC:-cc} $flags -fwrapv -c "$work/generated.c" -o "$work/generated.o"
     ${CC:-cc} $flags $sizes -D_POSIX_C_SOURCE=200809L "-DGENERATED=$arguments" \
-        "$here/tests/baseline/by_hand/$kernel.c" "$work/generated.o" -o "$work/run" -lm
+        "$here/tests/nests/baseline/by_hand/$kernel.c" "$work/generated.o" -o "$work/run" -lm
     printf '%s: ' "$kernel"
     OMP_PROC_BIND=close "$work/run"
 done

@@ -368,6 +368,12 @@ class Schedule:
     def separate(self) -> Step:
         return self.one("separate", "nest.separate(@0)", self.loop())
 
+    def isolate(self) -> Step:
+        return self.one("isolate", "nest.isolate(@0)", self.loop())
+
+    def tighten(self) -> Step:
+        return self.one("tighten", "nest.tighten()")
+
     def unroll(self) -> Step:
         if self.rng.random() < 0.35:
             return self.one("unroll", "unroll_short(nest, @0)", self.loop())
@@ -761,8 +767,8 @@ class Schedule:
 
 SINGLE = {
     "stripmine": 5, "tile": 4, "interchange": 3, "reorder": 3, "reverse": 3, "shift": 2, "skew": 2,
-    "slabs": 2, "peel": 3, "pad": 2, "distribute": 2, "fuse": 3, "fuse_inner": 2, "separate": 2, "unroll": 3,
-    "unroll_and_jam": 4, "place_init": 3, "pack": 5, "stage": 5, "localize": 2, "pad_buffer": 2,
+    "slabs": 2, "peel": 3, "pad": 2, "distribute": 2, "fuse": 3, "fuse_inner": 2, "separate": 2, "isolate": 1, "tighten": 1,
+    "unroll": 3, "unroll_and_jam": 4, "place_init": 3, "pack": 5, "stage": 5, "localize": 2, "pad_buffer": 2,
     "panels": 3, "rfactor": 3, "parallelize": 4, "vectorize": 5, "prefetch": 3, "stream": 2,
     "annotate": 0.5, "rename": 0.7, "split_at": 3, "move_before": 2, "plain_loops": 0.5, "at": 1, "composed": 2, "memory": 2,
 }  # fmt: skip

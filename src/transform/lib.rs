@@ -127,6 +127,8 @@ pub static OPS: &[&Op] = &[
     &nest::move_before::MOVE_BEFORE,
     &nest::fuse::FUSE,
     &nest::separate::SEPARATE,
+    &nest::isolate::ISOLATE,
+    &nest::tighten::TIGHTEN,
     &nest::fuse_outer::FUSE_OUTER,
     &nest::fuse_inner::FUSE_INNER,
     &nest::unroll::UNROLL,

@@ -124,7 +124,7 @@ impl Printer<'_> {
 const MAX_CHUNK: i64 = i32::MAX as i64;
 
 /// How threads share a parallel loop, as clauses of its pragma.
-fn sharing(l: &Loop) -> String {
+pub(super) fn sharing(l: &Loop) -> String {
     let mut text = String::new();
     let Some(sharing) = l.sharing() else {
         return text;

@@ -34,8 +34,6 @@ pub(crate) struct Printer<'a> {
     pub(super) bounds: Bounds,
     /// How often the busiest statement of the current nest runs, in C.
     pub(super) work: Option<String>,
-    /// The attributes of functions, if a loop walks through a tensor in both directions.
-    attributes: &'static str,
     /// The tensors with streaming stores that need an aligned tensor.
     streamed: HashSet<Name>,
     /// Whether the current function tests the alignment of tensors.
@@ -44,6 +42,8 @@ pub(crate) struct Printer<'a> {
     pub(super) on_one_thread: bool,
     /// The calls of outlined functions of the current nest, by their parallel loops.
     calls: HashMap<Name, String>,
+    /// Whether the loops of the current nest are left to compilers.
+    is_plain: bool,
 }
 
 /// The C of a function, and everything that it needs.
@@ -76,11 +76,11 @@ pub(crate) fn print(
         values: Values::default(),
         bounds: Bounds::default(),
         work: None,
-        attributes: "",
         streamed: HashSet::new(),
         asks_alignment: false,
         on_one_thread: false,
         calls: HashMap::new(),
+        is_plain: false,
     };
     for tensor in own {
         printer.local(&Local {
@@ -121,7 +121,6 @@ impl Printer<'_> {
         self.bounds = Bounds::default();
         self.work = work(&part.nest);
         self.calls.clear();
-        self.attributes = if part.both_ways { NO_IVOPTS } else { "" };
         if part.both_ways {
             self.values.headers.insert(Header::Loops);
         }
@@ -135,16 +134,15 @@ impl Printer<'_> {
         part.nodes
             .iter()
             .for_each(|node| node.for_each_loop(&mut see));
-        if part.nest.is_left_to_compiler() {
-            return self.plain_nest(part);
-        }
-        // Another nest may declare a tensor of that name.
-        let scoped = part.nodes.iter().any(|node| matches!(node, Node::Local(_)));
+        self.is_plain = part.nest.is_left_to_compiler();
+        // Another nest may declare a tensor, or an iterator, of that name.
+        let has_local = part.nodes.iter().any(|node| matches!(node, Node::Local(_)));
+        let scoped = self.is_plain || has_local;
         if scoped {
             self.line("{");
             self.depth += 1;
         }
-        self.nodes(&part.nodes);
+        self.body(&part.nodes);
         if scoped {
             self.depth -= 1;
             self.line("}");
@@ -153,6 +151,15 @@ impl Printer<'_> {
 
     pub(super) fn line(&mut self, text: &str) {
         let _ = writeln!(self.text, "{:indent$}{text}", "", indent = 4 * self.depth);
+    }
+
+    /// The body of a function or of a nest.
+    fn body(&mut self, nodes: &[Node]) {
+        if self.is_plain {
+            self.plain_nodes(nodes);
+        } else {
+            self.nodes(nodes);
+        }
     }
 
     pub(super) fn nodes(&mut self, nodes: &[Node]) {
@@ -311,9 +318,14 @@ impl Printer<'_> {
         }
         let (outer, depth) = (take(&mut self.text), replace(&mut self.depth, 1));
         let asked = take(&mut self.asks_alignment);
-        self.nodes(&outlined.body);
+        self.body(&outlined.body);
         let body = replace(&mut self.text, outer);
         self.depth = depth;
+        // Pluto's own C is compiled with all optimizations.
+        let attributes = match outlined.both_ways && !self.is_plain {
+            true => NO_IVOPTS,
+            false => "",
+        };
         let aligned = self.asks_alignment.then_some(ALIGNED);
         self.asks_alignment |= asked;
 
@@ -332,7 +344,7 @@ impl Printer<'_> {
             "// One iteration of {}. Compilers lose `restrict` in parallel regions, and keep it here.\n\
              static __attribute__((noinline)) {}void {function}(\n    {})\n{{\n{body}}}\n",
             outlined.of,
-            self.attributes,
+            attributes,
             params.join(",\n    ")
         );
         self.functions.push(definition);

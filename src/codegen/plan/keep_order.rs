@@ -33,8 +33,8 @@
 //! 3. if a reduction reads backwards: `s += A[i][8 - j]`.
 //!
 //! gcc 12 also confuses addresses of one tensor that a loop walks through in both directions, if
-//! the loop has several bounds (`-fivopts`): `x[c] = x[n - c]`. The functions of such a kernel are
-//! compiled without that optimization.
+//! the loop has several bounds (`-fivopts`): `x[c] = x[n - c]`. Functions with such a loop are compiled
+//! without that optimization.
 //!
 //! Loops like the first two stay loops (`#pragma GCC unroll 1`), which compilers then vectorize
 //! correctly. This also holds around register tiles, which are then on the stack. In the third, and
@@ -83,7 +83,7 @@ impl Hazards {
         let mut hazards = Hazards::default();
         hazards.look(&Body::new(None, trees, chosen), chosen);
         hazards.collect(trees, chosen);
-        hazards.both_ways = goes_both_ways(trees, &mut HashMap::new());
+        hazards.both_ways = goes_both_ways(trees);
         hazards
     }
 
@@ -259,15 +259,30 @@ impl<'t> Body<'t> {
     }
 }
 
-/// Whether an iterator has a positive factor in one index of a tensor and a negative one in
-/// another. `signs` has the factors seen before.
-fn goes_both_ways(trees: &[Tree], signs: &mut HashMap<(Name, Name), bool>) -> bool {
+/// Whether the iterator of a loop in trees has a positive factor in one index of a tensor and a
+/// negative one in another.
+pub(super) fn goes_both_ways(trees: &[Tree]) -> bool {
+    both_ways(trees, &mut Vec::new(), &mut HashMap::new())
+}
+
+/// The same for `loops` around as well. `signs` has the factors seen before.
+fn both_ways(
+    trees: &[Tree],
+    loops: &mut Vec<Name>,
+    signs: &mut HashMap<(Name, Name), bool>,
+) -> bool {
     trees.iter().any(|tree| match tree {
-        Tree::Loop(l) => goes_both_ways(&l.body, signs),
+        Tree::Loop(l) => {
+            loops.push(l.name.clone());
+            let found = both_ways(&l.body, loops, signs);
+            loops.pop();
+            found
+        }
         Tree::Stmt(s) => {
             let mut found = false;
             let mut look = |tensor: &Tensor, index: &[Affine]| {
-                for (iterator, c) in index.iter().flat_map(Affine::terms) {
+                let terms = index.iter().flat_map(Affine::terms);
+                for (iterator, c) in terms.filter(|(name, _)| loops.contains(name)) {
                     let Some(tensor) = tensor.name() else {
                         continue;
                     };

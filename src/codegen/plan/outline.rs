@@ -29,7 +29,8 @@
 //! gcc loses `restrict` in parallel regions and for variables, but honors it for parameters.
 
 use super::free_names::FreeNames;
-use super::tree::{Context, Loop as PlannedLoop, Mode, Node, Outlined, Plan, Region};
+use super::keep_order::goes_both_ways;
+use super::tree::{Context, Loop as PlannedLoop, Mode, Node, Outlined, Part, Plan, Region};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::levels::executions;
 use crate::ir::Name;
@@ -39,16 +40,20 @@ use std::sync::Arc;
 /// much as a few of them.
 const WORTH_A_CALL: f64 = 32.0;
 
-/// The plan with outlined functions.
+/// The plan with outlined functions. Plain loops have them too: compilers know everywhere that
+/// Pluto's arrays do not overlap, which are variables of a file.
 pub(super) fn outline(plan: &Plan, _: &Context<'_>) -> Plan {
-    plan.each(|part| {
+    let one = |part: &Part| {
         part.with(outlined(
             &part.nodes,
             0,
             &mut Vec::new(),
             &Bounds::default(),
         ))
-    })
+    };
+    Plan {
+        parts: plan.parts.iter().map(one).collect(),
+    }
 }
 
 /// Outlines the iterations in `nodes`. `band` more loops share their iterations with a parallel one
@@ -80,6 +85,7 @@ fn outlined(
                         of: l.of.name.clone(),
                         iterators: used.chain(free.sizes()).collect(),
                         tensors: free.tensors,
+                        both_ways: goes_both_ways(&l.of.body),
                         body,
                     })]
                 } else {

@@ -101,14 +101,15 @@ fn collect(trees: &[Tree], depth: usize, found: &mut [usize]) {
 
 /// The trees of nodes that are printed as the loops that they were planned for.
 fn plain(nodes: &[Node]) -> Vec<Tree> {
-    let tree = |node: &Node| match node {
-        Node::Loop(l) => Some(Tree::of_loop(ir::Loop {
+    let trees = |node: &Node| match node {
+        Node::Loop(l) => vec![Tree::of_loop(ir::Loop {
             body: plain(&l.body),
             ..(*l.of).clone()
-        })),
-        other => other.tree(),
+        })],
+        Node::Outlined(outlined) => plain(&outlined.body),
+        other => other.tree().into_iter().collect(),
     };
-    nodes.iter().filter_map(tree).collect()
+    nodes.iter().flat_map(trees).collect()
 }
 
 /// Who runs the nodes of a sequence.

@@ -184,6 +184,8 @@ pub struct Region {
 
 #[derive(Clone, Debug)]
 pub struct Outlined {
+    /// Whether a loop in it walks through a tensor in both directions.
+    pub both_ways: bool,
     /// The parallel loop of the iteration.
     pub of: Name,
     /// The iterators that it uses.

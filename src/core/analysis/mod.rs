@@ -28,6 +28,9 @@
 //! | And for the ranges of a chain of loops? | [`implied::simplified_chain`] |
 //! | And for one range? | [`implied::simplified_range`] |
 //! | Which ranges do loops have in another order? | [`project::permuted_ranges`] |
+//! | Which iterations of the loops around trees reach a statement in them? | [`reached::reached`] |
+//! | And each statement in them? | [`reached::alternatives`] |
+//! | Are there none that satisfy conditions? | [`reached::is_never`] |
 //! | Which form does an index have, relative to outer iterators? | [`relative::relative`] |
 //! | How far is an iterator from a lower bound at most? | [`relative::offset_form`] |
 //! | Does an access of trees leave its tensor? | [`outside::first_outside`] |
@@ -90,6 +93,7 @@ pub mod prefetch_address;
 pub mod prefetch_plan;
 pub mod program;
 pub mod project;
+pub mod reached;
 pub mod relative;
 pub mod shape;
 pub mod verify;

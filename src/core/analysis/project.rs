@@ -102,12 +102,6 @@ fn range(name: &Name, about: &[Inequality], boxes: &Bounds) -> Result<Range, Div
 /// Adds the inequalities that those `about` a loop imply for the others, unless `boxes` implies
 /// them.
 fn eliminate(name: &Name, about: &[Inequality], boxes: &Bounds, known: &mut Vec<Inequality>) {
-    let from = |sign: i64| {
-        let all = about.iter().map(|q| (&q.value, q.value.coefficient(name)));
-        all.filter(move |(_, c)| c.signum() == sign)
-    };
-    let pairs = from(1).flat_map(|low| from(-1).map(move |high| (low, high)));
-    let sums = pairs.map(|((low, a), (high, b))| low.times(-b).plus(&high.times(a)));
     let says_more = |value: &Affine| {
         let least = boxes.interval(value).map_or(0, |(low, _)| low);
         value.as_constant().is_none() && least < 0
@@ -115,9 +109,8 @@ fn eliminate(name: &Name, about: &[Inequality], boxes: &Bounds, known: &mut Vec<
     let mut added: Vec<Affine> = Vec::new();
     let there = known.iter().filter(|q| q.of.is_none()).count();
     let room = MAX_ADDED.saturating_sub(there);
-    let exact = sums.take(MAX_PAIRS).filter(Affine::is_in_limits);
-    let values = exact.map(|sum| reduced(&sum)).filter(says_more);
-    for value in values.take(room) {
+    let about: Vec<&Affine> = about.iter().map(|q| &q.value).collect();
+    for value in combined(name, &about).filter(says_more).take(room) {
         let is_known = known.iter().any(|q| q.value == value);
         if !is_known && !added.contains(&value) {
             added.push(value);
@@ -125,6 +118,56 @@ fn eliminate(name: &Name, about: &[Inequality], boxes: &Bounds, known: &mut Vec<
     }
     let added = added.into_iter();
     known.extend(added.map(|value| Inequality { value, of: None }));
+}
+
+/// The values that are nonnegative without an iterator because `about` are, which mention it.
+fn combined<'a>(name: &'a Name, about: &'a [&Affine]) -> impl Iterator<Item = Affine> + 'a {
+    let from = move |sign: i64| {
+        let all = about
+            .iter()
+            .map(move |value| (value, value.coefficient(name)));
+        all.filter(move |(_, c)| c.signum() == sign)
+    };
+    let pairs = from(1).flat_map(move |low| from(-1).map(move |high| (low, high)));
+    let sums = pairs.map(|((low, a), (high, b))| low.times(-b).plus(&high.times(a)));
+    let exact = sums.take(MAX_PAIRS).filter(Affine::is_in_limits);
+    exact.map(|sum| reduced(&sum))
+}
+
+/// The nonnegative values that others imply without an iterator. One value is left where several
+/// differ by a constant, the least. `None` if they contradict each other.
+pub(super) fn without(name: &Name, values: &[Affine]) -> Option<Vec<Affine>> {
+    let (about, mut left): (Vec<&Affine>, Vec<Affine>) = (
+        values.iter().filter(|v| v.mentions(name)).collect(),
+        values
+            .iter()
+            .filter(|v| !v.mentions(name))
+            .cloned()
+            .collect(),
+    );
+    for value in combined(name, &about) {
+        match value.as_constant() {
+            Some(constant) if constant < 0 => return None,
+            Some(_) => {}
+            None => least(&mut left, value),
+        }
+    }
+    left.truncate(MAX_ADDED);
+    Some(left)
+}
+
+/// Adds a nonnegative value to others, unless it is one of them plus a constant.
+pub(super) fn least(values: &mut Vec<Affine>, value: Affine) {
+    match values.iter_mut().find(|v| v.terms() == value.terms()) {
+        Some(known) if known.offset() <= value.offset() => {}
+        Some(known) => *known = value,
+        None => values.push(value),
+    }
+}
+
+/// The values that are nonnegative in the iterations of a loop.
+pub(super) fn of_loop(l: &Loop) -> Vec<Affine> {
+    inequalities(l).into_iter().map(|q| q.value).collect()
 }
 
 /// The inequality divided by the gcd of its coefficients. The constant is rounded down, which loses

@@ -34,13 +34,14 @@ There are two baselines with one schedule, which is Pluto's:
   part is vectorized as well. Statements in diamond tiles share time and no loop inside, so that
   stencils are faster with it than Pluto's own C.
 - `pluto(naive, #{code: \"pluto\"})` becomes plain loops with the pragmas that Pluto emits, `omp
-  parallel for`, `ivdep` and `vector always`, and `GCC ivdep`: Pluto's arrays are variables that
-  cannot overlap, and gcc does not see that of parameters. Statements share the loops that they
-  share in Pluto.
+  parallel for`, `ivdep` and `vector always`, and `GCC ivdep`. Pluto's arrays are variables that
+  cannot overlap. gcc does not see that of parameters in parallel regions, so iterations of parallel
+  loops are functions. Statements share the loops that they share in Pluto.
   The compiler does with them what it does with Pluto's C. `teml bench` calls it `pluto_c`.
 
 In both, loops whose statements have different ranges are cut into parts without guards, as Pluto's
-code generator does.
+code generator does. Iterations and parts that execute nothing are left out (`tighten`), and tiles
+that alone run some statements are cut off (`isolate`).
 
 Both are proved, and compared with the reference before they are timed. Errors of Pluto are not
 copied: at its defaults it puts a wavefront across two products in a row (atax), and shares an

@@ -32,7 +32,8 @@
 //!   time steps, and no second level.
 //! - With teml's own code generator, the statements of a diamond share only the time loop, so that
 //!   each has its own vector loop.
-//! - Loops over tiles are also separated.
+//! - Loops over tiles are also separated, and tiles that alone run some statements are cut off.
+//! - Bounds that need division are none: threads share such loops iteration by iteration.
 //!
 //! Source: Bondhugula, Hartono, Ramanujam and Sadayappan, A Practical Automatic Polyhedral
 //! Parallelizer and Locality Optimizer, PLDI 2008; Bondhugula et al., Automatic Transformations for
@@ -226,7 +227,11 @@ fn transformed(
     };
     finish.part(&schedule, 0, Around::default())?;
     finish.tiling.fits()?;
-    let parts = separated::separate(&mut work)?;
+    let mut parts = separated::separate(&mut work)?;
+    // Tiles of diamonds are full.
+    if diamonds.is_empty() {
+        separated::tighten(&mut work, &mut parts)?;
+    }
     let vectors = match (options.prevector, options.code) {
         (true, Code::Teml) => parts,
         _ => Vec::new(),

@@ -12,10 +12,12 @@ use super::error::NoSchedule;
 use super::kept::moves_through_neighbors;
 use super::work::{Work, named};
 use crate::Class;
-use crate::ir::{Name, Nest, Tree};
+use crate::ir::{Name, Nest, Role, Tree};
 use crate::legality::{Reductions, Verdict, check};
+use crate::nest::isolate::ISOLATE;
 use crate::nest::mode::VECTORIZE;
 use crate::nest::separate::SEPARATE;
+use crate::nest::tighten::TIGHTEN;
 
 /// Takes the guards out of all loops, outermost first. Returns the loops in parts, and the loops
 /// inside of them.
@@ -41,6 +43,36 @@ pub(super) fn separate(work: &mut Work) -> Result<Vec<Name>, NoSchedule> {
             Err(other) => return Err(other),
         }
     }
+}
+
+/// Leaves out iterations and parts that execute nothing, as CLooG does, and parts the tiles that alone
+/// run some statements from others. `parts` gets the loops in these.
+pub(super) fn tighten(work: &mut Work, parts: &mut Vec<Name>) -> Result<(), NoSchedule> {
+    tightened(work)?;
+    let before = names(&work.nest);
+    let loops = work.nest.loops();
+    let blocks = loops.iter().map(|(_, l)| *l).filter(|l| l.is_serial());
+    let blocks = blocks.filter(|l| l.birth().is_some_and(|b| b.role == Role::Outer));
+    let blocks: Vec<Name> = blocks.map(|l| l.name.clone()).collect();
+    for name in blocks {
+        match work.step(&ISOLATE, vec![named(&name)]) {
+            Ok(()) => tightened(work)?,
+            Err(NoSchedule::NoPath(error)) if error.class == Class::Refusal => {}
+            Err(other) => return Err(other),
+        }
+    }
+    let all = names(&work.nest).into_iter();
+    parts.extend(all.filter(|name| !before.contains(name)));
+    Ok(())
+}
+
+fn tightened(work: &mut Work) -> Result<(), NoSchedule> {
+    let before = work.nest.clone();
+    work.step(&TIGHTEN, Vec::new())?;
+    if work.nest == before {
+        work.nest = before;
+    }
+    Ok(())
 }
 
 /// Vectorizes loops of `parts`, and returns the verdict on the result. A candidate executes one

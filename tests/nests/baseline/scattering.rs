@@ -47,10 +47,12 @@ fn kernels_have_plutos_scattering_functions() {
     assert!(count >= 24, "{count}");
 }
 
-/// The nest before guards were taken out of its loops, which cuts these into parts.
+/// The nest before guards and empty iterations were taken out of its loops, which cuts these into
+/// parts.
 fn with_guards(nest: &Nest) -> Nest {
     let steps = nest.path().steps();
-    match steps.iter().position(|step| step.op == "separate") {
+    let cuts = ["separate", "tighten"];
+    match steps.iter().position(|step| cuts.contains(&&*step.op)) {
         Some(k) => trace::undo(nest, i64::try_from(steps.len() - k).unwrap()).unwrap(),
         None => nest.clone(),
     }

@@ -17,6 +17,7 @@ use teml::transform::nest::fuse::FUSE;
 use teml::transform::nest::fuse_inner::FUSE_INNER;
 use teml::transform::nest::fuse_outer::FUSE_OUTER;
 use teml::transform::nest::interchange::INTERCHANGE;
+use teml::transform::nest::isolate::ISOLATE;
 use teml::transform::nest::localize::LOCALIZE;
 use teml::transform::nest::mode::{PARALLELIZE, VECTORIZE};
 use teml::transform::nest::move_before::MOVE_BEFORE;
@@ -40,6 +41,7 @@ use teml::transform::nest::split_at::SPLIT_AT;
 use teml::transform::nest::stage::STAGE;
 use teml::transform::nest::stream::STREAM;
 use teml::transform::nest::stripmine::STRIPMINE;
+use teml::transform::nest::tighten::TIGHTEN;
 use teml::transform::nest::unroll::UNROLL;
 use teml::transform::nest::unroll_and_jam::UNROLL_AND_JAM;
 use teml::transform::trace::{Calls, script};
@@ -68,6 +70,8 @@ pub enum Move {
     Fuse(usize, i64, bool),
     /// Of the loops that hold guards.
     Separate(usize),
+    Isolate(usize),
+    Tighten,
     Unroll(usize),
     UnrollBy(usize, i64),
     /// Into a loop, or before all of them.
@@ -136,6 +140,8 @@ pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Val
         4 => (l.clone(), -2..3i64, any::<bool>())
             .prop_map(|(l, by, guard)| Move::Fuse(l, by, guard)),
         3 => l.clone().prop_map(Move::Separate),
+        2 => l.clone().prop_map(Move::Isolate),
+        2 => Just(Move::Tighten),
         1 => l.clone().prop_map(Move::Unroll),
         2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollBy(l, f)),
         2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollAndJam(l, f)),
@@ -327,6 +333,8 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
             None => call(nest, &MOVE_BEFORE, [pick(l), pick(&(l + 1))]),
         },
         Move::PlainLoops => call(nest, &PLAIN_LOOPS, []),
+        Move::Isolate(l) => call(nest, &ISOLATE, [pick(l)]),
+        Move::Tighten => call(nest, &TIGHTEN, []),
         // An iteration that is shifted past the initialization of another loses its result.
         Move::Fuse(..) if initializes_inside(nest.trees(), 0) => Ok(nest.clone()),
         Move::Fuse(l, later, guard) => match neighbors(nest, *l) {

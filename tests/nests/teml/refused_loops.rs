@@ -7,6 +7,7 @@ use teml::analysis::verify::Invalid;
 use teml::ir::{Affine, NameError, Nest};
 use teml::transform::nest::distribute::DISTRIBUTE;
 use teml::transform::nest::fuse::FUSE;
+use teml::transform::nest::isolate::ISOLATE;
 use teml::transform::nest::move_before::MOVE_BEFORE;
 use teml::transform::nest::pad::PAD;
 use teml::transform::nest::peel::PEEL;
@@ -394,12 +395,33 @@ fn sibling_cases() -> Vec<Case> {
     let not_guarded =
         "`i` holds no loop of one iteration or none that `fuse` made for it".to_owned();
     let inseparable = "all guards in `i` begin and end where loops further in say".to_owned();
+    let nothing_alone = "`i` has no iteration that alone runs a statement inside of it".to_owned();
+    let alone = trees::nest(&[
+        "f64 B[9]",
+        "for i in 0..9",
+        "  B[i] = B[i]",
+        "  for j in max(i, 1)..min(i + 1, 2)",
+        "    B[j] = B[j]",
+        "  for k in max(i, 3)..min(i + 1, 4)",
+        "    B[k] = B[k]",
+        "  for l in max(i, 5)..min(i + 1, 6)",
+        "    B[l] = B[l]",
+        "  for m in max(i, 7)..min(i + 1, 8)",
+        "    B[m] = B[m]",
+    ]);
     let by_three = "`i` has the step 3, and this is for loops of step 1".to_owned();
     vec![
         about_i(&SEPARATE, &copy("B", "A", &[4], "i"), &[], not_guarded),
         about_i(&SEPARATE, &stepped(), &[], by_three),
         // By a loop further in.
         about_i(&SEPARATE, &guarded, &[], inseparable),
+        about_i(&ISOLATE, &copy("B", "A", &[4], "i"), &[], nothing_alone),
+        about_i(
+            &ISOLATE,
+            &alone,
+            &[],
+            "`i` would be cut into 9 parts, and 6 are the most",
+        ),
         Case::new(
             &SPLIT_AT,
             on(&copy("B", "A", &[4], "i"), [level(1), word("4**i")]),

@@ -11,9 +11,9 @@
 #endif
 #include "jam.h"
 
-static void by_hand(double (*restrict tmp)[NJ], double (*restrict D)[NL],
-    const double (*restrict A)[NK], const double (*restrict B)[NJ],
-    const double (*restrict C)[NL])
+static _Alignas(64) double tmp[NI][NJ], D[NI][NL], A[NI][NK], B[NK][NJ], C[NJ][NL];
+
+static void by_hand(void)
 {
     int t1, t2, t3, i, j, k, l;
 #pragma omp parallel for private(t2, i, l)
@@ -22,7 +22,6 @@ static void by_hand(double (*restrict tmp)[NJ], double (*restrict D)[NL],
             for (i = 32 * t1; i < END(NI, t1); i++) {
 #pragma ivdep
 #pragma vector always
-#pragma GCC ivdep
                 for (l = 32 * t2; l < END(NL, t2); l++)
                     D[i][l] *= 1.2;
             }
@@ -32,7 +31,6 @@ static void by_hand(double (*restrict tmp)[NJ], double (*restrict D)[NL],
             for (i = 32 * t1; i < END(NI, t1); i++) {
 #pragma ivdep
 #pragma vector always
-#pragma GCC ivdep
                 for (j = 32 * t2; j < END(NJ, t2); j++)
                     tmp[i][j] = 0;
             }

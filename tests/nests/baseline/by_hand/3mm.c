@@ -11,9 +11,10 @@
 #endif
 #include "jam.h"
 
-static void by_hand(double (*restrict E)[NJ], double (*restrict F)[NL], double (*restrict G)[NL],
-    const double (*restrict A)[NK], const double (*restrict B)[NJ],
-    const double (*restrict C)[NM], const double (*restrict D)[NL])
+static _Alignas(64) double E[NI][NJ], F[NJ][NL], G[NI][NL], A[NI][NK], B[NK][NJ], C[NJ][NM],
+    D[NM][NL];
+
+static void by_hand(void)
 {
     int t1, t2, t3, i, j, k, l, m;
 #define ZERO(X, rows, columns) \

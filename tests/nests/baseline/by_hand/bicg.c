@@ -7,8 +7,9 @@
 #endif
 #include "jam.h"
 
-static void by_hand(double *restrict s, double *restrict q, const double (*restrict A)[M],
-    const double *restrict r, const double *restrict p)
+static _Alignas(64) double s[M], q[N], A[N][M], r[N], p[M];
+
+static void by_hand(void)
 {
     int t1, t2, i, j;
 #pragma omp parallel for private(j)

@@ -7,8 +7,9 @@
 #endif
 #include "jam.h"
 
-static void by_hand(double (*restrict C)[M][N], const double (*restrict A)[M][K],
-    const double (*restrict B)[K][N])
+static _Alignas(64) double C[NB][M][N], A[NB][M][K], B[NB][K][N];
+
+static void by_hand(void)
 {
     int t1, t2, t3, t4, b, i, j, k;
 #pragma omp parallel for private(t2, t3, b, i, j)

@@ -18,20 +18,20 @@
 #define A4 0.11444121081831306
 #define B1 0.8408964152537145
 #define B2 -0.6065306597126334
-#define S1(i) y1[i][0] = A1 * image[i][0];
-#define S2(i) y1[i][1] = A1 * image[i][1] + A2 * image[i][0] + B1 * y1[i][0];
+#define S1(i) y1_[i][0] = A1 * image[i][0];
+#define S2(i) y1_[i][1] = A1 * image[i][1] + A2 * image[i][0] + B1 * y1_[i][0];
 #define S3(i, j) \
-    y1[i][j] = A1 * image[i][j] + A2 * image[i][(j)-1] + B1 * y1[i][(j)-1] + B2 * y1[i][(j)-2];
+    y1_[i][j] = A1 * image[i][j] + A2 * image[i][(j)-1] + B1 * y1_[i][(j)-1] + B2 * y1_[i][(j)-2];
 #define S4(i) y2[i][H - 1] = 0;
 #define S5(i) y2[i][H - 2] = A3 * image[i][H - 1] + B1 * y2[i][H - 1];
 #define S6(i, j) \
     y2[i][H - 1 - (j)] = A3 * image[i][H - (j)] + A4 * image[i][H + 1 - (j)] + B1 * y2[i][H - (j)] \
         + B2 * y2[i][H + 1 - (j)];
-#define S7(i, j) out[i][j] = y1[i][j] + y2[i][j];
-#define S8(j) y1[0][j] = A1 * out[0][j];
-#define S9(j) y1[1][j] = A1 * out[1][j] + A2 * out[0][j] + B1 * y1[0][j];
+#define S7(i, j) out[i][j] = y1_[i][j] + y2[i][j];
+#define S8(j) y1_[0][j] = A1 * out[0][j];
+#define S9(j) y1_[1][j] = A1 * out[1][j] + A2 * out[0][j] + B1 * y1_[0][j];
 #define S10(i, j) \
-    y1[i][j] = A1 * out[i][j] + A2 * out[(i)-1][j] + B1 * y1[(i)-1][j] + B2 * y1[(i)-2][j];
+    y1_[i][j] = A1 * out[i][j] + A2 * out[(i)-1][j] + B1 * y1_[(i)-1][j] + B2 * y1_[(i)-2][j];
 #define S11(j) y2[W - 1][j] = 0;
 #define S12(j) y2[W - 2][j] = A3 * out[W - 1][j] + B1 * y2[W - 1][j];
 #define S13(i, j) \
@@ -39,8 +39,9 @@
         + B2 * y2[W + 1 - (i)][j];
 #define S14(i, j) S7(i, j)
 
-static void by_hand(double (*restrict image)[H], double (*restrict y1)[H], double (*restrict y2)[H],
-    double (*restrict out)[H])
+static _Alignas(64) double image[W][H], y1_[W][H], y2[W][H], out[W][H];
+
+static void by_hand(void)
 {
     int t2, t3, t4, t5, lbv, ubv;
 #pragma omp parallel for private(t3)
@@ -127,8 +128,8 @@ static void by_hand(double (*restrict image)[H], double (*restrict y1)[H], doubl
         }
 }
 
-static void reference(double (*restrict image)[H], double (*restrict y1)[H], double (*restrict y2)[H],
-    double (*restrict out)[H])
+static void reference(double (*restrict image)[H], double (*restrict y1_)[H],
+    double (*restrict y2)[H], double (*restrict out)[H])
 {
     for (int i = 0; i < W; i++) {
         S1(i)
@@ -164,6 +165,8 @@ static void reference(double (*restrict image)[H], double (*restrict y1)[H], dou
             S14(i, j)
 }
 
-#define ARRAYS(X) X(image, W *H) X(y1, W *H) X(y2, W *H) X(out, W *H)
-#define ARGUMENTS AT(image), AT(y1), AT(y2), AT(out)
+#define ARRAYS(X) X(image, W *H) X(y1_, W *H) X(y2, W *H) X(out, W *H)
+#define ARGUMENTS AT(image), AT(y1_), AT(y2), AT(out)
+// C has a function `y1`.
+#define number_y1 number_y1_
 #include "harness.h"

@@ -8,9 +8,9 @@
 #endif
 #include "jam.h"
 
-static void by_hand(double (*restrict A)[N], double *restrict x, double *restrict w,
-    const double *restrict u1, const double *restrict v1, const double *restrict u2,
-    const double *restrict v2, const double *restrict y, const double *restrict z)
+static _Alignas(64) double A[N][N], x[N], w[N], u1[N], v1[N], u2[N], v2[N], y[N], z[N];
+
+static void by_hand(void)
 {
     int t1, t2, i, j;
 #pragma omp parallel for private(t2, i, j)
@@ -19,7 +19,6 @@ static void by_hand(double (*restrict A)[N], double *restrict x, double *restric
             for (i = 32 * t2; i < END(N, t2); i++) {
 #pragma ivdep
 #pragma vector always
-#pragma GCC ivdep
                 for (j = 32 * t1; j < END(N, t1); j++) {
                     A[i][j] += u1[i] * v1[j] + u2[i] * v2[j];
                     x[j] += 1.2 * (A[i][j] * y[i]);
@@ -29,7 +28,6 @@ static void by_hand(double (*restrict A)[N], double *restrict x, double *restric
     for (t1 = 0; t1 < (N + 31) / 32; t1++) {
 #pragma ivdep
 #pragma vector always
-#pragma GCC ivdep
         for (i = 32 * t1; i < END(N, t1); i++)
             x[i] += z[i];
     }

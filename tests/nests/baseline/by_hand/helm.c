@@ -30,9 +30,10 @@ static void zero(cube *restrict X)
                         X[e][i][j][k] = 0;
 }
 
-static void by_hand(cube *restrict t1_, cube *restrict t2_, cube *restrict t, cube *restrict r,
-    cube *restrict v1, cube *restrict v2, cube *restrict v, const double (*restrict A)[N],
-    const cube *restrict u, const cube *restrict D)
+static _Alignas(64) cube t1_[E], t2_[E], t[E], r[E], v1[E], v2[E], v[E], u[E], D[E];
+static _Alignas(64) double A[N][N];
+
+static void by_hand(void)
 {
     int t1, t2, t3, t4, t5, e, i, j, k, l, m, n;
     zero(t1_);
@@ -120,9 +121,12 @@ static void reference(cube *restrict t1, cube *restrict t2, cube *restrict t, cu
 
 #define SIZE E *N *N *N
 #define ARRAYS(X) \
-    X(t1, SIZE) X(t2, SIZE) X(t, SIZE) X(r, SIZE) X(v1, SIZE) X(v2, SIZE) X(v, SIZE) X(A, N *N) \
+    X(t1_, SIZE) X(t2_, SIZE) X(t, SIZE) X(r, SIZE) X(v1, SIZE) X(v2, SIZE) X(v, SIZE) X(A, N *N) \
     X(u, SIZE) X(D, SIZE)
-#define ARGUMENTS AT(t1), AT(t2), AT(t), AT(r), AT(v1), AT(v2), AT(v), AT(A), AT(u), AT(D)
+#define ARGUMENTS AT(t1_), AT(t2_), AT(t), AT(r), AT(v1), AT(v2), AT(v), AT(A), AT(u), AT(D)
 // The divisor is far from zero: what is compared would be rounding errors otherwise.
 #define SHIFTED D
+// `t1` and `t2` are loops above.
+#define number_t1 number_t1_
+#define number_t2 number_t2_
 #include "harness.h"

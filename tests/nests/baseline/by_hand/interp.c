@@ -11,8 +11,10 @@
 
 typedef double cube[N][N][N];
 
-static void by_hand(cube *restrict t, cube *restrict s, cube *restrict v,
-    const double (*restrict A)[N], const cube *restrict u)
+static _Alignas(64) cube t[E], s[E], v[E], u[E];
+static _Alignas(64) double A[N][N];
+
+static void by_hand(void)
 {
     int t1, t2, t3, t4, t5, e, i, j, k, l, m, n;
 #define BLOCK(x, t, end) for (x = 32 * t; x < END(end, t); x++)

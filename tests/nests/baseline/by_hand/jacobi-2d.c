@@ -10,7 +10,9 @@
 #define floord(n, d) ((n) < 0 ? -((-(n) + (d)-1) / (d)) : (n) / (d))
 #define ceild(n, d) floord((n) + (d)-1, d)
 
-static void by_hand(double (*restrict A)[N], double (*restrict B)[N])
+static _Alignas(64) double A[N][N], B[N][N];
+
+static void by_hand(void)
 {
     int t1, t2, t3, t, i, j, lbp, ubp, lbv, ubv, lb1, ub1, lb2, ub2;
 #define S1(i, j) B[i][j] = 0.2 * (A[i][j] + A[i][(j)-1] + A[i][(j) + 1] + A[(i) + 1][j] + A[(i)-1][j]);

@@ -6,9 +6,9 @@
 // The end of tile t of n iterations. Sizes are numbers, so that tiles that all are whole have one.
 #define END(n, t) ((n) % 32 == 0 ? 32 * (t) + 32 : min(n, 32 * (t) + 32))
 
-// No iteration of the next loop waits for another one. gcc knows this pragma only, and does not see
-// that parameters do not overlap in parallel regions.
-#define VECTOR _Pragma("GCC ivdep")
+// No iteration of the next loop waits for another one. Pluto emits these; gcc knows neither, and sees
+// that variables of a file do not overlap.
+#define VECTOR _Pragma("ivdep") _Pragma("vector always")
 
 #define FIRST(S, b) S(0, b) S(1, b) S(2, b) S(3, b) S(4, b) S(5, b) S(6, b) S(7, b)
 #define SECOND(S) S(0, 0) S(0, 1) S(0, 2) S(0, 3) S(0, 4) S(0, 5) S(0, 6) S(0, 7)

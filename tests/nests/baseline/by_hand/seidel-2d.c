@@ -8,7 +8,9 @@
 #define floord(n, d) ((n) < 0 ? -((-(n) + (d)-1) / (d)) : (n) / (d))
 #define ceild(n, d) floord((n) + (d)-1, d)
 
-static void by_hand(double (*restrict A)[N])
+static _Alignas(64) double A[N][N];
+
+static void by_hand(void)
 {
     int t1, t2, t3, t, i, j;
     for (t1 = 0; t1 <= (T - 1) / 32 + (T + N - 3) / 32; t1++) {
