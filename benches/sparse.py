@@ -199,7 +199,12 @@ def main():
     warnings.filterwarnings("ignore")
     print(processor())
     scipy_sparse, torch, pyttb, sparse = (library(name) for name in ("scipy.sparse", "torch", "pyttb", "sparse"))
-    for rows, entries, skewed in [(2_000, 40_000, False), (100_000, 2_000_000, False), (100_000, 2_000_000, True)]:
+    for rows, entries, skewed in [
+        (2_000, 40_000, False),
+        (10_000, 2_000_000, False),
+        (100_000, 2_000_000, False),
+        (100_000, 2_000_000, True),
+    ]:
         matrices(scipy_sparse, torch, rows, rows, entries, skewed)
     for extents, entries in [((300, 400, 500), 40_000), ((12_000, 9_000, 28_000), 2_000_000)]:
         tensors(scipy_sparse, torch, pyttb, sparse, extents, entries)

@@ -18,6 +18,14 @@
         teml_g; \
     })
 
+// x for each lane teml_k.
+#define TEML_GATHER(name, x) \
+    ({ \
+        teml_##name teml_g; \
+        TEML_EACH_LANE(teml_g) teml_g[teml_k] = (x); \
+        teml_g; \
+    })
+
 #define TEML_APART_SET(name, x, y, value) \
     do { \
         const teml_##name teml_s = (value); \

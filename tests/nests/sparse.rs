@@ -41,13 +41,16 @@ const COMPUTED: [&str; 9] = [
 ];
 
 /// Steps, which may be refused.
-const STEPS: [&str; 16] = [
+const STEPS: [&str; 19] = [
     "n.interchange(1, 2)",
     "n.interchange(2, 3)",
     "n.interchange(3, 4)",
     "n.stripmine(1, 3)",
     "n.stripmine(2, 2)",
     "n.stripmine(depth(n), 2)",
+    "n.stripmine(2, 2).rfactor(3)",
+    "n.stripmine(2, 3).rfactor(3).vectorize(3)",
+    "n.vectorize(3)",
     "n.parallelize(1)",
     "n.parallelize(2)",
     "n.parallelize(1, #{atomic: true})",
@@ -106,7 +109,7 @@ fn store(nest: &Nest, seed: u64) -> Store<'static> {
 }
 
 /// Trees with other bounds in the loop whose bounds are read that `countdown` reaches 0 at: none,
-/// those of the first entry alone, or one entry more.
+/// those of one entry alone, one entry more, or blocks that are longer by one.
 fn damaged(trees: &[Tree], kind: u8, countdown: &mut usize) -> Vec<Tree> {
     let mut of_loop = |l: &Loop| {
         let mut range = l.range.clone();
@@ -114,7 +117,13 @@ fn damaged(trees: &[Tree], kind: u8, countdown: &mut usize) -> Vec<Tree> {
             if *countdown == 0 {
                 range.within = match kind {
                     0 => None,
-                    1 => Some(Segment::at(read.lower.clone())),
+                    1 => Some(Segment::at(
+                        read.lower.as_ref().unwrap_or(&read.upper).clone(),
+                    )),
+                    2 => Some(Segment {
+                        step: read.step + 1,
+                        ..read.clone()
+                    }),
                     _ => Some(Segment {
                         upper: read.upper.plus(&Affine::constant(1)),
                         ..read.clone()
@@ -168,7 +177,7 @@ proptest! {
         (rows, count, spare) in (1..5i64, 1..8i64, 1..4i64),
         steps in proptest::collection::vec(proptest::sample::select(&STEPS[..]), 0..5),
         seed in 0..1000u64,
-        (is_damaged, kind, at) in (any::<bool>(), 0..3u8, 0..3usize),
+        (is_damaged, kind, at) in (any::<bool>(), 0..4u8, 0..4usize),
     ) {
         let declared = declared(order, rows, count, count + spare);
         let steps: Vec<String> = steps

@@ -93,6 +93,21 @@ impl Vectors {
         format!("{name}, {}, {}", element(&first), element(&second))
     }
 
+    /// The lanes at entries that are read, as arguments: the type, and the element of a lane.
+    pub(super) fn gathered(
+        &self,
+        elem: Elem,
+        index: &[Affine],
+        element: &dyn Fn(&[Affine]) -> String,
+    ) -> String {
+        let first = self.first(&Affine::iterator(self.iterator.clone()));
+        let lane = Name::new(LANE).map(Affine::iterator).unwrap_or_default();
+        let lane = first.plus(&lane);
+        let at = |name: &Name| (*name == self.iterator).then(|| lane.clone());
+        let index: Vec<Affine> = index.iter().map(|a| a.substitute_all(&at)).collect();
+        format!("{}, {}", self.name_of(elem), element(&index))
+    }
+
     /// The index in the first lane.
     pub(super) fn first(&self, index: &Affine) -> Affine {
         let at = |name: &Name| (*name == self.iterator).then(|| self.at.map(Affine::constant));
@@ -208,6 +223,9 @@ const WIDENED: (Elem, Elem, Elem) = (Elem::F32, Elem::F64, Elem::F64);
 
 /// The greatest difference between lanes for which steps are computed in 32 bits.
 const MAX_STEP: i64 = 1 << 20;
+
+/// The C variable that counts lanes (`apart.h`).
+const LANE: &str = "teml_k";
 
 /// The C variable that says whether the streamed tensors are aligned.
 pub(super) const ALIGNED: &str = "teml_aligned";

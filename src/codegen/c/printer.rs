@@ -9,9 +9,7 @@ use super::value::{ATOM, Values, element, is_guarded};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::work::busiest;
 use crate::elem::c_type;
-use crate::ir::{
-    self, Affine, BinaryOp, Lookup, Name, Nest, Node as Value, Segment, Taken, Tensor,
-};
+use crate::ir::{self, Affine, BinaryOp, Lookup, Name, Nest, Node as Value, Range, Taken, Tensor};
 use crate::kernel::{ALIGNMENT, Header, Param, Role, parameter};
 use crate::plan::lanes::is_uniform;
 use crate::plan::tree::{
@@ -291,18 +289,35 @@ impl Printer<'_> {
     /// The `for` of a loop; `declared` is the type of its iterator if the `for` declares it.
     pub(super) fn head(&mut self, declared: &str, l: &ir::Loop) -> String {
         let (name, range) = (&l.name, &l.range);
-        let (lower, upper) = match &range.within {
-            Some(Segment { lower, upper }) => (self.read(lower), self.read(upper)),
-            None => (
-                self.bound("max", &range.lower),
-                self.bound("min", &range.upper),
-            ),
+        let lower = match range.within.as_ref().and_then(|s| s.lower.as_ref()) {
+            Some(lower) => self.read(lower),
+            None => self.bound("max", &range.lower),
         };
-        let step = match range.step {
+        let upper = self.end(range);
+        let step = match range.stride() {
             1 => format!("{name}++"),
             step => format!("{name} += {step}"),
         };
         format!("for ({declared}{name} = {lower}; {name} < {upper}; {step})")
+    }
+
+    /// The end of a range.
+    pub(super) fn end(&mut self, range: &Range) -> String {
+        let Some(segment) = &range.within else {
+            return self.bound("min", &range.upper);
+        };
+        let read = self.read(&segment.upper);
+        let own: Vec<Affine> = match segment.lower {
+            None => range.own_upper().cloned().collect(),
+            Some(_) => Vec::new(),
+        };
+        match own.as_slice() {
+            [] => read,
+            own => {
+                self.values.headers.insert(Header::Support);
+                format!("teml_min64({read}, {})", self.bound("min", own))
+            }
+        }
     }
 
     /// Tells compilers how often to unroll the next loop.
@@ -374,7 +389,7 @@ impl Printer<'_> {
     }
 
     /// A bound that is read. The affine bounds are the facts about the entries, and follow.
-    fn read(&mut self, lookup: &Lookup) -> String {
+    pub(super) fn read(&mut self, lookup: &Lookup) -> String {
         let entry = self.values.access(&lookup.tensor, &lookup.index);
         match lookup.plus.to_string() {
             none if none == "0" => entry,

@@ -21,6 +21,8 @@ pub(crate) struct Values {
     pub unrolled: HashSet<Name>,
     /// Whether the value is added to an element.
     pub adds: bool,
+    /// The iterator of lanes that run one by one, and the local tensors that are a copied vector.
+    pub one_by_one: Option<(Name, Vec<Name>)>,
 }
 
 /// The precedence of a unary minus; that of operators is lower, everything else higher.
@@ -32,6 +34,13 @@ pub(super) const ATOM: u8 = UNARY + 1;
 impl Values {
     /// Reads an element; reads a vector if the lanes move through the tensor.
     fn read(&mut self, tensor: &Tensor, index: &[Affine]) -> String {
+        if let Some(v) = self.apart(index)
+            && index.iter().any(|a| a.reads_at(&v.iterator))
+        {
+            let element = v.gathered(tensor.elem(), index, &|index| element(tensor, index));
+            self.headers.extend([Header::Apart, Header::Loops]);
+            return format!("TEML_GATHER({element})");
+        }
         if let Some(v) = self.apart(index) {
             let elements = v.apart(tensor.elem(), index, &|index| self.operand(tensor, index));
             let read = match self.end(index) {
@@ -137,8 +146,15 @@ impl Values {
                 let index: Vec<Affine> = index.iter().map(|a| v.first(a)).collect();
                 v.of(&element(&index), tensor.elem())
             }
-            _ => element(index),
+            _ => self.lane(tensor, index).unwrap_or_else(|| element(index)),
         }
+    }
+
+    /// One lane of a copied vector.
+    fn lane(&self, tensor: &Tensor, index: &[Affine]) -> Option<String> {
+        let (lane, rows) = self.one_by_one.as_ref()?;
+        let row = rows.iter().find(|row| tensor.name() == Some(*row))?;
+        (*index == [Affine::iterator(lane.clone())]).then(|| format!("{}[{lane}]", copied(row)))
     }
 
     /// An expression, in parentheses if its precedence is below `at_least`.
@@ -427,6 +443,11 @@ pub(crate) fn is_guarded(op: BinaryOp, elem: Elem, divisor: Option<&Expr>) -> bo
         _ => false,
     };
     op == BinaryOp::Div && !elem.is_float() && !divisor.is_some_and(harmless)
+}
+
+/// The C variable for a copied vector. Scripts cannot use this name.
+pub(super) fn copied(row: &Name) -> String {
+    format!("teml_of_{row}")
 }
 
 pub(crate) fn element(tensor: &Tensor, index: &[Affine]) -> String {

@@ -2,11 +2,13 @@
 
 use super::lanes::{End, Vectors, Width};
 use super::printer::{Printer, origin};
+use super::value::copied;
 use crate::ir::{Name, Stmt};
 use crate::kernel::Header;
-use crate::plan::lanes::widest;
-use crate::plan::tree::{Loop, PartialVector, Statement, Trips, VectorPlan};
+use crate::plan::lanes::{of_entry, widest};
+use crate::plan::tree::{Loop, Node, PartialVector, Statement, Trips, VectorPlan};
 use std::mem::{replace, take};
+use std::sync::Arc;
 
 /// The bytes of the smallest vector register: C for wider registers is also compiled for these.
 const SMALLEST: i64 = 16;
@@ -63,6 +65,7 @@ impl Printer<'_> {
                 vectors.part = Some(part.clone());
                 self.masked_trips(l, &head, &mut vectors, *most);
             }
+            Trips::Block { lanes, rows } => self.block_trips(l, &head, &mut vectors, *lanes, rows),
             Trips::Any { align } => self.any_trips(l, &head, &mut vectors, align.as_deref()),
         }
     }
@@ -147,6 +150,61 @@ impl Printer<'_> {
         self.line("}");
     }
 
+    /// One vector if all lanes run, and otherwise one lane after the other.
+    fn block_trips(
+        &mut self,
+        l: &Loop,
+        head: &Head<'_>,
+        vectors: &mut Vectors,
+        lanes: i64,
+        rows: &[Name],
+    ) {
+        let Head { name, origin, .. } = head;
+        let Some(segment) = &l.of.range.within else {
+            return;
+        };
+        let end = self.read(&segment.upper);
+        self.line("{");
+        self.depth += 1;
+        self.line(&format!("const int64_t {END} = {end};{origin}"));
+        vectors.width = Width::Fixed(lanes);
+        self.line(&format!("if ({END} >= {lanes}) {{"));
+        self.depth += 1;
+        vectors.at = Some(0);
+        self.values.vectors = Some(vectors.clone());
+        self.nodes(&with_entries(&l.body));
+        self.values.vectors = None;
+        self.depth -= 1;
+        self.line("} else {");
+        self.depth += 1;
+        // Compilers keep a vector in registers if nothing accesses parts of it in memory.
+        let copies: Vec<(String, String)> = rows
+            .iter()
+            .map(|row| (copied(row), vectors.of(&format!("{row}[0]"), vectors.elem)))
+            .collect();
+        for (copy, row) in &copies {
+            self.line(&format!("teml_{} {copy} = {row};", vectors.name()));
+        }
+        self.values.one_by_one = Some((l.of.name.clone(), rows.to_vec()));
+        let fewer = lanes - 1;
+        self.unroll(fewer);
+        self.line(&format!(
+            "for (int64_t {name} = 0; {name} < {fewer}; {name}++) {{"
+        ));
+        self.depth += 1;
+        self.block(&format!("if ({name} < {END}) {{"), l, None);
+        self.values.one_by_one = None;
+        self.depth -= 1;
+        self.line("}");
+        for (copy, row) in &copies {
+            self.line(&format!("{row} = {copy};"));
+        }
+        self.depth -= 1;
+        self.line("}");
+        self.depth -= 1;
+        self.line("}");
+    }
+
     /// Whole vectors, and then shorter ones while enough elements remain.
     fn any_trips(
         &mut self,
@@ -222,4 +280,28 @@ impl Printer<'_> {
             _ => value,
         }
     }
+}
+
+/// The statements among nodes, with entries that are read in place of their iterators.
+fn with_entries(nodes: &[Node]) -> Vec<Node> {
+    let mut found = Vec::new();
+    for node in nodes {
+        match node {
+            Node::Loop(l) => {
+                let entry = of_entry(&l.of);
+                let at = |name: &Name| entry.clone().filter(|_| *name == l.of.name);
+                for inside in with_entries(&l.body) {
+                    found.push(match inside {
+                        Node::Stmt(s) => Node::Stmt(Statement {
+                            of: Arc::new(s.of.substitute(&at)),
+                            ..s
+                        }),
+                        other => other,
+                    });
+                }
+            }
+            other => found.push(other.clone()),
+        }
+    }
+    found
 }

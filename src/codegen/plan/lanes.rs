@@ -37,8 +37,64 @@ pub(crate) fn trips(l: &Loop) -> Option<i64> {
     }
 }
 
+/// The most iterations of a loop over one block of a row, if they fill a vector.
+pub(crate) fn block_of_row(l: &Loop) -> Option<i64> {
+    let mut own = l.range.own_upper();
+    let (Some(end), None) = (own.next(), own.next()) else {
+        return None;
+    };
+    let begins = matches!(l.range.lower.as_slice(), [low] if low.as_constant() == Some(0));
+    let lanes = end.as_constant().filter(|_| l.range.is_part() && begins)?;
+    let is_power = lanes.count_ones() == 1 && (2..=16).contains(&lanes);
+    (is_power && l.lanes().is_none_or(|n| n == lanes)).then_some(lanes)
+}
+
+/// The statements of a loop with entries that are read in place of their iterators. `None` if there is
+/// anything else in it.
+pub(crate) fn with_entries(trees: &[Tree]) -> Option<Vec<Stmt>> {
+    let mut found = Vec::new();
+    for tree in trees {
+        match tree {
+            Tree::Stmt(s) => found.push((**s).clone()),
+            Tree::Loop(l) => {
+                let entry = of_entry(l)?;
+                let at = |name: &Name| (*name == l.name).then(|| entry.clone());
+                found.extend(with_entries(&l.body)?.iter().map(|s| s.substitute(&at)));
+            }
+            Tree::Fill(_) | Tree::Local(_) => return None,
+        }
+    }
+    Some(found)
+}
+
+/// The entry that is the only value of a loop, as an index. C reads it where it is used.
+pub(crate) fn of_entry(l: &Loop) -> Option<Affine> {
+    let lookup = l.range.single()?;
+    let reads = lookup.index.iter().flat_map(Affine::terms);
+    let is_read = |(name, _): &(Name, i64)| name.is_read();
+    let is_row = lookup.index.len() == 1 && l.is_serial() && l.hints.prefetch.is_empty();
+    (is_row && !reads.into_iter().any(is_read)).then(|| lookup.as_index())
+}
+
+/// The element type of the vectors of a loop over one block of a row.
+fn elem_of_block(l: &Loop, lanes: i64, target: &Target) -> Option<Elem> {
+    let statements = with_entries(&l.body)?;
+    let elem = statements.first()?.target.elem();
+    let fits = |s: &Stmt| {
+        s.target.elem() == elem
+            && neighbors(&s.index, &l.name) == Some(true)
+            && is_vector_value(&s.value, &l.name, elem, true)
+    };
+    let is_short = lanes <= widest(target) / elem.size() as i64;
+    let has_vectors = is_short && elem.is_float() && l.hints.prefetch.is_empty();
+    (has_vectors && statements.iter().all(fits)).then_some(elem)
+}
+
 /// The element type of a loop's vectors; `None` if it cannot run in vectors.
 pub(crate) fn elem_of(l: &Loop, target: &Target) -> Option<Elem> {
+    if let Some(lanes) = block_of_row(l) {
+        return elem_of_block(l, lanes, target);
+    }
     let mut elem = None;
     let is_affine = l.range.within.is_none() && l.range.step == 1;
     let plain = is_affine && l.hints.prefetch.is_empty() && !l.body.is_empty();
@@ -77,8 +133,8 @@ pub(crate) fn why_not(l: &Loop, target: &Target) -> String {
     if l.body.is_empty() {
         return "it is empty".to_owned();
     }
-    if let Some(Segment { lower, .. }) = &l.range.within {
-        return format!("its bounds are read from {}", lower.tensor.label());
+    if let Some(Segment { upper, .. }) = &l.range.within {
+        return format!("its bounds are read from {}", upper.tensor.label());
     }
     if l.range.step != 1 {
         return format!("its step is {}", l.range.step);
@@ -235,7 +291,7 @@ pub(crate) fn neighbors(index: &[Affine], lane: &Name) -> Option<bool> {
         Some(split) => split,
         None => return Some(false),
     };
-    if outer.iter().any(|a| a.mentions(lane)) {
+    if outer.iter().any(|a| a.depends_on(lane)) || last.reads_at(lane) {
         return None;
     }
     match last.coefficient(lane) {
@@ -247,5 +303,7 @@ pub(crate) fn neighbors(index: &[Affine], lane: &Name) -> Option<bool> {
 
 /// Whether a value of a vector statement is the same in all lanes.
 pub(crate) fn is_uniform(value: &Expr, lane: &Name) -> bool {
-    !value.mentions(lane)
+    let mut reads = false;
+    value.for_each_index(&mut |index| reads |= index.reads_at(lane));
+    !reads && !value.mentions(lane)
 }

@@ -254,7 +254,8 @@ impl Rows {
     /// The most iterations of a vector loop from 0 to a number that is known when it runs. `None`
     /// unless it touches rows of local tensors, and the target has masks for all else.
     pub(super) fn most(&self, l: &Loop) -> Option<i64> {
-        let is_open = trips(l).is_none() && l.lanes().is_none() && l.range.step == 1;
+        let is_affine = l.range.within.is_none() && l.range.step == 1;
+        let is_open = is_affine && trips(l).is_none() && l.lanes().is_none();
         let begins = matches!(l.range.lower.as_slice(), [low] if low.as_constant() == Some(0));
         let may_be_empty = !self.bound.contains(&l.name);
         if !is_open || !begins || !may_be_empty || !self.target.instructions.has_masks() {

@@ -28,6 +28,9 @@
 //! stays in registers. Elements that all lanes share are then read even if all lanes are dead. So they
 //! have to be inside of their tensors.
 //!
+//! A block of a row whose entries are read is a vector if it is whole. The last one of a row usually is
+//! not: its lanes run one by one, in a copy of the vector, so that the vector itself stays in a register.
+//!
 //! A partial vector computes with all of its lanes, live and dead ones. In local tensors the dead
 //! lanes are elements after the end of a row. They must also be set: garbage on the stack may be
 //! subnormal, which is a hundred times as slow on some processors. They are zeros, or results
@@ -36,7 +39,7 @@
 //! C with signaling NaNs in local tensors.
 
 use super::choose_vectors::Chosen;
-use super::lanes::{is_uniform, trips, widest};
+use super::lanes::{block_of_row, is_uniform, trips, widest, with_entries};
 use super::pad_rows::{Rows, rest, round_up};
 use super::power;
 use super::stream::{Streams, is_aligned};
@@ -109,6 +112,17 @@ impl Marks<'_> {
     }
 
     fn trips(&self, l: &Loop, plan: &VectorPlan, bounds: &Bounds) -> Trips {
+        if let Some(lanes) = block_of_row(l) {
+            let statements = with_entries(&l.body).unwrap_or_default();
+            let of_rows = statements.into_iter().filter(|s| {
+                let is_vector = s.target.shape().extents() == [lanes.unsigned_abs()];
+                is_vector && self.rows.is_row(&s.target, &s.index, &l.name)
+            });
+            return Trips::Block {
+                lanes,
+                rows: of_rows.filter_map(|s| s.target.name().cloned()).collect(),
+            };
+        }
         let block = plan
             .lanes
             .unwrap_or(widest(self.target) / plan.elem.size() as i64);

@@ -103,6 +103,9 @@ fn of_loop(l: &Loop) -> String {
                     let target = element(&s.target, &s.index);
                     says.push(format!("one by one until {target} is aligned"));
                 }
+                Trips::Block { lanes, .. } => {
+                    says.push(format!("fewer than {lanes} one by one"));
+                }
                 Trips::Masked { .. } => says.push("each in part".to_owned()),
                 Trips::Constant { .. } | Trips::Any { .. } => {}
             }

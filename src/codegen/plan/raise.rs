@@ -11,7 +11,7 @@
 //!
 //! No pass is asked, so that none of them can hide its errors here.
 
-use super::lanes::widest;
+use super::lanes::{block_of_row, widest, with_entries};
 use super::pseudo::head;
 use super::tree::{
     Block, Entry, Local, Loop, Mode, Node, Part, PartialVector, Plan, Space, Statement, Trips,
@@ -345,6 +345,9 @@ impl Raise<'_> {
     /// The live iterations of a vector loop. The dead lanes are noted.
     fn lanes(&mut self, l: &Loop, plan: &VectorPlan, at: Vec<usize>) -> Result<Range, Wrong> {
         let lane = &l.of.name;
+        if let Trips::Block { lanes, .. } = plan.trips {
+            return block(l, plan, lanes);
+        }
         let mut statements: Vec<&Stmt> = Vec::new();
         for node in &l.body {
             let Node::Stmt(s) = node else {
@@ -364,6 +367,7 @@ impl Raise<'_> {
         let of = &l.of.range;
         let zero = Affine::constant(0);
         let (range, dead) = match &plan.trips {
+            Trips::Block { .. } => return Ok(of.clone()),
             Trips::Any { .. } => {
                 let range = Range {
                     within: None,
@@ -497,6 +501,26 @@ impl Raise<'_> {
             body: vec![Tree::of_loop(inner)],
             ..(**l).clone()
         }))
+    }
+}
+
+/// The iterations of a loop over one block of a row. None of its lanes is dead.
+fn block(l: &Loop, plan: &VectorPlan, lanes: i64) -> Result<Range, Wrong> {
+    let of = &l.of;
+    let statements = with_entries(&of.body);
+    let statements = statements.ok_or_else(|| here("its lanes do more than statements"))?;
+    for s in &statements {
+        let is_row = Lanes::of(&s.index, &of.name) == Lanes::Neighbors;
+        if s.target.elem() != plan.elem || !is_row {
+            return Err(Wrong::Here(format!(
+                "lanes of {} cannot run `{s}`",
+                of.name
+            )));
+        }
+    }
+    match block_of_row(of) == Some(lanes) {
+        true => Ok(of.range.clone()),
+        false => Err(Wrong::Here(format!("it is no block of {lanes} entries"))),
     }
 }
 

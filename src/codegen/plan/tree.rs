@@ -125,6 +125,13 @@ pub enum Trips {
     /// From 0 to a number that is known when the loop runs, and is at most `most`. All vectors are
     /// computed, each as a partial one.
     Masked { most: i64, part: PartialVector },
+    /// From 0 to a number that is known when the loop runs. So many lanes run as one vector, and fewer
+    /// one by one.
+    Block {
+        lanes: i64,
+        /// The local tensors that are such a vector.
+        rows: Vec<Name>,
+    },
     /// Any bounds. With a statement, single iterations run until its stores are aligned.
     Any { align: Option<Arc<Stmt>> },
 }

@@ -238,7 +238,13 @@ impl<'a> Walk<'a> {
         let mut bounds = l.range.bounds().chain(read);
         bounds.try_for_each(|b| self.index(b))?;
         // Entries limit the iterator more than the facts about them.
-        let meant = l.range.within.as_ref().map(Range::of_segment);
+        let meant = l.range.within.as_ref().map(|segment| match &segment.lower {
+            Some(_) => Range::of_segment(segment),
+            None => {
+                let own = l.range.own_upper().cloned().collect();
+                Range::of_part(l.range.lower.clone(), own, &segment.upper)
+            }
+        });
         if meant.is_some_and(|meant| meant.as_ref() != Some(&l.range)) {
             let name = &l.name;
             return malformed(format!("loop `{name}` reads bounds and has others"));

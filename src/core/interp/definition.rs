@@ -8,7 +8,7 @@ use super::domain::{Domains, Linear, Read};
 use super::store::{Data, Number, Store, elements, entries};
 use crate::ir::{
     Affine, BinaryOp, Constant, Domain, Elem, Expr, Function, Index, Infix, Lookup, Name, Node,
-    Range, Tensor,
+    Range, Segment, Tensor,
 };
 
 /// Evaluates the assignments of `definition` in order, each over the store that the previous ones
@@ -342,8 +342,12 @@ impl<'s> Compiler<'s, '_> {
             upper,
             step: range.step,
             within: match &range.within {
-                None => None,
-                Some(segment) => Some([self.read(&segment.lower)?, self.read(&segment.upper)?]),
+                Some(Segment {
+                    lower: Some(lower),
+                    upper,
+                    ..
+                }) => Some([self.read(lower)?, self.read(upper)?]),
+                _ => None,
             },
             around: (low, high.unwrap_or(0).max(low)),
         })

@@ -84,8 +84,9 @@ impl<'a> Machine<'_, 'a> {
         let (lower, upper) = match &l.range.within {
             None => (lower, upper),
             Some(segment) => {
-                let (first, end) = (self.entry(&segment.lower)?, self.entry(&segment.upper)?);
-                (lower.max(first), upper.min(end))
+                let first = segment.lower.as_ref().map(|first| self.entry(first));
+                let first = first.transpose()?.unwrap_or(lower);
+                (lower.max(first), upper.min(self.entry(&segment.upper)?))
             }
         };
         let mut value = lower;
@@ -94,7 +95,7 @@ impl<'a> Machine<'_, 'a> {
             let result = self.sequence(&l.body);
             self.point.pop();
             result?;
-            value += l.range.step;
+            value += l.range.stride();
         }
         Ok(())
     }

@@ -62,8 +62,12 @@ impl Domain {
                 step => format!(" by {step}"),
             };
             match &range.within {
-                Some(Segment { lower, upper }) => format!("{name}: {lower}..{upper}"),
-                None => format!("{name}: {lower}..{upper}{step}"),
+                Some(Segment {
+                    lower: Some(lower),
+                    upper,
+                    ..
+                }) => format!("{name}: {lower}..{upper}"),
+                _ => format!("{name}: {lower}..{upper}{step}"),
             }
         };
         let entries: Vec<String> = self.0.iter().map(entry).collect();

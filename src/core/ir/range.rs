@@ -19,7 +19,8 @@ pub struct Range {
     pub upper: Vec<Affine>,
     /// At least 1.
     pub step: i64,
-    /// Bounds that are read from tensors, within the others. The step is 1 then.
+    /// Bounds that are read from tensors, within the others. The step is 1 then: the bounds that are
+    /// read have one of their own.
     pub within: Option<Segment>,
 }
 
@@ -100,11 +101,103 @@ impl Range {
     /// The range of the values between bounds that are read. `None` if nothing is known of the
     /// entries.
     pub fn of_segment(segment: &Segment) -> Option<Range> {
-        let [low, high] = segment.ends()?;
         Some(Range {
             within: Some(segment.clone()),
-            ..Range::between(low, high)
+            ..Range::between(segment.low()?, segment.high()?)
         })
+    }
+
+    /// The part of a row from the greatest of `lower` to before the least of `upper` and of an entry
+    /// that is read. `None` if nothing is known of the entries.
+    pub fn of_part(lower: Vec<Affine>, upper: Vec<Affine>, end: &Lookup) -> Option<Range> {
+        let segment = Segment {
+            lower: None,
+            upper: end.clone(),
+            step: 1,
+        };
+        let high = segment.high()?;
+        let upper = upper.into_iter().filter(|bound| *bound != high);
+        let upper = upper.chain([high.clone()]).collect();
+        Some(Range {
+            lower,
+            upper,
+            step: 1,
+            within: Some(segment),
+        })
+    }
+
+    /// Whether it is a part of a row that is read.
+    pub fn is_part(&self) -> bool {
+        self.within.as_ref().is_some_and(|s| s.lower.is_none())
+    }
+
+    /// The affine upper bounds that do not follow from the entries that are read.
+    pub fn own_upper(&self) -> impl Iterator<Item = &Affine> {
+        let high = self.within.as_ref().and_then(Segment::high);
+        self.upper
+            .iter()
+            .filter(move |bound| Some(*bound) != high.as_ref())
+    }
+
+    /// The step between values.
+    pub fn stride(&self) -> i64 {
+        self.within
+            .as_ref()
+            .map_or(self.step, |segment| segment.step)
+    }
+
+    /// The lower bounds, with an entry that is read in place of what follows from it.
+    pub fn written_lower(&self) -> Vec<Affine> {
+        let read = self.within.as_ref().and_then(|s| s.lower.as_ref());
+        read.map_or_else(|| self.lower.clone(), |lower| vec![lower.as_index()])
+    }
+
+    /// The upper bounds, with an entry that is read in place of what follows from it.
+    pub fn written_upper(&self) -> Vec<Affine> {
+        match &self.within {
+            None => self.upper.clone(),
+            Some(segment) if segment.lower.is_some() => vec![segment.upper.as_index()],
+            Some(segment) => self
+                .own_upper()
+                .cloned()
+                .chain([segment.upper.as_index()])
+                .collect(),
+        }
+    }
+
+    /// The range with these bounds, some of which may be entries. `Err` with the tensor if nothing is
+    /// known of its entries.
+    ///
+    /// # Errors
+    /// The label of that tensor.
+    pub fn written(lower: Vec<Affine>, upper: Vec<Affine>, step: i64) -> Result<Range, String> {
+        let ends = (&lower[..], upper.iter().filter_map(Lookup::of).next());
+        let range = match ends {
+            (_, None) => {
+                return Ok(Range {
+                    lower,
+                    upper,
+                    step,
+                    within: None,
+                });
+            }
+            ([first], Some(end)) if let Some(first) = Lookup::of(first) => {
+                let unknown = [&first, &end].map(|lookup| lookup.tensor.clone());
+                let of = Segment {
+                    step,
+                    ..Segment::between(first, end)
+                };
+                (Range::of_segment(&of), unknown.to_vec())
+            }
+            (_, Some(end)) => {
+                let own = upper.iter().filter(|bound| Lookup::of(bound).is_none());
+                let range = Range::of_part(lower.clone(), own.cloned().collect(), &end);
+                (range, vec![end.tensor.clone()])
+            }
+        };
+        let (range, read) = range;
+        let unknown = read.iter().find(|tensor| tensor.entries().is_none());
+        range.ok_or_else(|| unknown.map_or("", Tensor::label).to_owned())
     }
 
     /// The range without the bounds that it reads: more iterations.
@@ -162,8 +255,9 @@ impl Range {
             upper: shift(&self.upper),
             step: self.step,
             within: self.within.as_ref().map(|s| Segment {
-                lower: s.lower.plus(by),
+                lower: s.lower.as_ref().map(|lower| lower.plus(by)),
                 upper: s.upper.plus(by),
+                step: s.step,
             }),
         }
     }

@@ -4,6 +4,9 @@
 //! indexes other tensors. A range with such bounds also has affine ones, which the facts about the entries
 //! promise ([`super::entries`]). Whoever knows nothing of the entries sees the affine bounds alone, and so
 //! sees more iterations, never fewer.
+//!
+//! The entries of a row may run in blocks: `for b in ptr[i]..ptr[i + 1] step 4` has the first entry of
+//! each, and `for e in b..min(b + 4, ptr[i + 1])` the entries of one.
 
 use super::affine::Affine;
 use super::name::{Name, Read};
@@ -21,11 +24,14 @@ pub struct Lookup {
     pub plus: Affine,
 }
 
-/// The bounds of an iterator: from `lower` to before `upper`.
+/// The bounds of an iterator: every `step`-th value from `lower` to before `upper`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Segment {
-    pub lower: Lookup,
+    /// `None` if the affine bounds of the range say where it begins: it is a part of a row.
+    pub lower: Option<Lookup>,
     pub upper: Lookup,
+    /// At least 1. The affine bounds of the range do not have it: they hold more values.
+    pub step: i64,
 }
 
 impl Lookup {
@@ -101,55 +107,98 @@ impl Lookup {
     }
 }
 
+impl Affine {
+    /// Whether it depends on an iterator, or reads an entry whose place does.
+    pub fn depends_on(&self, name: &Name) -> bool {
+        self.mentions(name) || self.reads_at(name)
+    }
+
+    /// Whether it reads an entry whose place depends on an iterator.
+    pub fn reads_at(&self, name: &Name) -> bool {
+        let mut names = self.terms().iter();
+        names.any(|(read, _)| {
+            let lookup = Lookup::named(read);
+            lookup.is_some_and(|lookup| lookup.parts().any(|part| part.depends_on(name)))
+        })
+    }
+
+    /// The expression with iterators replaced, also where entries are read.
+    #[must_use]
+    pub fn substitute_all(&self, map: &dyn Fn(&Name) -> Option<Affine>) -> Affine {
+        self.substitute(&|name| match Lookup::named(name) {
+            Some(lookup) => Some(lookup.map(&|part| part.substitute_all(map)).as_index()),
+            None => map(name),
+        })
+    }
+}
+
 impl Segment {
+    /// All values between two bounds.
+    pub fn between(lower: Lookup, upper: Lookup) -> Segment {
+        Segment {
+            lower: Some(lower),
+            upper,
+            step: 1,
+        }
+    }
+
     /// The bounds that leave the value of a lookup alone.
     pub fn at(lookup: Lookup) -> Segment {
         let upper = lookup.plus(&Affine::constant(1));
-        Segment {
-            lower: lookup,
-            upper,
-        }
+        Segment::between(lookup, upper)
     }
 
     /// The lookup, if its value is the only one.
     pub fn as_single(&self) -> Option<&Lookup> {
-        let next = self.lower.plus(&Affine::constant(1));
-        (next == self.upper).then_some(&self.lower)
+        let lower = self.lower.as_ref()?;
+        let next = lower.plus(&Affine::constant(1));
+        (next == self.upper).then_some(lower)
     }
 
-    /// The affine bounds of all values. `None` if nothing is known of the entries.
-    pub(super) fn ends(&self) -> Option<[Affine; 2]> {
-        let (lower, upper) = (self.lower.tensor.entries()?, self.upper.tensor.entries()?);
-        let low = lower.low.plus(&self.lower.plus);
-        let high = upper.high.plus_constant(-1).plus(&self.upper.plus);
-        Some([low, high])
+    /// The first entry of a row, if all of its entries follow.
+    pub fn of_row(&self) -> Option<&Lookup> {
+        self.lower.as_ref().filter(|_| self.as_single().is_none())
     }
 
-    /// How many values there are on average, of `most` in the affine range: one, or as many as rows
-    /// share entries.
+    /// An affine bound that all values are at least. `None` if nothing is known of the entries.
+    pub fn low(&self) -> Option<Affine> {
+        let lower = self.lower.as_ref()?;
+        Some(lower.tensor.entries()?.low.plus(&lower.plus))
+    }
+
+    /// An affine bound that all values are below. `None` if nothing is known of the entries.
+    pub fn high(&self) -> Option<Affine> {
+        let upper = &self.upper;
+        Some(
+            upper
+                .tensor
+                .entries()?
+                .high
+                .plus_constant(-1)
+                .plus(&upper.plus),
+        )
+    }
+
+    /// How many values there are on average, of `most` in the affine range: one, all of a part of a
+    /// row, or as many as rows share entries.
     pub fn usual(&self, most: i64) -> i64 {
-        if self.as_single().is_some() {
-            return 1;
-        }
-        let rows = self
-            .lower
-            .tensor
-            .shape()
-            .elements()
-            .saturating_sub(1)
-            .max(1);
+        let Some(lower) = self.of_row() else {
+            return if self.lower.is_some() { 1 } else { most };
+        };
+        let rows = lower.tensor.shape().elements().saturating_sub(1).max(1);
         let rows = i64::try_from(rows).unwrap_or(i64::MAX);
-        (most + rows - 1).div_euclid(rows).max(1)
+        let usual = (most + rows - 1).div_euclid(rows);
+        (usual + self.step - 1).div_euclid(self.step).max(1)
     }
 
-    /// The lower and the upper bound.
-    pub fn lookups(&self) -> [&Lookup; 2] {
-        [&self.lower, &self.upper]
+    /// The bounds.
+    pub fn lookups(&self) -> impl Iterator<Item = &Lookup> {
+        self.lower.iter().chain([&self.upper])
     }
 
     /// The affine expressions in it.
     pub fn parts(&self) -> impl Iterator<Item = &Affine> {
-        self.lookups().into_iter().flat_map(Lookup::parts)
+        self.lookups().flat_map(Lookup::parts)
     }
 
     /// Whether a bound depends on an iterator.
@@ -161,8 +210,9 @@ impl Segment {
     #[must_use]
     pub fn map(&self, map: &dyn Fn(&Affine) -> Affine) -> Segment {
         Segment {
-            lower: self.lower.map(map),
+            lower: self.lower.as_ref().map(|lower| lower.map(map)),
             upper: self.upper.map(map),
+            step: self.step,
         }
     }
 
@@ -174,8 +224,9 @@ impl Segment {
             ..lookup.clone()
         };
         Segment {
-            lower: mapped(&self.lower),
+            lower: self.lower.as_ref().map(mapped),
             upper: mapped(&self.upper),
+            step: self.step,
         }
     }
 }

@@ -245,13 +245,19 @@ impl Display for Loop {
 
 impl Display for Range {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        if let Some(Segment { lower, upper }) = &self.within {
-            return write!(f, "{lower}..{upper}");
+        match &self.within {
+            Some(Segment {
+                lower: Some(lower),
+                upper,
+                ..
+            }) => write!(f, "{lower}..{upper}")?,
+            _ => {
+                write_bound(f, "max", &self.lower)?;
+                f.write_str("..")?;
+                write_bound(f, "min", &self.written_upper())?;
+            }
         }
-        write_bound(f, "max", &self.lower)?;
-        f.write_str("..")?;
-        write_bound(f, "min", &self.upper)?;
-        match self.step {
+        match self.stride() {
             1 => Ok(()),
             step => write!(f, " step {step}"),
         }

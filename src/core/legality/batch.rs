@@ -4,9 +4,9 @@
 //! judged apart from its parallel and vector loops. Whether one loop is independent does not depend
 //! on how the others are marked.
 
-use super::check::{in_sequence, outside};
+use super::check::{check, in_sequence, outside};
 use super::concurrent::{Marked, is_independent, marked};
-use super::dense::dense;
+use super::dense::{dense, has_blocks};
 use super::directions::Directions;
 use super::independence::first_race;
 use super::inplace::Run;
@@ -16,7 +16,7 @@ use super::reassociation::{Reductions, reassociates};
 use super::reroll::Reroll;
 use super::sequence;
 use super::sizes::for_all_sizes;
-use super::verdict::Undecided;
+use super::verdict::{Undecided, Verdict};
 use crate::ir::{Loop, Mode, Name, Nest, Origin, Part, Tree};
 use crate::poly;
 use std::borrow::Cow;
@@ -67,6 +67,14 @@ impl<'a> BatchProver<'a> {
     /// # Errors
     /// The question is undecided.
     pub fn is_legal(&mut self, variant: &[Nest]) -> Result<bool, Undecided> {
+        if has_blocks(variant) {
+            // Blocks of rows have more iterators in the definition.
+            return match check(variant, self.reductions) {
+                Verdict::Legal => Ok(true),
+                Verdict::Illegal(_) => Ok(false),
+                Verdict::Undecided(why) => Err(why),
+            };
+        }
         let variant = dense(variant)?;
         for_all_sizes(&variant, || self.is_legal_at_sizes(&variant))
     }

@@ -27,7 +27,7 @@ impl<'a> Values<'a> {
         value: &Linear,
         affine: &dyn Fn(&Affine) -> Linear,
     ) -> Option<Values<'a>> {
-        let Segment { lower, upper } = segment;
+        let (lower, upper) = (segment.lower.as_ref()?, &segment.upper);
         let [index] = lower.index.as_slice() else {
             return None;
         };

@@ -3,7 +3,7 @@
 //! Copies of a statement that execute equidistant instances become one statement in a loop over the
 //! copies. The same holds for sequences of statements, and for loops that contain such statements.
 
-use crate::ir::{Affine, Fill, Infix, Loop, Name, Origin, Range, Segment, Stmt, Tree};
+use crate::ir::{Affine, Fill, Infix, Lookup, Loop, Name, Origin, Range, Segment, Stmt, Tree};
 use std::cell::RefCell;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -124,8 +124,9 @@ impl Item {
                     lower, upper, step, ..
                 } = &l.range;
                 let _ = write!(self.key, "for {step} {:?} {} {{", l.mode, lower.len());
-                if let Some(Segment { lower, upper }) = &l.range.within {
-                    let _ = write!(self.key, "{lower}..{upper} ");
+                if let Some(Segment { lower, upper, step }) = &l.range.within {
+                    let lower = lower.iter().map(Lookup::to_string).collect::<String>();
+                    let _ = write!(self.key, "{lower}..{upper} {step} ");
                 }
                 lower
                     .iter()

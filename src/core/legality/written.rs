@@ -1,6 +1,6 @@
 //! Statements as nests have them, for messages.
 
-use crate::ir::{Expr, Function, Node, Stmt};
+use crate::ir::{BinaryOp, Expr, Function, Node, Stmt};
 
 /// A statement without the conditions of bounds that are read, as nests have it.
 pub(super) fn written(s: &Stmt) -> Stmt {
@@ -20,7 +20,7 @@ pub(super) fn written(s: &Stmt) -> Stmt {
     Stmt { value, ..s.clone() }
 }
 
-/// Whether an expression is an entry that bounds are read from, of any type.
+/// Whether an expression is an entry that bounds are read from, of any type, or its remainder.
 fn is_entry(expr: &Expr) -> bool {
     let known = |expr: &Expr| expr.tensor().is_some_and(|t| t.entries().is_some());
     match expr.node() {
@@ -29,6 +29,11 @@ fn is_entry(expr: &Expr) -> bool {
             args,
             ..
         } => args.iter().all(known),
+        Node::Binary {
+            op: BinaryOp::Mod,
+            left,
+            ..
+        } => is_entry(left),
         _ => known(expr),
     }
 }

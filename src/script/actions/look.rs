@@ -11,9 +11,7 @@ use crate::binding::conversion::unknown_option;
 use crate::binding::function::{Effect, Function};
 use crate::binding::param::{Argument, NEST, Names, Param, Words, arguments, held};
 use crate::binding::takes::{Takes, Type};
-use crate::ir::{
-    Affine, Expr, Index, Lookup, Loop, Name, Nest, Node, Program, Segment, Tensor, Variable,
-};
+use crate::ir::{Affine, Expr, Index, Loop, Name, Nest, Node, Program, Tensor, Variable};
 use crate::lang::{self, Notation};
 use crate::messages::fail::Failure;
 use crate::values;
@@ -261,12 +259,8 @@ compute: so many products that are added, or elements that are moved.",
         let depends = chain.iter().filter(|l| range.mentions(&l.name));
         let depends = depends.map(|l| Dynamic::from(l.name.to_string()));
         let mut map = Map::new();
-        let read = |lookup: fn(&Segment) -> &Lookup, affine: &[Affine]| match &range.within {
-            Some(segment) => expressions(&[lookup(segment).as_index()]),
-            None => expressions(affine),
-        };
-        map.insert("lower".into(), read(|s| &s.lower, &range.lower));
-        map.insert("upper".into(), read(|s| &s.upper, &range.upper));
+        map.insert("lower".into(), expressions(&range.written_lower()));
+        map.insert("upper".into(), expressions(&range.written_upper()));
         let is_affine = range.within.is_none();
         let numbers = |bounds: &[Affine]| -> Option<Vec<i64>> {
             let numbers = bounds.iter().map(Affine::as_constant);
@@ -298,7 +292,7 @@ compute: so many products that are added, or elements that are moved.",
             let work = levels::work(of, &likely).min(i64::MAX as f64);
             map.insert("work".into(), Dynamic::from_int(work as i64));
         }
-        map.insert("step".into(), range.step.into());
+        map.insert("step".into(), range.stride().into());
         map.insert("iterators".into(), depends.collect::<Array>().into());
         Ok(map.into())
     },

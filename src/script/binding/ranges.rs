@@ -139,7 +139,7 @@ fn within(lower: &[Affine], upper: &[Affine]) -> std::result::Result<Range, Fail
         return Err(Failure::new(text.to_owned()).help("`ptr[i]..ptr[i + 1]`"));
     };
     let unknown = lower.tensor.label().to_owned();
-    let range = Range::of_segment(&Segment { lower, upper });
+    let range = Range::of_segment(&Segment::between(lower, upper));
     range.ok_or_else(|| {
         let text = format!("nothing is known of the entries of {unknown}");
         Failure::new(text).help("`indices(extents, n, \"increasing\")` says what they are")

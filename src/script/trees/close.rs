@@ -8,8 +8,8 @@ use super::kinds;
 use super::place::{Place, Wrong};
 use crate::ir::{
     Affine, Axis, BinaryOp, Comparison, Constant, Domain, Elem, Expr, Fill, Function, Hints, Index,
-    Lineage, Lookup, Loop, Mode, Name, Nest, Node, Number, Prefetch, Range, Reduction, Schedule,
-    Segment, Shape, Sharing, Stmt, Tensor, Tree,
+    Lineage, Loop, Mode, Name, Nest, Node, Number, Prefetch, Range, Reduction, Schedule, Shape,
+    Sharing, Stmt, Tensor, Tree,
 };
 use crate::transform::Error;
 use crate::transform::tensor::partition::retarget;
@@ -996,20 +996,10 @@ impl<'a> Fields<'a> {
             self.affines(field, &list)
         };
         let (lower, upper) = (bounds("lower")?, bounds("upper")?);
-        if let ([lower], [upper]) = (&lower[..], &upper[..])
-            && let (Some(lower), Some(upper)) = (Lookup::of(lower), Lookup::of(upper))
-        {
-            let read = lower.tensor.label().to_owned();
-            return Range::of_segment(&Segment { lower, upper }).ok_or_else(|| {
-                let what = format!("is read from {read}, of whose entries nothing is known");
-                self.at("lower").wrong(what)
-            });
-        }
-        Ok(Range {
-            lower,
-            upper,
-            step: self.optional("step", POSITIVE, positive)?.unwrap_or(1),
-            within: None,
+        let step = self.optional("step", POSITIVE, positive)?.unwrap_or(1);
+        Range::written(lower, upper, step).map_err(|read| {
+            let what = format!("is read from {read}, of whose entries nothing is known");
+            self.at("lower").wrong(what)
         })
     }
 
@@ -1030,6 +1020,9 @@ impl<'a> Fields<'a> {
             let range = fields.range()?;
             if !names.contains(&name) && range.within.is_none() {
                 return wrong(format!("is `{name}`, which has no range here"));
+            }
+            if range.is_part() || range.within.is_some() && range.stride() != 1 {
+                return wrong(format!("is `{name}`, which has a part of what is read"));
             }
             if ranges.iter().any(|(n, _)| *n == name) {
                 return wrong(format!("must not be `{name}` again"));

@@ -204,7 +204,7 @@ fn of_loop(l: &Loop) -> Fields {
         .with("name", name(&l.name))
         .with("lower", bounds(&l.range, false))
         .with("upper", bounds(&l.range, true))
-        .with("step", l.range.step.into())
+        .with("step", l.range.stride().into())
         .with("mode", text(kinds::mode(l.mode)))
         .with("body", list(&l.body, of_tree));
     if let Some(sharing) = l.sharing() {
@@ -297,11 +297,9 @@ fn fields_of(map: Fields, tensor: &Tensor) -> Fields {
 
 /// The lower or the upper bounds, or the one that is read in their place.
 fn bounds(range: &Range, is_upper: bool) -> Dynamic {
-    match (&range.within, is_upper) {
-        (Some(segment), false) => list(&[segment.lower.as_index()], affine),
-        (Some(segment), true) => list(&[segment.upper.as_index()], affine),
-        (None, false) => list(&range.lower, affine),
-        (None, true) => list(&range.upper, affine),
+    match is_upper {
+        false => list(&range.written_lower(), affine),
+        true => list(&range.written_upper(), affine),
     }
 }
 

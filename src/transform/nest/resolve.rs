@@ -74,7 +74,7 @@ pub(super) fn check_step(nest: &Nest, l: &Loop) -> Result<(), Error> {
 }
 
 fn bounds_are_read(nest: &Nest, l: &Loop, segment: &Segment) -> Error {
-    let (name, read) = (&l.name, &segment.lower);
+    let (name, read) = (&l.name, segment.lower.as_ref().unwrap_or(&segment.upper));
     let text = format!("the bounds of `{name}` are read from `{read}`, and this needs affine ones");
     let error = limitation(text).help("the loops around and inside have affine bounds");
     error.on(nest, [name.clone()])

@@ -90,7 +90,9 @@ pub fn rfactor(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
     let position = find(nest, reference, &LOOP)?;
     let loops = chain(nest, &position);
     let l = loops[position.len() - 1];
-    check_step(nest, l)?;
+    if !l.range.is_part() {
+        check_step(nest, l)?;
+    }
     let refuse = |error: Error| error.on(nest, [l.name.clone()]);
     let (stmt, update) = update_in(nest, l, &position).map_err(refuse)?;
     let op = stmt.update.unwrap_or(BinaryOp::Add);

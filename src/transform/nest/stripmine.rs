@@ -118,9 +118,33 @@
 //!     B[i_i] = A[i_i - 1] + A[i_i + 1]
 //! ```
 //!
+//! The entries of a row have blocks that begin at its first entry. The iterator over blocks is the first
+//! entry of each:
+//!
+//! ```rhai
+//! let p = nest(`
+//!   f64 y[4], V[11]
+//!   i64 ptr[5] increasing in 0..12
+//!   for i in 0..4
+//!     for e in ptr[i]..ptr[i + 1]
+//!       y[i] += V[e]
+//! `);
+//! print(p.stripmine("e", 4));
+//! ```
+//!
+//! ```text
+//! f64 y[4], V[11]
+//! i64 ptr[5] increasing in 0..12
+//! for i in 0..4
+//!   for e_o in ptr[i]..ptr[i + 1] step 4
+//!     for e_i in e_o..min(e_o + 4, ptr[i + 1])
+//!       y[i] += V[e_i]
+//! ```
+//!
 //! Always legal: iterations keep their order.
 //!
-//! Refuses: factors below 1; steps other than 1; new names that are in use; other tails; with
+//! Refuses: factors below 1; steps other than 1; new names that are in use; other tails; an entry that
+//! is the only value; entries of a row with another tail than `"guard"`, and those of one block; with
 //! `"cut"` and `"exact"`, a trip count whose remainder depends on outer loops; with `"exact"`, a
 //! trip count that the factor does not divide.
 //!
@@ -132,7 +156,7 @@ use crate::analysis::bounds::{self, Bounds};
 use crate::analysis::facts::{greatest_for_sizes, is_nonnegative};
 use crate::analysis::position::splice;
 use crate::args::{LOOP, NEST};
-use crate::ir::{Affine, Loop, Mode, Name, Nest, Range, Role, Sharing, Tree, ceil_div};
+use crate::ir::{Affine, Loop, Mode, Name, Nest, Range, Role, Segment, Sharing, Tree, ceil_div};
 use crate::refusals::not_constant;
 use crate::words::words;
 use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
@@ -199,6 +223,19 @@ fn split(
     check_positive(factor, &FACTOR)?;
     let loops = chain(nest, &position);
     let l = loops[position.len() - 1];
+    if let Some(segment) = l.range.within.as_ref().filter(|segment| segment.step == 1)
+        && segment.of_row().is_some()
+    {
+        if tail != Tail::Guard {
+            let text = format!("`{}` has as many iterations as entries say", l.name);
+            let error = refusal(text).help("the tail \"guard\" takes any number of entries");
+            return Err(error.at(&TAIL).on(nest, [l.name.clone()]));
+        }
+        let mut names = Names::of(nest);
+        let new = [names.derive(&l.name, "o")?, names.derive(&l.name, "i")?];
+        let tree = blocks_of_row(l, segment, new, factor);
+        return Ok(nest.with_trees(splice(nest.trees(), &position, vec![tree])));
+    }
     check_step(nest, l)?;
     let mut names = Names::of(nest);
     let new = [names.derive(&l.name, "o")?, names.derive(&l.name, "i")?];
@@ -499,23 +536,45 @@ fn blocks(
     upper: impl Fn(Affine) -> Vec<Affine>,
 ) -> Tree {
     let start = lower.plus(&Affine::iterator(outer.clone()).times(factor));
-    let range = Range {
+    let within = Range {
         upper: upper(start.plus_constant(factor)),
         lower: vec![start],
         step: 1,
         within: None,
     };
-    let serial = Loop {
-        mode: l.mode.without_threads(),
-        ..l.clone()
-    };
-    let within = with_body(&serial, Role::Inner, inner, range, l.body.clone());
     let range = Range {
         lower: vec![Affine::constant(0)],
         upper: counts,
         step: 1,
         within: None,
     };
+    nested(l, [(outer, range), (inner, within)], factor)
+}
+
+/// The blocks of the entries of a row, from its first entry on.
+fn blocks_of_row(l: &Loop, segment: &Segment, [outer, inner]: [Name; 2], factor: i64) -> Tree {
+    let start = Affine::iterator(outer.clone());
+    let end = start.plus_constant(factor);
+    // The facts about the entries are known: the loop has affine bounds.
+    let within = Range::of_part(vec![start], vec![end], &segment.upper);
+    let within = within.unwrap_or_else(|| l.range.clone());
+    let range = Range {
+        within: Some(Segment {
+            step: factor,
+            ..segment.clone()
+        }),
+        ..l.range.clone()
+    };
+    nested(l, [(outer, range), (inner, within)], factor)
+}
+
+/// The loop over blocks with a range, and the loop within a block.
+fn nested(l: &Loop, [outer, inner]: [(Name, Range); 2], factor: i64) -> Tree {
+    let serial = Loop {
+        mode: l.mode.without_threads(),
+        ..l.clone()
+    };
+    let within = with_body(&serial, Role::Inner, inner.0, inner.1, l.body.clone());
     let in_blocks = |iterations: i64| ceil_div(iterations, factor);
     let mode = l.sharing().map_or(Mode::Serial, |of| Mode::Parallel {
         sharing: Sharing {
@@ -530,7 +589,7 @@ fn blocks(
     Tree::of_loop(Loop {
         mode,
         lineage: l.lineage.child(Role::Outer),
-        ..Loop::serial(outer, range, vec![within])
+        ..Loop::serial(outer.0, outer.1, vec![within])
     })
 }
 

@@ -521,6 +521,7 @@ impl Machine {
                 }
                 Ok(())
             }
+            Trips::Block { .. } => self.iterations(l, false),
             Trips::Any { align } => {
                 let lower = range.lower.iter().map(|a| self.value(a)).max().unwrap();
                 let upper = range.upper.iter().map(|a| self.value(a)).min().unwrap();

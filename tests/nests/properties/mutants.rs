@@ -403,6 +403,15 @@ fn of_vectors(l: &Loop, plan: &VectorPlan) -> Vec<(&'static str, VectorPlan)> {
                 found.push(("a partial vector without masks", with(whole(new))));
             }
         }
+        Trips::Block { lanes, rows } => {
+            for other in [lanes / 2, lanes * 2] {
+                let trips = Trips::Block {
+                    lanes: other,
+                    rows: rows.clone(),
+                };
+                found.push(("other blocks", with(trips)));
+            }
+        }
         Trips::Masked { most, part } => {
             for other in [most - widest, most + widest] {
                 let trips = Trips::Masked {

@@ -50,11 +50,21 @@ pub fn sparse() -> Vec<Case> {
         "  for e in ptr[i]..ptr[i + 1]",
         "    y[i] += V[e]",
     ]);
-    let blocks = vec![
-        Arg::Nest(rows),
-        Arg::Loop(LoopRef::Name("e".to_owned())),
-        Arg::Int(8),
-    ];
+    let blocks = |nest: &Nest, name: &str, tail: &str| {
+        vec![
+            Arg::Nest(nest.clone()),
+            Arg::Loop(LoopRef::Name(name.to_owned())),
+            Arg::Int(8),
+            Arg::Word(tail.to_owned()),
+        ]
+    };
+    let gathered = nest(&[
+        "f64 y[9], x[6]",
+        "i64 col[9] in 0..6",
+        "for e in 0..9",
+        "  let c = col[e]",
+        "    y[e] = x[c]",
+    ]);
     let to = Arrow {
         from: Vec::new(),
         to: vec![read(&known)],
@@ -98,9 +108,16 @@ pub fn sparse() -> Vec<Case> {
         .at(0),
         Case::new(
             &STRIPMINE,
-            blocks,
-            "the bounds of `e` are read from `ptr[i]`, and this needs affine ones",
+            blocks(&gathered, "c", "guard"),
+            "the bounds of `c` are read from `col[e]`, and this needs affine ones",
         )
+        .because_of(&["c"]),
+        Case::new(
+            &STRIPMINE,
+            blocks(&rows, "e", "cut"),
+            "`e` has as many iterations as entries say",
+        )
+        .at(3)
         .because_of(&["e"]),
     ]
 }

@@ -55,7 +55,7 @@ impl Access {
 impl Iteration<'_> {
     /// Whether it may run at the same time as an earlier iteration.
     fn meets(&self, earlier: i64) -> bool {
-        let apart = (self.value - earlier) / self.of.range.step;
+        let apart = (self.value - earlier) / self.of.range.stride();
         self.at_a_time.is_none_or(|n| apart < n)
     }
 }

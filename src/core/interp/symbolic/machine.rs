@@ -150,8 +150,9 @@ impl<'a, 's> Machine<'a, 's> {
         let (lower, upper) = match &l.range.within {
             None => (lower, upper),
             Some(segment) => {
-                let (first, end) = (self.entry(&segment.lower)?, self.entry(&segment.upper)?);
-                (lower.max(first), upper.min(end))
+                let first = segment.lower.as_ref().map(|first| self.entry(first));
+                let first = first.transpose()?.unwrap_or(lower);
+                (lower.max(first), upper.min(self.entry(&segment.upper)?))
             }
         };
         let (shared, around) = (self.shared, self.atomic);
@@ -182,7 +183,7 @@ impl<'a, 's> Machine<'a, 's> {
                 self.marked.pop();
             }
             self.point.pop();
-            value += l.range.step;
+            value += l.range.stride();
         }
         (self.shared, self.atomic) = (shared, around);
         Ok(())

@@ -442,22 +442,8 @@ impl<'a> Cursor<'a> {
             return Err(super::unsupported::keyword("let", self.rest));
         }
         let lookup = self.lookup()?;
-        self.within(Segment::at(lookup))
-    }
-
-    /// The range of bounds that are read.
-    fn within(&mut self, segment: Segment) -> Result<Range, Wrong> {
-        let known = |lookup: &&Lookup| lookup.tensor.entries().is_none();
-        let unknown = segment.lookups().into_iter().find(known);
-        let unknown = unknown.map_or("", |lookup| lookup.tensor.label());
-        Range::of_segment(&segment).ok_or_else(|| {
-            let wrong = format!("nothing is known of the entries of `{unknown}`");
-            Wrong::from(wrong)
-                .label("a bound is read from it")
-                .help(format!(
-                    "declare which values they have: `i64 {unknown}[8] in 0..9`"
-                ))
-        })
+        let range = Range::of_segment(&Segment::at(lookup.clone()));
+        range.ok_or_else(|| unknown_entries(lookup.tensor.label()))
     }
 
     /// Whether an element of a tensor comes next.
@@ -497,17 +483,15 @@ impl<'a> Cursor<'a> {
         if self.is_next("..") {
             return Err(self.no_bound("lower"));
         }
-        if self.is_lookup() {
-            let lower = self.lookup()?;
-            self.expect("..")?;
-            if !self.is_lookup() {
-                return Err(self.expected("a bound that is read, such as `ptr[i + 1]`"));
-            }
-            let upper = self.lookup()?;
-            return self.within(Segment { lower, upper });
-        }
-        let lower = self.bounds("max")?;
+        let is_read = self.is_lookup();
+        let lower = match is_read {
+            true => vec![self.lookup()?.as_index()],
+            false => self.bounds("max")?,
+        };
         self.expect("..")?;
+        if is_read && !self.is_lookup() {
+            return Err(self.expected("a bound that is read, such as `ptr[i + 1]`"));
+        }
         // An iterator may be called `step`: only a number after it makes it the keyword.
         let after = self.rest.trim_start().strip_prefix("step ");
         let is_step = after.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
@@ -523,12 +507,7 @@ impl<'a> Cursor<'a> {
         if step < 1 {
             Err(Wrong::from(format!("the step {step} is not positive")).label("at least 1"))
         } else {
-            Ok(Range {
-                lower,
-                upper,
-                step,
-                within: None,
-            })
+            Range::written(lower, upper, step).map_err(|unknown| unknown_entries(&unknown))
         }
     }
 
@@ -617,14 +596,22 @@ impl<'a> Cursor<'a> {
 
     fn bounds(&mut self, function: &str) -> Result<Vec<Affine>, Wrong> {
         if !self.eat(&format!("{function}(")) {
-            return Ok(vec![self.affine()?]);
+            return Ok(vec![self.bound(function)?]);
         }
-        let mut bounds = vec![self.affine()?];
+        let mut bounds = vec![self.bound(function)?];
         while self.eat(",") {
-            bounds.push(self.affine()?);
+            bounds.push(self.bound(function)?);
         }
         self.expect(")")?;
         Ok(bounds)
+    }
+
+    /// Reads an affine bound. An upper one may be an entry that is read.
+    fn bound(&mut self, function: &str) -> Result<Affine, Wrong> {
+        match function == "min" && self.is_lookup() {
+            true => Ok(self.lookup()?.as_index()),
+            false => self.affine(),
+        }
     }
 
     /// The indices of a tensor whose name was read last.
@@ -703,6 +690,15 @@ impl<'a> Cursor<'a> {
             origin: None,
         })
     }
+}
+
+/// The error for a bound that is read from a tensor of which nothing is known.
+fn unknown_entries(tensor: &str) -> Wrong {
+    Wrong::from(format!("nothing is known of the entries of `{tensor}`"))
+        .label("a bound is read from it")
+        .help(format!(
+            "declare which values they have: `i64 {tensor}[8] in 0..9`"
+        ))
 }
 
 fn has_rank(tensor: &Tensor, given: usize) -> Result<(), Wrong> {

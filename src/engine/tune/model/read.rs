@@ -139,7 +139,10 @@ impl Reader {
         };
         let mut linear = self.linear(&base)?;
         let mut middle = low + step * (all - 1.0).max(0.0) / 2.0;
-        if let Some(Segment { lower, .. }) = segment {
+        if let Some(Segment {
+            lower: Some(lower), ..
+        }) = segment
+        {
             middle = (low + high) / 2.0;
             self.gathers.remove(&of.name);
             if of.range.single().is_some() {
