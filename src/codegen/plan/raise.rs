@@ -520,7 +520,7 @@ fn block(l: &Loop, plan: &VectorPlan, lanes: i64) -> Result<Range, Wrong> {
     }
     match block_of_row(of) == Some(lanes) {
         true => Ok(of.range.clone()),
-        false => Err(Wrong::Here(format!("it is no block of {lanes} entries"))),
+        false => Err(Wrong::Here(format!("it is not a block of {lanes} entries"))),
     }
 }
 

@@ -157,14 +157,14 @@ fn common_multiple(a: i64, b: i64) -> i64 {
     (a / divisor).saturating_mul(b)
 }
 
-/// What decides whether an iteration runs.
+/// A condition on the iterations that run.
 #[derive(Clone)]
 enum Limit<'a> {
     /// An iterator has one of the values of a segment.
     Values(&'a Name, Segment),
     /// The remainder of an entry, by a step.
     Remainder(Name, Lookup, i64),
-    /// What a loop inside implies.
+    /// A condition that a loop inside implies.
     Implied,
 }
 

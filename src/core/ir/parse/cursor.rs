@@ -692,7 +692,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The error for a bound that is read from a tensor of which nothing is known.
+/// The error for a bound that is read from a tensor without facts about its entries.
 fn unknown_entries(tensor: &str) -> Wrong {
     Wrong::from(format!("nothing is known of the entries of `{tensor}`"))
         .label("a bound is read from it")
