@@ -26,7 +26,7 @@ pub(super) fn violation(
         return Ok(None);
     }
     if !is_reordered(program) {
-        if is_legal_without_buffers(program, reassociates, false) {
+        if is_legal_without_buffers(program, reassociates) {
             return Ok(None);
         }
         let wrong = values(program, reassociates)?;
@@ -50,7 +50,7 @@ pub(super) fn holds(
         return Ok(true);
     }
     if !is_reordered(program) {
-        let is_legal = is_legal_without_buffers(program, reassociates, false);
+        let is_legal = is_legal_without_buffers(program, reassociates);
         return Ok(is_legal || values(program, reassociates)?.is_none());
     }
     match limited(program, || order::holds(program, reassociates))? {
@@ -60,30 +60,15 @@ pub(super) fn holds(
     }
 }
 
-/// Whether a program is legal without its buffers. `had_some` tells whether some were removed. A
-/// program that fails this test, or is undecided, may still be correct.
-fn is_legal_without_buffers(
-    program: &Program,
-    reassociates: &dyn Fn(usize) -> bool,
-    had_some: bool,
-) -> bool {
-    let is_reordered = is_reordered_with_locals(program);
-    if is_reordered && is_kept(program, reassociates) {
-        return true;
+/// Whether a program without its buffers executes the definition in a legal order. A program that
+/// fails this test, or is undecided, may still be correct.
+fn is_legal_without_buffers(program: &Program, reassociates: &dyn Fn(usize) -> bool) -> bool {
+    if is_reordered_with_locals(program) {
+        return is_kept(program, reassociates);
     }
-    let unstaged = match is_reordered {
-        true => Ok(None),
-        false => poly::bounded(OPERATIONS, || unstaged(program)),
-    };
-    match unstaged {
-        Ok(Some(unstaged)) => {
-            is_legal_without_buffers(&unstaged.program(program), reassociates, true)
-        }
-        // Fewer leaves have fewer values.
-        Ok(None) => {
-            is_legal_reuse(program, reassociates)
-                || had_some && matches!(values(program, reassociates), Ok(None))
-        }
+    match poly::bounded(OPERATIONS, || unstaged(program)) {
+        Ok(Some(unstaged)) => is_legal_without_buffers(&unstaged.program(program), reassociates),
+        Ok(None) => is_legal_reuse(program, reassociates),
         Err(_) => false,
     }
 }
