@@ -170,6 +170,17 @@ impl Condition {
         of.all(|(name, accepted)| value(name).is_some_and(|value| accepted.has(value)))
     }
 
+    /// Whether the other condition holds wherever this one does.
+    pub fn implies(&self, other: &Condition) -> bool {
+        self.and(other).as_ref() == Some(self)
+    }
+
+    /// Whether it holds nowhere.
+    pub fn is_never(&self) -> bool {
+        let is_empty = |a: &Accepted| a.most.is_some_and(|most| most < a.least);
+        self.of.iter().any(|(_, accepted)| is_empty(accepted))
+    }
+
     /// Whether it accepts everything.
     pub fn is_empty(&self) -> bool {
         let mut of = self.of.iter();

@@ -211,7 +211,15 @@ impl Nest {
                         Some((condition.and(own)?, plan.collect()))
                     })
                 });
-            plans = longer.collect();
+            let longer: Vec<_> = longer.collect();
+            plans = Vec::new();
+            for (condition, plan) in longer {
+                // An earlier plan runs wherever this one could.
+                let is_hidden = plans.iter().any(|(earlier, _)| condition.implies(earlier));
+                if !condition.is_never() && !is_hidden {
+                    plans.push((condition, plan));
+                }
+            }
         }
         // A condition is tested when the kernel is called, and must still hold when the nest runs.
         let scalars = |nest: &Nest| -> Vec<Name> {
