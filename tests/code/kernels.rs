@@ -116,6 +116,7 @@ static _Alignas(64) double X[8];
 int main(void)
 {
     const int64_t rows[] = {24, 1}, wide[] = {32, 1}, columns[] = {1, 16}, back[] = {-24, 1};
+    const int64_t far[] = {INT64_C(1) << 60, 1}, farther[] = {INT64_C(1) << 62, 1};
     const char *all[] = {
         gemm_checked(C, NULL, A, rows, B, NULL),
         gemm_checked(C, NULL, A, wide, B, NULL),
@@ -141,8 +142,14 @@ int main(void)
         part_f64_checked(0, 5, 6, C, back, A, back, B, NULL),
         gemv_checked(16, 24, C, NULL, 2.5, A, rows, B, NULL),
         gemv_checked(16, 24, C, NULL, 2.5, A, rows, C, NULL),
+        product_checked(INT64_C(1) << 62, 20, 24, C, NULL, A, NULL, B, NULL),
+        product_checked(16, INT64_MAX, 24, C, NULL, A, NULL, B, NULL),
+        product_checked(0, INT32_MAX, INT32_MAX, C, NULL, A, NULL, B, NULL),
+        product_checked(INT32_MAX, 0, INT32_MAX, C, NULL, A, NULL, B, NULL),
+        part_f64_checked(4, 5, 6, C, rows, A, far, B, NULL),
+        part_f64_checked(4, 5, 6, C, rows, A, farther, B, NULL),
     };
-    for (int k = 0; k < 24; k++)
+    for (int k = 0; k < 30; k++)
         puts(all[k] ? all[k] : "called");
     return 0;
 }
@@ -185,6 +192,12 @@ int main(void)
         "called",
         "called",
         "gemv: w and v overlap",
+        "product: M is not in 0..=2147483647",
+        "product: N is not in 0..=2147483647",
+        "product: W has more bytes than can be counted",
+        "product: U has more bytes than can be counted",
+        "part_f64: L needs adjacent elements in rows that do not overlap",
+        "part_f64: L needs adjacent elements in rows that do not overlap",
     ];
     assert_eq!(shown.lines().collect::<Vec<_>>(), expected);
     // Builds find the library.

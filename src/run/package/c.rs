@@ -108,13 +108,15 @@ fn checked(exported: &Exported) -> String {
              if ((uintptr_t){name} % {bytes})\n        \
              return \"{symbol}: {name} is not aligned to {unit}\";"
         );
-        let (test, what) = match tensor.is_strided() {
+        let (test, size, what) = match tensor.is_strided() {
             true => (
                 "teml_has_rows",
+                format!(", sizeof({elem})"),
                 "needs adjacent elements in rows that do not overlap",
             ),
             false => (
                 "teml_is_row_major",
+                String::new(),
                 "is not stored row after row, without gaps",
             ),
         };
@@ -124,7 +126,7 @@ fn checked(exported: &Exported) -> String {
                 "    {storage}const int64_t {name}_extents[{rank}] = {{{list}}};\n    \
                  if (teml_bytes({rank}, {name}_extents, sizeof({elem})) < 0)\n        \
                  return \"{symbol}: {name} has more bytes than can be counted\";\n    \
-                 if (!{test}({rank}, {name}_extents, {name}_strides))\n        \
+                 if (!{test}({rank}, {name}_extents, {name}_strides{size}))\n        \
                  return \"{symbol}: {name} {what}\";"
             );
         }

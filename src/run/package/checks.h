@@ -14,8 +14,9 @@ static int teml_is_row_major(int rank, const int64_t *extents, const int64_t *st
     return 1;
 }
 
-/* Whether the elements of a row are adjacent, and rows do not overlap. */
-static int teml_has_rows(int rank, const int64_t *extents, const int64_t *strides)
+/* Whether the elements of a row, of `size` bytes each, are adjacent, and rows do not overlap. The
+ * bytes from the first element to the last one have to be counted. */
+static int teml_has_rows(int rank, const int64_t *extents, const int64_t *strides, int64_t size)
 {
     int64_t next = 1, row;
     if (!strides)
@@ -33,7 +34,7 @@ static int teml_has_rows(int rank, const int64_t *extents, const int64_t *stride
         if (__builtin_mul_overflow(row, extents[d] > 1 ? extents[d] : 1, &next))
             return 0;
     }
-    return 1;
+    return !__builtin_mul_overflow(next, size, &next);
 }
 
 /* The distance between consecutive indices of a dimension, in elements. */
@@ -59,13 +60,17 @@ static int64_t teml_reach(int rank, const int64_t *extents, const int64_t *strid
     return (last + 1) * size;
 }
 
-/* The bytes of a tensor, or -1 if there are too many. */
+/* The bytes of a tensor, or -1 if there are too many. Distances between the rows of an empty tensor
+ * are counted as well. */
 static int64_t teml_bytes(int rank, const int64_t *extents, int64_t size)
 {
-    for (int d = 0; d < rank; d++)
-        if (extents[d] < 0 || __builtin_mul_overflow(size, extents[d], &size))
+    int empty = 0;
+    for (int d = 0; d < rank; d++) {
+        empty |= extents[d] == 0;
+        if (extents[d] < 0 || __builtin_mul_overflow(size, extents[d] ? extents[d] : 1, &size))
             return -1;
-    return size;
+    }
+    return empty ? 0 : size;
 }
 
 static int teml_overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes)
