@@ -18,7 +18,8 @@
 //! that each buffer element mirrors, and:
 //! - every read of the buffer follows a copy into it, or a write;
 //! - copies into the buffer come before all other writes to it;
-//! - all other values of the buffer are copied out afterwards;
+//! - all other values of the buffer are copied out afterwards, except those that one fill sets in
+//!   excess: it becomes a fill of the elements that are copied out;
 //! - the buffer elements that get values mirror distinct elements;
 //! - while the buffer is live, nothing else writes a mirrored element;
 //! - nothing else reads a mirrored element after the buffer got another value for it.
@@ -51,6 +52,9 @@ enum Change {
     Gone,
     Stmt(Stmt),
     Fill(Fill),
+    /// A fill of one element, in the loops around the leaf with this number. It is in a sequence of
+    /// this depth.
+    Each(Fill, usize, usize),
 }
 
 /// A local tensor, the sequence that declares it, and the sequences with its uses.
@@ -159,9 +163,14 @@ pub(super) fn unstaged<'a>(program: &Program<'a>) -> Result<Option<Unstaged<'a>>
                 continue;
             }
             for (k, buffer) in buffers.iter().enumerate() {
-                if buffer.is_transparent()?
-                    && let Some(leaves) = buffer.removed()
-                {
+                let store = match buffer.is_transparent()? {
+                    true => None,
+                    false => match buffer.is_filled_in_excess()? {
+                        None => continue,
+                        store => store,
+                    },
+                };
+                if let Some(leaves) = buffer.removed(store) {
                     let mut left = inside;
                     left.remove(k);
                     return Ok(Some(Unstaged {
@@ -188,12 +197,17 @@ impl<'a> Unstaged<'a> {
                 Change::Same => leaf.what,
                 Change::Gone => return None,
                 Change::Stmt(s) => What::Stmt(s),
-                Change::Fill(fill) => What::Fill(fill),
+                Change::Fill(fill) | Change::Each(fill, ..) => What::Fill(fill),
             };
             let mut leaf = Leaf {
                 what,
                 ..leaf.clone()
             };
+            if let Change::Each(_, like, depth) = change {
+                leaf.loops.clone_from(&of.leaves[*like].loops);
+                leaf.place.truncate(depth + 1);
+                leaf.place.resize(leaf.loops.len() + 2, 0);
+            }
             self.local.declare(&mut leaf, &self.left);
             Some(leaf)
         });
@@ -202,14 +216,25 @@ impl<'a> Unstaged<'a> {
 }
 
 impl<'a> Buffer<'_, 'a> {
-    /// What replaces each leaf.
-    fn removed(&self) -> Option<Vec<Change>> {
+    /// What replaces each leaf. Fills only set what `store` copies out, if it is given.
+    fn removed(&self, store: Option<&Use<'_, 'a>>) -> Option<Vec<Change>> {
         let mut leaves: Vec<Change> = self.program.leaves.iter().map(|_| Change::Same).collect();
         for Use { leaf, k, role } in &self.uses {
             leaves[*k] = match (role, leaf.what) {
                 (Role::Load | Role::Store, _) => Change::Gone,
                 (_, What::Stmt(s)) => Change::Stmt(self.direct(leaf, s)),
-                (_, What::Fill(fill)) => Change::Fill(self.direct_fill(fill)?),
+                (_, What::Fill(fill)) => match store.map(|store| (store.k, store.leaf.what)) {
+                    Some((like, What::Stmt(store))) => {
+                        let one = |at: &Affine| (at.clone(), Affine::constant(1));
+                        let each = Fill {
+                            target: self.of.clone(),
+                            region: store.index.iter().map(one).collect(),
+                            ..(*fill).clone()
+                        };
+                        Change::Each(each, like, self.scope.len())
+                    }
+                    _ => Change::Fill(self.direct_fill(fill)?),
+                },
             };
         }
         Some(leaves)
@@ -217,9 +242,36 @@ impl<'a> Buffer<'_, 'a> {
 
     /// Whether statements may access the mirrored tensor directly, if they read only what was set.
     fn is_transparent(&self) -> Result<bool, Error> {
+        Ok(self.is_stored(&|_| true)? && self.mirrors()?)
+    }
+
+    /// The copy out of a buffer that only one fill sets. But for some elements that have no other
+    /// use, statements might access the mirrored tensor directly.
+    fn is_filled_in_excess(&self) -> Result<Option<&Use<'_, 'a>>, Error> {
+        let is_fill = |u: &Use| matches!(u.leaf.what, What::Fill(_));
+        let only = |role: Role| {
+            let mut uses = self.uses.iter().filter(|u| u.role == role);
+            uses.next().filter(|_| uses.next().is_none())
+        };
+        let (Some(fill), Some(store)) = (only(Role::Set), only(Role::Store)) else {
+            return Ok(None);
+        };
+        // Its loops become those of the copy.
+        let tree = &fill.leaf.place[..=self.scope.len()];
+        let mut others = self.program.leaves.iter().enumerate();
+        let is_apart = others.all(|(k, leaf)| k == fill.k || !leaf.place.starts_with(tree));
+        let fits = is_fill(fill)
+            && is_apart
+            && self.places(|role| role == Role::Load).next().is_none()
+            && self.is_stored(&|u| !is_fill(u))?
+            && self.mirrors()?;
+        Ok(fits.then_some(store))
+    }
+
+    /// Whether the other conditions hold, beside that values are copied out.
+    fn mirrors(&self) -> Result<bool, Error> {
         Ok(self.copies_come_first_and_last()
             && self.is_used_inside()?
-            && self.is_stored()?
             && self.is_injective()?
             && self.is_alone()?)
     }
@@ -272,10 +324,10 @@ impl<'a> Buffer<'_, 'a> {
         self.is_within(read, false, &set, true)
     }
 
-    /// Whether written values are copied out afterwards.
-    fn is_stored(&self) -> Result<bool, Error> {
+    /// Whether the values that some uses write are copied out afterwards.
+    fn is_stored(&self, some: &dyn Fn(&Use) -> bool) -> Result<bool, Error> {
         let stores = self.uses.iter().filter(|u| u.role == Role::Store);
-        let changed = self.uses.iter().filter(|u| u.role.changes());
+        let changed = self.uses.iter().filter(|u| u.role.changes() && some(u));
         self.is_within(changed, true, &stores.collect::<Vec<_>>(), false)
     }
 
