@@ -117,6 +117,8 @@ PARTS(float, f32, F32XN, TEML_F32XN)
             for (int n = 0; n <= (lanes) + 1; n++) { \
                 static type x[256]; \
                 for (int k = 0; k < 256; k++) x[k] = (type)(k + 1); \
+                const teml_##vector g = TEML_GATHER(vector, x[128 + by * teml_k * teml_k % 97]); \
+                for (int k = 0; k < (lanes); k++) HOLDS(g[k] == x[128 + by * k * k % 97]); \
                 teml_##vector v = TEML_APART(vector, x[128], x[128 + by]); \
                 for (int k = 0; k < (lanes); k++) HOLDS(v[k] == x[128 + k * by]); \
                 const teml_##vector w = TEML_APART_PART(vector, x[128], x[128 + by], n); \

@@ -14,12 +14,13 @@
 //! definition in another order, which is decided much faster than a dataflow question.
 //!
 //! Each iteration of the loops around the declaration has its own buffer, so the conditions apply
-//! within one such iteration. All copies into and out of the buffer agree on the tensor element
-//! that each buffer element mirrors, and:
+//! within one such iteration. A declaration counts as far inside as all uses are. If each tree with
+//! uses sets what it reads, it has a declaration of its own. All copies into and out of the buffer
+//! agree on the tensor element that each buffer element mirrors, and:
 //! - every read of the buffer follows a copy into it, or a write;
 //! - copies into the buffer come before all other writes to it;
-//! - all other values of the buffer are copied out afterwards, except those that one fill sets in
-//!   excess: it becomes a fill of the elements that are copied out;
+//! - all other values of the buffer are copied out afterwards. One fill may set more elements: it
+//!   becomes a fill of the elements that are copied out;
 //! - the buffer elements that get values mirror distinct elements;
 //! - while the buffer is live, nothing else writes a mirrored element;
 //! - nothing else reads a mirrored element after the buffer got another value for it.
@@ -216,7 +217,7 @@ impl<'a> Unstaged<'a> {
 }
 
 impl<'a> Buffer<'_, 'a> {
-    /// What replaces each leaf. Fills only set what `store` copies out, if it is given.
+    /// What replaces each leaf. With `store`, the elements that it copies out are all that a fill sets.
     fn removed(&self, store: Option<&Use<'_, 'a>>) -> Option<Vec<Change>> {
         let mut leaves: Vec<Change> = self.program.leaves.iter().map(|_| Change::Same).collect();
         for Use { leaf, k, role } in &self.uses {

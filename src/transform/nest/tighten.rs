@@ -110,9 +110,11 @@ fn tightened(trees: &[Tree], around: &[&Loop], shared: usize) -> Vec<Tree> {
             l.range = simplified_range(&l.range, around);
         }
         let has_local = l.body.iter().any(|t| matches!(t, Tree::Local(_)));
-        let ends = l.range.lower.len() + l.range.upper.len();
-        if only.is_some()
-            && ends == 2
+        let is_one = |value: &Affine| {
+            let (lower, upper) = (&l.range.lower, &l.range.upper);
+            *lower == [value.clone()] && *upper == [value.plus_constant(1)]
+        };
+        if only.as_ref().is_some_and(is_one)
             && !has_local
             && l.mode == Mode::Serial
             && l.hints == Hints::default()

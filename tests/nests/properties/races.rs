@@ -290,9 +290,11 @@ proptest! {
         }
         match (first_race(&marked), conflicts(&marked)) {
             (None, conflict) => prop_assert!(!conflict, "a race was missed:\n{}", marked),
-            // Without several iterators in one index the test is exact.
+            // Without several iterators in one index the test is exact, but for iterations that
+            // only pad.
             (Some(race), conflict) => {
-                prop_assert!(conflict || recipe.joined, "needless: {}\n{}", race, marked);
+                let pads = moves.iter().any(|m| matches!(m, Move::Pad(..)));
+                prop_assert!(conflict || recipe.joined || pads, "needless: {}\n{}", race, marked);
             }
         }
     }
