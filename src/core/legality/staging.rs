@@ -217,7 +217,8 @@ impl<'a> Unstaged<'a> {
 }
 
 impl<'a> Buffer<'_, 'a> {
-    /// What replaces each leaf. With `store`, the elements that it copies out are all that a fill sets.
+    /// The replacement of each leaf. If `store` is given, a fill sets only the elements that it copies
+    /// out.
     fn removed(&self, store: Option<&Use<'_, 'a>>) -> Option<Vec<Change>> {
         let mut leaves: Vec<Change> = self.program.leaves.iter().map(|_| Change::Same).collect();
         for Use { leaf, k, role } in &self.uses {
