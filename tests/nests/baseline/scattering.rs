@@ -52,7 +52,7 @@ fn kernels_have_plutos_scattering_functions() {
 fn with_guards(nest: &Nest) -> Nest {
     let steps = nest.path().steps();
     let cuts = ["separate", "tighten"];
-    match steps.iter().position(|step| cuts.contains(&&*step.op)) {
+    match steps.iter().position(|step| cuts.contains(&step.op)) {
         Some(k) => trace::undo(nest, i64::try_from(steps.len() - k).unwrap()).unwrap(),
         None => nest.clone(),
     }
