@@ -1,9 +1,9 @@
 #!/bin/sh
 # How long `pluto` with plain loops takes beside C that was written by hand from Pluto's
 # transformations (tests/nests/baseline/by_hand), in turn, on the same arrays, with the same compiler
-# and options. Arrays are variables of the file there, as in Pluto's C. But for `-fwrapv`, which C of this tool is compiled with: Pluto's iterators are of type
-# `int`, and compilers have to assume that they do not wrap. Both may contract to fused multiply-add,
-# which `-std=c11` alone would forbid.
+# and options. Arrays are variables of the file there, as in Pluto's C. Only C of this tool is compiled
+# with `-fwrapv`: Pluto's iterators are of type `int`, and compilers have to assume that they do not
+# wrap. Both may contract to fused multiply-add, which `-std=c11` alone would forbid.
 #
 #   benches/by_hand.sh target/release/teml [KERNEL...]
 set -eu

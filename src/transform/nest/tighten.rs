@@ -28,8 +28,9 @@
 //! A loop gets the bounds that all statements in it have, after the iterators of loops inside are
 //! eliminated. Bounds that save one iteration at most are left out, and so are bounds that others
 //! imply. Loops and statements that never run are dropped. A serial loop of one iteration becomes its
-//! body, unless its bounds were numbers. If it may have none, its iterator is replaced in it. Loops with steps, with threads that
-//! share several loops, in vectors, or on devices keep their bounds.
+//! body, unless its bounds were numbers. A loop that may have none stays, and its body has the only
+//! value of the iterator. Loops with steps, with threads that share several loops, in vectors, or on
+//! devices keep their bounds.
 //!
 //! A bound that needs division, as `i_o >= j_o / 2`, is none. A parallel loop that lacks one has
 //! iterations without work, so they are dealt out to threads one by one, unless it has a schedule.
