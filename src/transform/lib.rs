@@ -41,6 +41,7 @@ pub static OPS: &[&Op] = &[
     &tensor::declare::TENSOR,
     &tensor::declare::SCALAR,
     &tensor::indices::INDICES,
+    &tensor::sorted::SORTED,
     &tensor::scatter::SCATTER,
     &tensor::vat::VAT,
     &tensor::triangular::TRIANGULAR,

@@ -179,33 +179,53 @@ impl Trials<'_> {
 
     /// The fact about the entries of a tensor that makes the iterations independent.
     fn fact(&self, nest: &Nest) -> Option<String> {
-        nest.tensors().iter().find_map(|tensor| {
+        let tensors = nest.tensors();
+        tensors.iter().find_map(|tensor| {
+            let name = tensor.label();
             let mut orders = [Order::Increasing, Order::Distinct].into_iter();
-            orders.find_map(|order| self.fact_of(nest, tensor, order))
+            let order = orders.find_map(|order| {
+                self.order_of(nest, tensor, order)?;
+                let word = order.word();
+                Some(format!("are {word}: `indices(…, \"{word}\")`"))
+            });
+            let fact = order.or_else(|| {
+                let of = tensors
+                    .iter()
+                    .find(|rows| self.are_sorted(nest, tensor, rows))?;
+                let rows = of.label();
+                Some(format!(
+                    "increase in the rows of `{rows}`: `sorted({name}, {rows})`"
+                ))
+            })?;
+            Some(format!("it is legal if the entries of `{name}` {fact}"))
         })
     }
 
-    fn fact_of(&self, nest: &Nest, tensor: &Tensor, order: Order) -> Option<String> {
+    /// Whether an order of all entries makes the iterations independent.
+    fn order_of(&self, nest: &Nest, tensor: &Tensor, order: Order) -> Option<()> {
         let entries = tensor.entries().filter(|entries| entries.order != order)?;
         let values = entries.high.minus(&entries.low).likely()?.max(0);
         let are_enough = tensor.shape().elements() <= values.unsigned_abs();
-        if order == Order::Distinct && !are_enough {
-            return None;
-        }
+        let is_possible = order != Order::Distinct || are_enough;
         let entries = Entries {
             order,
             ..entries.clone()
         };
-        let known = |other: &Tensor| match other.name() == tensor.name() {
-            true => other.with_entries(entries.clone()),
-            false => other.clone(),
+        (is_possible && self.is_independent(with_facts(nest, tensor, &entries))).then_some(())
+    }
+
+    /// Whether an order in rows does.
+    fn are_sorted(&self, nest: &Nest, tensor: &Tensor, rows: &Tensor) -> bool {
+        let of_rows = rows.entries().map(|entries| entries.order);
+        let (Some(entries), Some(Order::Increasing)) = (tensor.entries(), of_rows) else {
+            return false;
         };
-        let trees = nest.trees().iter().map(|tree| tree.map_tensors(&known));
-        let (name, word) = (tensor.label(), order.word());
-        let made = nest.with_trees(trees.collect());
-        self.is_independent(made).then(|| {
-            format!("it is legal if the entries of `{name}` are {word}: `indices(…, \"{word}\")`")
-        })
+        let is_new = entries.rows.is_none() && tensor.name() != rows.name();
+        let entries = Entries {
+            rows: rows.name().cloned(),
+            ..entries.clone()
+        };
+        is_new && self.is_independent(with_facts(nest, tensor, &entries))
     }
 
     /// The largest number of lanes with which the loop is legal.
@@ -307,6 +327,16 @@ impl Trials<'_> {
         let instead = instead.map(taken).filter(|other| legal(&[other]))?;
         Some(format!("`{instead}` is legal in its place"))
     }
+}
+
+/// The nest with other facts about the entries of a tensor.
+fn with_facts(nest: &Nest, tensor: &Tensor, entries: &Entries) -> Nest {
+    let known = |other: &Tensor| match other.name() == tensor.name() {
+        true => other.with_entries(entries.clone()),
+        false => other.clone(),
+    };
+    let trees = nest.trees().iter().map(|tree| tree.map_tensors(&known));
+    nest.with_trees(trees.collect())
 }
 
 /// The nest with the loop `by` serial, if it is parallel or vector.

@@ -13,6 +13,9 @@ pub struct Entries {
     /// One past the greatest entry.
     pub high: Affine,
     pub order: Order,
+    /// The tensor of bounds in whose rows `rows[i]..rows[i + 1]` each entry is greater than the one
+    /// before it.
+    pub rows: Option<Name>,
 }
 
 /// How entries at different places compare.
@@ -51,11 +54,14 @@ impl Order {
     }
 }
 
-/// `increasing in 0..n`, as declarations have it.
+/// `increasing in 0..n` or `sorted(ptr) in 0..n`, as declarations have it.
 impl fmt::Display for Entries {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.order != Order::Any {
             write!(f, "{} ", self.order.word())?;
+        }
+        if let Some(rows) = &self.rows {
+            write!(f, "sorted({rows}) ")?;
         }
         write!(f, "in {}..{}", self.low, self.high)
     }
@@ -68,7 +74,7 @@ impl Entries {
         Entries {
             low: self.low.substitute(value),
             high: self.high.substitute(value),
-            order: self.order,
+            ..self.clone()
         }
     }
 }

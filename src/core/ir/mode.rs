@@ -166,15 +166,22 @@ pub enum Schedule {
     Dynamic,
     /// The next chunk whenever a thread is idle, with shrinking chunks.
     Guided,
+    /// Neighboring rows with an equal part of all entries, fixed beforehand. Rows are iterations.
+    Balanced,
 }
 
 impl Schedule {
     /// The names of all schedules.
-    pub const WORDS: &[&str] = &["static", "dynamic", "guided"];
+    pub const WORDS: &[&str] = &["static", "dynamic", "guided", "balanced"];
 
     /// The schedule of that name.
     pub fn from_word(word: &str) -> Option<Schedule> {
-        let all = [Schedule::Static, Schedule::Dynamic, Schedule::Guided];
+        let all = [
+            Schedule::Static,
+            Schedule::Dynamic,
+            Schedule::Guided,
+            Schedule::Balanced,
+        ];
         all.into_iter().find(|s| s.word() == word)
     }
 
@@ -184,6 +191,7 @@ impl Schedule {
             Schedule::Static => "static",
             Schedule::Dynamic => "dynamic",
             Schedule::Guided => "guided",
+            Schedule::Balanced => "balanced",
         }
     }
 }

@@ -97,7 +97,8 @@ impl<'p, 'a> Iteration<'p, 'a> {
         let loops = self.leaf.loops.iter().enumerate();
         let values = loops.filter_map(|(d, l)| {
             let value = self.linear(&iterator(d));
-            Values::of(l.range.within.as_ref()?, &value, &|a| self.affine(a))
+            let segment = l.range.within.as_ref()?;
+            Values::of(segment, &value, &|a| self.affine(a), &self.leaf.loops)
         });
         values.collect()
     }

@@ -2,10 +2,10 @@
 
 use super::elements::{Contents, Scalar, View, is_element, to_f32, to_f64, to_i32, to_i64};
 use super::error::RuntimeError;
-use super::facts::{FalseFact, wrong};
+use super::facts::{FalseFact, count, unsorted, wrong};
 use super::indices;
 use super::random::Random;
-use crate::ir::{Elem, Tensor};
+use crate::ir::{Elem, Name, Tensor};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -203,10 +203,47 @@ impl Data {
         }
     }
 
-    /// The usual entries of a tensor with declared facts. `None` without facts.
-    pub fn entries(tensor: &Tensor, number: u64) -> Option<Data> {
+    /// Checks that entries increase in rows. `of` gives the tensor and the data of a name, if they are
+    /// known.
+    ///
+    /// # Errors
+    /// [`RuntimeError::FalseFact`]
+    pub fn check_rows<'d>(
+        &self,
+        tensor: &Tensor,
+        of: &dyn Fn(&Name) -> Option<(&'d Tensor, &'d Data)>,
+    ) -> Result<(), RuntimeError> {
+        let rows = tensor.entries().and_then(|entries| entries.rows.as_ref());
+        let Some((bounds, begins)) = rows.and_then(of) else {
+            return Ok(());
+        };
+        let value = |x: u64| self.value(tensor.elem(), x).map(to_i64);
+        let begins = |x: u64| begins.value(bounds.elem(), x).map(to_i64);
+        match unsorted(count(tensor), &value, count(bounds), &begins) {
+            None => Ok(()),
+            Some(wrong) => Err(RuntimeError::FalseFact(Box::new(FalseFact {
+                tensor: tensor.clone(),
+                wrong,
+            }))),
+        }
+    }
+
+    /// The usual entries of a tensor with declared facts. `None` without facts. `of` is as for
+    /// [`Data::check_rows`].
+    pub fn entries<'d>(
+        tensor: &Tensor,
+        number: u64,
+        of: &dyn Fn(&Name) -> Option<(&'d Tensor, &'d Data)>,
+    ) -> Option<Data> {
         let entries = tensor.entries()?;
-        let all = indices::usual(tensor, entries, number);
+        let all = match entries.rows.as_ref().and_then(of) {
+            Some((bounds, begins)) => {
+                let begins = |x: u64| begins.value(bounds.elem(), x).map(to_i64);
+                let begins = (0..count(bounds)).filter_map(begins).collect::<Vec<_>>();
+                indices::usual_in_rows(tensor, entries, number, &begins)
+            }
+            None => indices::usual(tensor, entries, number),
+        };
         Some(Data::Values(Arc::new(Values::new(tensor, &all).ok()?)))
     }
 

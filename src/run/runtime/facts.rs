@@ -13,6 +13,8 @@ pub enum WrongEntry {
     Decreases { at: [Vec<u64>; 2], values: [i64; 2] },
     /// Two entries are equal.
     Equal { at: [Vec<u64>; 2], value: i64 },
+    /// An entry of a row is not greater than the one before it.
+    Unsorted { row: u64, at: u64, values: [i64; 2] },
     /// No entries are as the facts say.
     Impossible,
 }
@@ -64,6 +66,25 @@ pub fn wrong(
     None
 }
 
+/// The first entry of a row that is not greater than the one before it. `begins` has where rows begin.
+pub fn unsorted(
+    count: u64,
+    value: &dyn Fn(u64) -> Option<i64>,
+    rows: u64,
+    begins: &dyn Fn(u64) -> Option<i64>,
+) -> Option<WrongEntry> {
+    for row in 0..rows.saturating_sub(1) {
+        let ends = [begins(row)?, begins(row + 1)?].map(|x| u64::try_from(x).unwrap_or(0));
+        for at in ends[0] + 1..ends[1].min(count) {
+            let values = [value(at - 1)?, value(at)?];
+            if values[1] <= values[0] {
+                return Some(WrongEntry::Unsorted { row, at, values });
+            }
+        }
+    }
+    None
+}
+
 impl WrongEntry {
     /// The sentence about entries of `tensor`, after the facts.
     fn about(&self, tensor: &str) -> String {
@@ -83,6 +104,11 @@ impl WrongEntry {
             WrongEntry::Equal { at, value } => {
                 format!("{} and {} are both {value}", place(&at[0]), place(&at[1]))
             }
+            WrongEntry::Unsorted { row, at, values } => format!(
+                "row {row} has {} and {}",
+                format_args!("{tensor}[{}] = {}", at - 1, values[0]),
+                format_args!("{tensor}[{at}] = {}", values[1])
+            ),
             WrongEntry::Impossible => "no entries are like this".to_owned(),
         }
     }

@@ -18,6 +18,37 @@ pub fn are_possible(tensor: &Tensor, entries: &Entries) -> bool {
     }
 }
 
+/// Entries that increase in rows, which begin at `begins`. A row with more entries than there are values
+/// cannot increase.
+pub fn usual_in_rows(
+    tensor: &Tensor,
+    entries: &Entries,
+    number: u64,
+    begins: &[i64],
+) -> Vec<Scalar> {
+    let mut all = usual(tensor, entries, number);
+    let (low, high) = bounds(entries).unwrap_or((0, 0));
+    let values = i128::from(high.saturating_sub(low).max(1));
+    for row in begins.windows(2) {
+        let [begin, end] = [row[0], row[1]].map(|x| usize::try_from(x).unwrap_or(0));
+        let Some(row) = all.get_mut(begin..end) else {
+            continue;
+        };
+        if entries.order != Order::Any {
+            row.sort_unstable_by_key(|entry| to_i64(*entry));
+            continue;
+        }
+        let length = row.len() as i128;
+        for (k, entry) in (0i128..).zip(row) {
+            let free = (values / length).max(1);
+            let more = i128::from(to_i64(*entry)).rem_euclid(free);
+            let value = (k * values / length + more).min(values - 1);
+            *entry = Scalar::Integer(low.saturating_add(i64::try_from(value).unwrap_or(0)));
+        }
+    }
+    all
+}
+
 /// Entries that are as the facts say, numbered like other inputs. Increasing ones begin with the
 /// least value and end with the greatest, with steps of 0, of 1 and of many.
 pub fn usual(tensor: &Tensor, entries: &Entries, number: u64) -> Vec<Scalar> {

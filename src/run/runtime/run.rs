@@ -14,7 +14,7 @@ use super::protocol::{Call, Restore};
 use super::tolerances::{LONGEST_REPEATED, PROBE_PAUSE};
 use super::worker::{Kind, Worker};
 use crate::codegen::Role;
-use crate::ir::{Elem, Shape, Tensor};
+use crate::ir::{Elem, Name, Shape, Tensor};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -235,6 +235,9 @@ impl<'a> Bench<'a> {
                 given: data.len(),
             });
         }
+        let pairs = || kernel.params.iter().map(|param| &param.tensor).zip(data);
+        let of = |name: &Name| pairs().find(|(tensor, _)| tensor.name() == Some(name));
+        pairs().try_for_each(|(tensor, data)| data.check_rows(tensor, &of))?;
         let number = self.seats[seat].worker.load(compiled, self.control)?;
         let (mut buffers, mut restore) = (Vec::new(), Vec::new());
         let (mut outputs, mut written) = (Vec::new(), Vec::new());

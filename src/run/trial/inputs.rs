@@ -47,7 +47,11 @@ impl Inputs {
     /// Adds contents for those tensors with declared zeros or entries for which none were set.
     pub(super) fn settled(&self, tensors: &[Tensor]) -> Inputs {
         let mut inputs = self.clone();
-        for (number, tensor) in tensors.iter().enumerate() {
+        // Sorted entries depend on where rows begin.
+        let in_rows = |tensor: &Tensor| tensor.entries().is_some_and(|of| of.rows.is_some());
+        let mut numbered: Vec<(usize, &Tensor)> = tensors.iter().enumerate().collect();
+        numbered.sort_by_key(|(_, tensor)| in_rows(tensor));
+        for (number, tensor) in numbered {
             let Some(name) = tensor.name().filter(|name| self.get(name).is_none()) else {
                 continue;
             };
@@ -55,7 +59,11 @@ impl Inputs {
                 let data = self.data(tensor, tensors).between_zeros(tensor);
                 inputs.set(name.clone(), data);
             }
-            if let Some(data) = Data::entries(tensor, number as u64) {
+            let of = |name: &Name| {
+                let found = tensors.iter().find(|tensor| tensor.name() == Some(name))?;
+                Some((found, inputs.get(name)?))
+            };
+            if let Some(data) = Data::entries(tensor, number as u64, &of) {
                 inputs.set(name.clone(), data);
             }
         }

@@ -3,7 +3,7 @@
 use crate::analysis::work::flops;
 use crate::interp::store::{Data, Store};
 use crate::interp::{Fault, definition};
-use crate::ir::{Expr, Nest, Tensor};
+use crate::ir::{Expr, Name, Nest, Tensor};
 use crate::runtime::{self, Random, Scalar, Values, compare, default_tolerance};
 
 /// The relation of two definitions at samples.
@@ -92,11 +92,18 @@ fn value(assignments: &[Expr], store: &Store<'static>) -> Result<(Tensor, Values
     Ok((tensor, values))
 }
 
-/// The usual entries of a tensor that bounds are read from.
-fn entries(tensor: &Tensor, number: u64) -> Vec<f64> {
-    let data = runtime::Data::entries(tensor, number);
-    let all = (0..tensor.shape().elements()).filter_map(|x| data.as_ref()?.value(tensor.elem(), x));
-    all.map(|value| value.as_f64()).collect()
+/// The usual entries of tensor number `number`, if bounds are read from it.
+fn entries(tensors: &[Tensor], number: usize) -> Option<runtime::Data> {
+    let rows_of = |tensor: &Tensor| tensor.entries()?.rows.clone();
+    let place = |name: Name| tensors.iter().position(|t| t.name() == Some(&name));
+    let tensor = &tensors[number];
+    // Where rows begin, entries do not depend on other rows.
+    let rows = rows_of(tensor)
+        .and_then(place)
+        .filter(|k| rows_of(&tensors[*k]).is_none());
+    let begins = rows.and_then(|k| Some((&tensors[k], entries(tensors, k)?)));
+    let of = |_: &Name| begins.as_ref().map(|(tensor, data)| (*tensor, data));
+    runtime::Data::entries(tensor, number as u64, &of)
 }
 
 fn inputs(tensors: &[Tensor], sample: usize) -> Store<'static> {
@@ -108,10 +115,10 @@ fn inputs(tensors: &[Tensor], sample: usize) -> Store<'static> {
             (Scalar::Float(0.0), Scalar::Float(1.0))
         };
         let random = Random::new((sample * 1000 + k) as u64, Some(bounds));
-        let entries = tensor.entries().map(|_| entries(tensor, k as u64));
+        let entries = entries(tensors, k);
         let data = Data::generate(tensor, |x| {
             if let Some(entries) = &entries {
-                return entries.get(x as usize).copied().unwrap_or(0.0);
+                return entries.value(tensor.elem(), x).map_or(0.0, Scalar::as_f64);
             }
             let value = random.value(tensor.elem(), x).as_f64();
             if is_whole { value.round() } else { value }

@@ -23,7 +23,8 @@
 //! nest, each entry that is read as an index is a loop of one iteration, `let col_e = col[e]`.
 //!
 //! The order says more about the entries. `"increasing"`: none is less than the one before it, so
-//! that rows do not overlap. `"distinct"`: no two are equal. Proofs use these facts, and every run
+//! that rows do not overlap. `"distinct"`: no two are equal. `sorted` says that those of each row increase.
+//! Proofs use these facts, and every run
 //! checks them on the data. Without an order, nothing but the bounds is known.
 //!
 //! Entries are of type `i64` unless `elem` says `"i32"`.
@@ -89,6 +90,7 @@ pub fn indices(extents: &[Affine], n: &Affine, order: Order, elem: Elem) -> Resu
         low: Affine::constant(0),
         high: n.clone(),
         order,
+        rows: None,
     };
     let known = tensor.tensor().map(|t| t.with_entries(entries));
     Ok(known.map_or(tensor, Expr::of_tensor))

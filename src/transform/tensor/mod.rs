@@ -19,6 +19,7 @@ pub mod partition;
 pub mod reduce;
 pub mod scatter;
 pub mod select;
+pub mod sorted;
 mod split;
 pub mod strided;
 pub mod triangular;

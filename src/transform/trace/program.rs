@@ -27,6 +27,12 @@ pub fn script(nest: &Nest, calls: Calls) -> Result<String, NoTrace> {
     program.lines.extend(sizes.iter().map(size_declaration));
     let mut inner = Vec::new();
     collect_tensors(nest, &mut inner);
+    // Facts about sorted entries name the tensor of their rows, which comes first.
+    inner.sort_by_key(|tensor| {
+        tensor
+            .entries()
+            .is_some_and(|entries| entries.rows.is_some())
+    });
     for tensor in &inner {
         program.lines.push(declaration(tensor));
     }
@@ -121,7 +127,11 @@ fn declaration(tensor: &Tensor) -> String {
             elem => format!(", \"{elem}\""),
         };
         let (shape, n) = (tensor.shape(), &entries.high);
-        return format!("let {name} = indices({shape}, {n}{order}{elem});");
+        let made = format!("indices({shape}, {n}{order}{elem})");
+        return match &entries.rows {
+            Some(rows) => format!("let {name} = sorted({made}, {rows});"),
+            None => format!("let {name} = {made};"),
+        };
     }
     let dense = format!("tensor({}{separator}{elem})", tensor.shape());
     match tensor.is_strided() {

@@ -2,6 +2,7 @@
 
 use super::{Loop, Tree};
 use crate::ir::affine::Affine;
+use crate::ir::entries::Entries;
 use crate::ir::expr::Expr;
 use crate::ir::name::Name;
 use crate::ir::range::Hints;
@@ -59,9 +60,20 @@ impl Tree {
     /// The tree with tensors renamed in declarations, uses and hints.
     #[must_use]
     pub fn rename_tensors(&self, rename: &dyn Fn(&Name) -> Option<Name>) -> Tree {
-        let renamed = |tensor: &Tensor| match tensor.name().and_then(rename) {
-            Some(name) => tensor.named(name),
-            None => tensor.clone(),
+        let renamed = |tensor: &Tensor| {
+            let made = match tensor.name().and_then(rename) {
+                Some(name) => tensor.named(name),
+                None => tensor.clone(),
+            };
+            let entries = made.entries();
+            let rows = entries.and_then(|entries| rename(entries.rows.as_ref()?));
+            match (entries, rows) {
+                (Some(entries), Some(name)) => made.with_entries(Entries {
+                    rows: Some(name),
+                    ..entries.clone()
+                }),
+                _ => made,
+            }
         };
         self.rewritten(&renamed, &|hints| hints.rename_tensors(rename))
     }

@@ -244,14 +244,24 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The tensor with the facts about its entries, if they come next: `increasing in 0..n`.
+    /// The tensor with the facts about its entries, if they come next: `increasing in 0..n`, or
+    /// `sorted(ptr) in 0..n`.
     fn entries(&mut self, tensor: Tensor, sizes: &[Name]) -> Result<Tensor, Wrong> {
-        let is_given = |word: &&&str| self.is_next(&format!("{word} in "));
+        let follows = |word: &str, next: &str| self.is_next(&format!("{word} {next}"));
+        let is_given = |word: &&&str| ["in ", "sorted("].iter().any(|next| follows(word, next));
         let order = Order::WORDS.iter().find(is_given);
         let order = order.and_then(|word| Order::from_word(word));
         if order.is_some() {
             self.word()?;
-        } else if !self.is_next("in ") {
+        }
+        let rows = if self.eat("sorted(") {
+            let name = self.name()?;
+            self.expect(") ")?;
+            Some(name)
+        } else {
+            None
+        };
+        if order.is_none() && rows.is_none() && !self.is_next("in ") {
             return Ok(tensor);
         }
         if tensor.elem().is_float() {
@@ -266,6 +276,7 @@ impl<'a> Cursor<'a> {
             low,
             high,
             order: order.unwrap_or_default(),
+            rows,
         }))
     }
 
