@@ -41,6 +41,8 @@ pub enum Header {
     Integers,
     /// `<string.h>`.
     Memset,
+    /// `<omp.h>`.
+    Threads,
     /// The macros of `locals.h`.
     Locals,
     /// The macros of `loops.h`.
@@ -70,10 +72,11 @@ pub enum Header {
 }
 
 impl Header {
-    pub(super) const ALL: [Header; 14] = [
+    pub(super) const ALL: [Header; 15] = [
         Header::Math,
         Header::Integers,
         Header::Memset,
+        Header::Threads,
         Header::Locals,
         Header::Loops,
         Header::Support,
@@ -93,6 +96,7 @@ impl Header {
             Header::Math => Some("#include <math.h>\n"),
             Header::Integers => Some("#include <stdint.h>\n"),
             Header::Memset => Some("#include <string.h>\n"),
+            Header::Threads => Some("#ifdef _OPENMP\n#include <omp.h>\n#endif\n"),
             _ => None,
         }
     }
@@ -117,7 +121,7 @@ impl Header {
     /// Its text, if it is teml's own.
     pub(super) fn file(self) -> Option<&'static str> {
         Some(match self {
-            Header::Math | Header::Integers | Header::Memset => return None,
+            Header::Math | Header::Integers | Header::Memset | Header::Threads => return None,
             // These are printed as a whole.
             Header::Cuda | Header::OpenCl => return None,
             Header::Locals => include_str!("locals.h"),

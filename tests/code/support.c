@@ -360,6 +360,36 @@ static void locals(void)
     HOLDS(sum == 45);
 }
 
+// Shares follow each other, and none has many more entries and rows than another one.
+static void shares(void)
+{
+    static const int lengths[][8] = {{0, 0, 0, 0, 0, 0, 0, 0}, {3, 0, 1, 40, 0, 0, 2, 7}, {90, 1, 1, 1, 1, 1, 1, 1}};
+    what = "TEML_SHARES, teml_first_row_i32, teml_first_row_i64";
+    HOLDS(TEML_SHARES() >= 1);
+    for (int k = 0; k < 3; k++) {
+        int32_t narrow[9] = {5};
+        int64_t wide[9] = {5};
+        int longest = 0;
+        for (int i = 0; i < 8; i++) {
+            wide[i + 1] = narrow[i + 1] = narrow[i] + lengths[k][i];
+            if (longest < lengths[k][i]) longest = lengths[k][i];
+        }
+        for (int rows = 0; rows <= 8; rows++)
+            for (int count = 1; count < 12; count++) {
+                int64_t end = 0;
+                HOLDS(teml_first_row_i32(narrow, rows, 0, count) == 0);
+                for (int share = 0; share < count; share++) {
+                    const int64_t first = end;
+                    end = teml_first_row_i64(wide, rows, share + 1, count);
+                    HOLDS(first <= end && end == teml_first_row_i32(narrow, rows, share + 1, count));
+                    HOLDS(wide[end] - wide[first] + end - first
+                          <= (wide[rows] - wide[0] + rows) / count + longest + 2);
+                }
+                HOLDS(end == rows);
+            }
+    }
+}
+
 int main(void)
 {
     neighbors_teml_f64xn(); neighbors_teml_f64x2(); neighbors_teml_f64x4(); neighbors_teml_f64x8();
@@ -371,6 +401,6 @@ int main(void)
     neighbors_teml_i64x8(); neighbors_teml_i64x16(); neighbors_teml_i64xf64n();
     neighbors_teml_i64xf32n();
     parts_f64(); parts_f32();
-    apart(); masks(); streams(); indices(); numbers(); powers(); locals();
+    apart(); masks(); streams(); indices(); numbers(); powers(); locals(); shares();
     return wrong != 0;
 }

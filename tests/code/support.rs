@@ -30,6 +30,7 @@ const PARTS_OF_OTHERS: &[&str] = &[
     "TEML_ANY",
     "TEML_AUTO",
     "TEML_EACH_LANE",
+    "TEML_FIRST_ROW",
     "TEML_HELD",
     "TEML_MASK_F32",
     "TEML_MASK_F64",

@@ -7,5 +7,6 @@ mod power;
 mod pragma;
 mod prefetch;
 pub(super) mod printer;
+mod shares;
 pub(super) mod value;
 mod vectors;

@@ -1,7 +1,8 @@
 //! The OpenMP pragmas of loops.
 
 use super::printer::Printer;
-use crate::ir::{Loop, ceil_div};
+use super::shares::shares;
+use crate::ir::{Loop, Schedule, ceil_div};
 use crate::kernel::Header;
 use crate::plan::tree::{Entry, Loop as PlannedLoop, Mode};
 use std::fmt::Write;
@@ -132,7 +133,16 @@ pub(super) fn sharing(l: &Loop) -> String {
     if sharing.collapse > 1 {
         let _ = write!(text, " collapse({})", sharing.collapse);
     }
-    if let Some(schedule) = sharing.schedule {
+    // Without the places where rows begin, equal numbers of rows are the best that is known.
+    let schedule = match sharing.schedule {
+        Some(Schedule::Balanced) if shares(l).is_some() => {
+            text.push_str(" schedule(static, 1)");
+            return text;
+        }
+        Some(Schedule::Balanced) => Some(Schedule::Static),
+        other => other,
+    };
+    if let Some(schedule) = schedule {
         let chunk = sharing.chunk.map(|n| format!(", {}", n.min(MAX_CHUNK)));
         let _ = write!(
             text,

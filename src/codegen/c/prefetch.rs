@@ -4,7 +4,7 @@ use super::printer::Printer;
 use super::value::at;
 use crate::analysis::prefetch_address::Touch;
 use crate::analysis::prefetch_plan::Slice;
-use crate::ir::{Affine, Tensor};
+use crate::ir::{Affine, Lookup, Tensor};
 use crate::kernel::Header;
 
 /// The most cache lines that are prefetched in an unrolled loop.
@@ -20,7 +20,22 @@ impl Printer<'_> {
             return;
         };
         let write = if touch.write { ", 1" } else { "" };
-        self.line(&format!("__builtin_prefetch(&{text}{write});"));
+        let lines = touch.lines.min(MAX_UNROLLED_LINES);
+        if lines == 1 {
+            return self.line(&format!("__builtin_prefetch(&{text}{write});"));
+        }
+        let bytes = self.target.line;
+        self.values.headers.insert(Header::Integers);
+        self.unroll(lines);
+        self.line(&format!(
+            "for (int64_t teml_line = 0; teml_line < {lines}; teml_line++) {{"
+        ));
+        self.depth += 1;
+        self.line(&format!(
+            "__builtin_prefetch((const char *)&{text} + {bytes}*teml_line{write});"
+        ));
+        self.depth -= 1;
+        self.line("}");
     }
 
     /// Prefetches a share, line by line.
@@ -138,6 +153,18 @@ impl Printer<'_> {
         }
         let mut texts = Vec::new();
         for (at, last) in index.iter().zip(last) {
+            // Entries are in the bounds of what they index, as their facts say.
+            if let Some(read) = Lookup::of(at) {
+                let dims = read.tensor.shape().dims();
+                let last: Vec<Affine> =
+                    dims.iter().map(|extent| extent.plus_constant(-1)).collect();
+                let entry = self.inside(&read.tensor, &read.index, &last)?;
+                texts.push(match read.plus.to_string() {
+                    none if none == "0" => entry,
+                    plus => format!("{entry} + ({plus})"),
+                });
+                continue;
+            }
             let (low, _) = self.bounds.interval(at).unwrap_or((i64::MIN, i64::MAX));
             let beyond = self.bounds.interval(&at.minus(last));
             let mut at = vec![at.clone()];

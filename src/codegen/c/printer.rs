@@ -44,6 +44,9 @@ pub(crate) struct Printer<'a> {
     is_plain: bool,
 }
 
+/// The first row of a share, and the one after its last.
+pub(super) const OF_SHARE: [&str; 2] = ["teml_first", "teml_end"];
+
 /// The C of a function, and everything that it needs.
 pub(crate) struct Printed {
     /// The functions that it calls.
@@ -171,7 +174,7 @@ impl Printer<'_> {
             Node::Fill(fill) => self.fill(fill),
             Node::Local(local) => self.local(local),
             Node::Region(region) => self.region(region),
-            Node::Outlined(outlined) => self.outlined(outlined),
+            Node::Outlined(outlined) => self.outlined(outlined, None),
             Node::Copy(block) => self.block_past(block),
             Node::Fetch(Fetch::Touch(touch)) => self.prefetch(touch),
             Node::Fetch(Fetch::Slice(share)) => self.prefetch_slice(share),
@@ -264,6 +267,9 @@ impl Printer<'_> {
             Mode::Rolled => self.unroll(1),
             _ => {}
         }
+        if l.is_parallel() && self.shared_rows(l) {
+            return;
+        }
         if let Some(pragma) = self.pragma(l) {
             self.line(&pragma);
         }
@@ -326,14 +332,17 @@ impl Printer<'_> {
         self.line(&format!("TEML_UNROLL({copies})"));
     }
 
-    /// An outlined function, and its call.
-    fn outlined(&mut self, outlined: &Outlined) {
+    /// An outlined function, and its call. With `rows`, it runs the rows of a share in that loop.
+    pub(super) fn outlined(&mut self, outlined: &Outlined, rows: Option<&ir::Loop>) {
         if let Some(call) = self.calls.get(&outlined.of).cloned() {
             return self.line(&call);
         }
         let (outer, depth) = (take(&mut self.text), replace(&mut self.depth, 1));
         let asked = take(&mut self.asks_alignment);
-        self.body(&outlined.body);
+        match rows {
+            Some(l) => self.rows_of_share(l, &outlined.body),
+            None => self.body(&outlined.body),
+        }
         let body = replace(&mut self.text, outer);
         self.depth = depth;
         // Pluto's own C is compiled with all optimizations.
@@ -344,7 +353,15 @@ impl Printer<'_> {
         let aligned = self.asks_alignment.then_some(ALIGNED);
         self.asks_alignment |= asked;
 
-        let iterators = || outlined.iterators.iter().map(Name::as_str);
+        let own = outlined.iterators.iter();
+        let own = own.filter(|name| rows.is_none_or(|l| l.name != **name));
+        let of_share = rows.map_or(&[][..], |_| &OF_SHARE);
+        let iterators = || {
+            of_share
+                .iter()
+                .copied()
+                .chain(own.clone().map(Name::as_str))
+        };
         let numbers = iterators().map(|name| format!("int64_t {name}"));
         let numbers = numbers.chain(aligned.map(|name| format!("int {name}")));
         let tensors = outlined.tensors.iter();
@@ -356,8 +373,9 @@ impl Printer<'_> {
         let function = format!("teml_{}_{}", self.symbol, self.functions.len() + 1);
         let call = format!("{function}({});", args.join(", "));
         let definition = format!(
-            "// One iteration of {}. Compilers lose `restrict` in parallel regions, and keep it here.\n\
+            "// {} of {}. Compilers lose `restrict` in parallel regions, and keep it here.\n\
              static __attribute__((noinline)) {}void {function}(\n    {})\n{{\n{body}}}\n",
+            rows.map_or("One iteration", |_| "A share"),
             outlined.of,
             attributes,
             params.join(",\n    ")

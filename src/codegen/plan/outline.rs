@@ -33,7 +33,7 @@ use super::keep_order::goes_both_ways;
 use super::tree::{Context, Loop as PlannedLoop, Mode, Node, Outlined, Part, Plan, Region};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::levels::executions;
-use crate::ir::Name;
+use crate::ir::{Name, Schedule};
 use std::sync::Arc;
 
 /// Outline an iteration only if it executes at least this many statements: a call costs about as
@@ -76,7 +76,10 @@ fn outlined(
                 bounds.enter(&l.of);
                 iterators.push(l.of.name.clone());
                 // Lanes of a vector loop cannot be calls.
-                let is_worth = || executions(&l.of.body, &bounds) >= WORTH_A_CALL;
+                let schedule = l.of.sharing().and_then(|sharing| sharing.schedule);
+                // A call runs all iterations of a share then.
+                let is_of_share = schedule == Some(Schedule::Balanced);
+                let is_worth = || is_of_share || executions(&l.of.body, &bounds) >= WORTH_A_CALL;
                 let body = if band == 1 && !l.is_simd() && is_worth() {
                     let body = outlined(&l.body, 0, iterators, &bounds);
                     let free = FreeNames::of(&l.body);

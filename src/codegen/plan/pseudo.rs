@@ -180,7 +180,13 @@ fn function(outlined: &Outlined) -> String {
 
 fn fetched(fetch: &Fetch) -> String {
     match fetch {
-        Fetch::Touch(touch) => format!("fetch {}", element(&touch.tensor, &touch.index)),
+        Fetch::Touch(touch) => {
+            let lines = match touch.lines {
+                1 => String::new(),
+                lines => format!(", {lines} lines"),
+            };
+            format!("fetch {}{lines}", element(&touch.tensor, &touch.index))
+        }
         Fetch::Slice(share) => {
             let first = element(&share.tensor, &share.first);
             let elements = share.elements * share.rows.count;

@@ -43,6 +43,7 @@
 //! | Which use may read an element before it is set? | [`definedness::first_undefined`] |
 //! | Is every element set that uses touch? | [`definedness::sets_all`] |
 //! | Is a nest well-formed? | [`verify::verify`] |
+//! | Where do the entries of the rows of a loop begin? | [`row_starts::row_starts`] |
 //! | Which class of computation is a nest? | [`computation::computation`] |
 //! | Which roles do loops have in a product? | `computation::product::product` |
 //! | And in interleaved products? | `computation::product::interleaved` |
@@ -95,6 +96,7 @@ pub mod program;
 pub mod project;
 pub mod reached;
 pub mod relative;
+pub mod row_starts;
 pub mod shape;
 pub mod verify;
 pub mod work;

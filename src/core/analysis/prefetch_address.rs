@@ -1,5 +1,6 @@
 //! Addresses for prefetching: the elements that later iterations of a loop touch.
 
+use super::bounds::Bounds;
 use crate::ir::{Affine, Index, Loop, Name, Tensor, Tree};
 
 /// An element that a later iteration touches.
@@ -10,6 +11,9 @@ pub struct Touch {
     pub index: Vec<Affine>,
     /// Whether the iteration writes it.
     pub write: bool,
+    /// The number of cache lines from there on: all that the iteration touches of a row that is
+    /// gathered, and otherwise 1.
+    pub lines: i64,
 }
 
 /// The prefetch addresses for `tensor` in `l`. Each access that moves with `l` has the element that
@@ -26,10 +30,11 @@ pub fn prefetch_addresses(l: &Loop, tensor: &Name, distance: i64, line: i64) -> 
         tensor,
         line,
         start: vec![(l.name.clone(), later)],
+        bounds: Bounds::default(),
         found: Vec::new(),
     };
     walk.trees(&l.body);
-    let moves = |touch: &Touch| touch.index.iter().any(|a| a.mentions(&l.name));
+    let moves = |touch: &Touch| touch.index.iter().any(|a| a.depends_on(&l.name));
     let mut found = walk.found;
     found.retain(moves);
     found
@@ -56,6 +61,8 @@ struct Walk<'a> {
     line: i64,
     /// The iterators at the start of that iteration.
     start: Vec<(Name, Affine)>,
+    /// Those of the inner loops.
+    bounds: Bounds,
     found: Vec<Touch>,
 }
 
@@ -64,9 +71,16 @@ impl Walk<'_> {
         for tree in trees {
             match tree {
                 Tree::Loop(l) => {
-                    let first = l.range.lower.first().map(|b| self.at_start(b));
+                    let first = match l.range.single() {
+                        Some(entry) => Some(entry.as_index()),
+                        None => l.range.lower.first().cloned(),
+                    };
+                    let first = first.map(|first| self.at_start(&first));
                     self.start.push((l.name.clone(), first.unwrap_or_default()));
+                    let outside = self.bounds.clone();
+                    self.bounds.enter(l);
                     self.trees(&l.body);
+                    self.bounds = outside;
                     self.start.pop();
                 }
                 Tree::Stmt(s) => {
@@ -91,6 +105,7 @@ impl Walk<'_> {
         if tensor.name() != Some(self.tensor) {
             return;
         }
+        let lines = self.lines(tensor, index);
         let index: Vec<Affine> = index.iter().map(|a| self.at_start(a)).collect();
         match self
             .found
@@ -102,12 +117,30 @@ impl Walk<'_> {
                 tensor: tensor.clone(),
                 index,
                 write,
+                lines,
             }),
         }
     }
 
+    /// The cache lines of the elements that inner loops touch in a row that is gathered.
+    fn lines(&self, tensor: &Tensor, index: &[Affine]) -> i64 {
+        let Some((last, outer)) = index.split_last() else {
+            return 1;
+        };
+        let is_read = |a: &Affine| self.at_start(a).terms().iter().any(|(n, _)| n.is_read());
+        if !outer.iter().any(is_read) || is_read(last) {
+            return 1;
+        }
+        let elements = self
+            .bounds
+            .interval(last)
+            .map_or(1, |(low, high)| high - low + 1);
+        let bytes = elements.saturating_mul(tensor.elem().size() as i64);
+        (bytes.saturating_add(self.line - 1) / self.line).max(1)
+    }
+
     fn at_start(&self, index: &Affine) -> Affine {
-        index.substitute(&|name| {
+        index.substitute_all(&|name| {
             let known = self.start.iter().find(|(n, _)| n == name);
             known.map(|(_, value)| value.clone())
         })

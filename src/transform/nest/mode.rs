@@ -29,7 +29,8 @@
 //!   together; 1 is the loop alone. Loops are not joined into one, because indices would need
 //!   division; OpenMP does that at run time.
 //! - `schedule`: which iterations a thread gets. `"static"` deals them out beforehand, `"dynamic"`
-//!   gives out the next ones on demand, and `"guided"` does so in ever smaller parts.
+//!   gives out the next ones on demand, and `"guided"` does so in ever smaller parts. `"balanced"` deals
+//!   out rows so that each thread has about as many entries.
 //! - `chunk`: how many iterations a thread gets at a time. Without a schedule they are dealt out
 //!   beforehand.
 //! - `threshold`: below this number of iterations, one thread runs all of them, since threads would
@@ -70,6 +71,24 @@
 //!     h[bin_e] += one[e]
 //! ```
 //!
+//! Rows of a sparse matrix, which may have very different lengths:
+//!
+//! ```rhai
+//! let ptr = indices([401], 9000 + 1, "increasing");
+//! let V = tensor([9000]);
+//! let y = sum(V[e], [e], #{e: ptr[i]..ptr[i + 1]});
+//! print(build(y).parallelize("i", #{schedule: "balanced"}));
+//! ```
+//!
+//! ```text
+//! f64 y[400], V[9000]
+//! i64 ptr[401] increasing in 0..9001
+//! fill y[0..400] = 0
+//! parallel balanced for i in 0..400
+//!   for e in ptr[i]..ptr[i + 1]
+//!     y[i] += V[e]
+//! ```
+//!
 //! `vectorize(nest, loop, lanes)` runs that many iterations at a time and never more. Iterations
 //! further apart may then depend on each other.
 //!
@@ -92,18 +111,20 @@
 //!
 //! Refuses: a parallel or vector loop inside a vector loop; collapsed loops that are not perfectly
 //! nested, whose bounds depend on each other, or that contain other parallel or vector loops;
-//! unknown schedules; options below 1; numbers of lanes other than 2, 4, 8, 16, 32 and 64.
+//! unknown schedules; `"balanced"` without rows whose entries increase, or with other options that
+//! share iterations; options below 1; numbers of lanes other than 2, 4, 8, 16, 32 and 64.
 //!
 //! Source: TeML §3.3.3 and §7; OpenMP 4.5, §2.5, §2.7.1, §2.8.1 and
 //! §2.13.6.
 
 use super::resolve::{chain, check_positive, find};
 use crate::analysis::position::splice;
+use crate::analysis::row_starts::row_starts;
 use crate::args::{LOOP, NEST, Options};
 use crate::ir::{Arg, Loop, Nest, Schedule, Sharing, Tree};
 use crate::op::Alternatives;
 use crate::words::Word;
-use crate::{Error, LoopRef, Op, Param, Returns, Value, mistake};
+use crate::{Error, LoopRef, Op, Param, Returns, Value, mistake, refusal};
 
 const HOW: Param<Option<Options>> = Param::new("how").with(&[
     COLLAPSE.any(),
@@ -185,8 +206,26 @@ pub static VECTORIZE: Op = Op {
 /// Marks a loop parallel; `sharing` says how threads share its iterations.
 ///
 /// # Errors
-/// A loop that does not exist.
+/// A loop that does not exist; as the header says of `"balanced"`.
 pub fn parallelize(nest: &Nest, reference: &LoopRef, sharing: Sharing) -> Result<Nest, Error> {
+    if sharing.schedule == Some(Schedule::Balanced) {
+        let position = find(nest, reference, &LOOP)?;
+        let l = chain(nest, &position)[position.len() - 1];
+        if sharing.collapse > 1 || sharing.chunk.is_some() {
+            let error = mistake("`\"balanced\"` decides how many rows each thread gets");
+            return Err(error.help("leave out `collapse` and `chunk`").at(&SCHEDULE));
+        }
+        if row_starts(l).is_none() {
+            let text = format!("no loop in `{}` has the entries of its rows", l.name);
+            let help = format!(
+                "entries of a row are `ptr[{0}]..ptr[{0} + 1]`, and `ptr` is `indices(…, \"increasing\")`; \
+                 `\"dynamic\"` takes any loop",
+                l.name
+            );
+            let error = refusal(text).help(help).at(&SCHEDULE);
+            return Err(error.on(nest, [l.name.clone()]));
+        }
+    }
     mark(nest, reference, |l| Loop {
         mode: l.mode.with_threads(sharing),
         ..l

@@ -115,6 +115,25 @@
 //!         C[C_store_1 + 4*i1_o][C_store_2 + 8*i2_o] = C_tile[C_store_1][C_store_2]
 //! ```
 //!
+//! A row that an entry names is fetched as a whole: its place in memory tells nothing of the next one.
+//!
+//! ```rhai
+//! let col = indices([90], 60);
+//! let X = tensor([60, 16]);
+//! let Y = eq(vat(X, [col[e], k]), [e, k]);
+//! print(build(Y).prefetch("e", X, 8));
+//! ```
+//!
+//! ```text
+//! f64 Y[90][16], X[60][16]
+//! i64 col[90] in 0..60
+//! fill Y[0..90][0..16] = 0
+//! for e in 0..90 prefetch(X, 8)
+//!   let col_e = col[e]
+//!     for k in 0..16
+//!       Y[e][k] += X[col_e][k]
+//! ```
+//!
 //! Always legal: it changes no element.
 //!
 //! Refuses: tensors that no access inside the loop moves through; a `distance` or `further` below 1
