@@ -15,6 +15,8 @@ typedef struct {
 int PyObject_GetBuffer(void *, teml_buffer *, int) TEML_WEAK;
 void PyBuffer_Release(teml_buffer *) TEML_WEAK;
 void *PyObject_Type(void *) TEML_WEAK;
+void *PyObject_GetAttrString(void *, const char *) TEML_WEAK;
+int PyBytes_AsStringAndSize(void *, char **, intptr_t *) TEML_WEAK;
 void Py_DecRef(void *) TEML_WEAK;
 void PyErr_Clear(void) TEML_WEAK;
 void *PyErr_Occurred(void) TEML_WEAK;
@@ -42,14 +44,43 @@ static int teml_is(void *object, int type)
     return own == teml_types[type];
 }
 
+/* The facts about entries that nothing can change, as Python's `entries` has found them, with the memory
+   that they are about. */
+typedef struct {
+    int64_t memory, bytes, known[3];
+    int are_known;
+} teml_facts;
+
+/* Reads the facts that an object has. */
+static int teml_read_facts(void *object, teml_facts *facts)
+{
+    char *read = NULL;
+    intptr_t size = 0;
+    void *own = PyObject_GetAttrString(object, "_teml_facts");
+    const int has = own && !PyBytes_AsStringAndSize(own, &read, &size) && size == 5 * sizeof(int64_t);
+    if (has)
+        for (intptr_t k = 0; k < size; k++)
+            ((char *)facts)[k] = read[k];
+    else
+        PyErr_Clear();
+    if (own)
+        Py_DecRef(own);
+    return has;
+}
+
 /* Takes the buffer of an array that has elements of a type in rows of whole elements. */
 static int teml_take(
     teml_buffer *buffer, void *object, const char *formats, intptr_t itemsize, int rank, int writes,
-    int64_t *strides)
+    int64_t *strides, teml_facts *facts)
 {
     enum { WRITABLE = 1, FORMAT = 4, STRIDES = 24 };
-    if (!teml_is(object, 0))
-        return 0;
+    if (facts)
+        facts->are_known = 0;
+    if (!teml_is(object, 0)) {
+        if (!facts || !teml_read_facts(object, facts))
+            return 0;
+        facts->are_known = 1;
+    }
     if (PyObject_GetBuffer(object, buffer, STRIDES | FORMAT | (writes ? WRITABLE : 0))) {
         PyErr_Clear();
         return 0;
@@ -61,6 +92,10 @@ static int teml_take(
         fits = buffer->strides[d] % itemsize == 0;
         strides[d] = buffer->strides[d] / itemsize;
     }
+    /* A part of the entries, or others in their place, have other facts. */
+    if (facts && facts->are_known)
+        facts->are_known = buffer->is_readonly && facts->memory == (int64_t)(intptr_t)buffer->memory
+            && facts->bytes == buffer->bytes;
     if (!fits)
         PyBuffer_Release(buffer);
     return fits;

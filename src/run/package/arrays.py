@@ -70,13 +70,24 @@ class _Tensor:
 
     def check_entries(self, name, array):
         """Refuses entries that are not as the facts about them say."""
-        low, high, order = self.entries
+        low, high, order, _ = self.entries
         if array.min() < low or array.max() >= high:
             raise ValueError(f"{name} has an entry outside of {low}..{high}")
         if order == "increasing" and (np.diff(array.ravel()) < 0).any():
             raise ValueError(f"{name} has an entry less than the one before it")
         if order == "distinct" and np.unique(array).size < array.size:
             raise ValueError(f"{name} has two equal entries")
+
+    def check_rows(self, function, array, rows):
+        """Refuses entries that do not increase in the rows that an array begins."""
+        if not rows.size:
+            return
+        first = max(rows[0], 0)
+        end = max(min(rows[-1], array.size), first + 1)
+        wrong = np.flatnonzero(array[first + 1:end] <= array[first:end - 1]) + first + 1
+        if not np.isin(wrong, rows).all():
+            name = f"{function}: {self.name}"
+            raise ValueError(f"{name} has entries in a row of {self.entries[3]} that do not increase")
 
     def has_rows(self, array):
         """Whether the elements of a row are adjacent, and rows do not overlap."""
@@ -101,6 +112,29 @@ class _Tensor:
         if self.shape == () and not self.written:
             return np.ctypeslib.as_ctypes_type(self.dtype)(array.item())
         return ctypes.c_void_p(array.ctypes.data)
+
+
+class _Entries(np.ndarray):
+    """Entries that nothing can change. Parts and results of operations have no facts."""
+
+
+def entries(array):
+    """A copy of entries that nothing can change, such as the columns of a sparse matrix.
+
+    Kernels check the facts about entries at each call. They check those of this copy once, here.
+    """
+    array = np.ascontiguousarray(array)
+    if array.dtype.kind != "i":
+        raise TypeError(f"entries must be integers, not of type {array.dtype}")
+    if array.size == 0:
+        return array.copy()
+    made = np.frombuffer(array.tobytes(), array.dtype).reshape(array.shape).view(_Entries)
+    flat = made.view(np.ndarray).ravel()
+    increases = bool((flat[1:] >= flat[:-1]).all())
+    are_distinct = bool((flat[1:] > flat[:-1]).all()) or np.unique(flat).size == flat.size
+    facts = [made.ctypes.data, made.nbytes, flat.min(), flat.max(), increases + 2 * are_distinct]
+    made._teml_facts = np.array(facts, np.int64).tobytes()
+    return made
 
 
 def _number(function, name, given, dtype):
@@ -172,6 +206,10 @@ def _call(function, tensors, arrays, sizes=()):
     are_of_device = _are_of_device(function, pairs)
     for tensor, array in pairs:
         tensor.check(function, array)
+    arrays_of = {tensor.name: array for tensor, array in pairs}
+    for tensor, array in pairs:
+        if tensor.entries is not None and tensor.entries[3] is not None:
+            tensor.check_rows(function, array, arrays_of[tensor.entries[3]])
     for k, (tensor, array) in enumerate(pairs):
         for other, beside in pairs[k + 1:]:
             if (tensor.written or other.written) and _overlap(array, beside):

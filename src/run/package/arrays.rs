@@ -46,9 +46,16 @@ fn function(exported: &Exported) -> String {
     for (tensor, used) in &arrays {
         let (rank, name) = (tensor.shape().rank(), label(tensor));
         let _ = writeln!(text, "    int64_t {name}_strides[{}];", rank.max(1));
+        let known = match tensor.entries() {
+            Some(_) => {
+                let _ = writeln!(text, "    teml_facts {name}_facts;");
+                format!("&{name}_facts")
+            }
+            None => "NULL".to_owned(),
+        };
         tests.push(format!(
             "(teml_take(&teml_all[teml_count], teml_in_{name}, \"{}\", sizeof({}), {rank}, {}, \
-             {name}_strides) && ++teml_count)",
+             {name}_strides, {known}) && ++teml_count)",
             formats(tensor.elem()),
             c_type(tensor.elem()),
             u8::from(*used != Use::Input)
@@ -111,18 +118,22 @@ fn function(exported: &Exported) -> String {
             _ => vec![pointer, format!("{name}_strides")],
         }
     });
-    let given: Vec<String> = sizes.chain(given).collect();
+    let facts = exported.known().map(|of| {
+        let facts = of.replace("_known", "_facts");
+        format!("{facts}.are_known ? {facts}.known : NULL")
+    });
+    let given: Vec<String> = sizes.chain(given).chain(facts).collect();
     let _ = write!(
         text,
         "        if ({}) {{\n            void *teml_thread = PyEval_SaveThread();\n            \
-         teml_why = {}_checked({});\n            PyEval_RestoreThread(teml_thread);\n        }}\n    \
+         teml_why = {}({});\n            PyEval_RestoreThread(teml_thread);\n        }}\n    \
          }}\n    while (teml_count)\n        PyBuffer_Release(&teml_all[--teml_count]);\n    \
          return teml_why != NULL;\n}}\n",
         match fits.is_empty() {
             true => "1".to_owned(),
             false => fits.join("\n            && "),
         },
-        exported.kernel.symbol,
+        exported.checked_with_known(),
         given.join(", ")
     );
     text

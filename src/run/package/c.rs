@@ -40,6 +40,9 @@ pub fn source(package: &Package, preamble: &Preamble) -> String {
     for elem in of_entries {
         let _ = writeln!(text, "TEML_ENTRIES({elem})");
     }
+    for [elem, of] in types_of_sorted(package) {
+        let _ = writeln!(text, "TEML_SORTED({elem}, {of})");
+    }
     if threaded {
         text.push('\n');
         text.push_str(include_str!("team.h"));
@@ -131,9 +134,30 @@ fn checked(exported: &Exported) -> String {
             );
         }
     }
+    for (param, _) in all.iter().filter(|pair| !is_in_memory(pair)) {
+        if let Some(entries) = param.tensor.entries() {
+            let (of, low, high) = (name(&param.tensor), &entries.low, &entries.high);
+            let _ = writeln!(
+                body,
+                "    if ({of} < {low} || {of} >= {high})\n        \
+                 return \"{symbol}: {of} is outside of {low}..{high}\";"
+            );
+        }
+    }
     for (param, _) in &in_memory {
         body.push_str(&checked_entries(symbol, &param.tensor));
     }
+    for (tensor, rows) in exported.sorted() {
+        let [of, begins] = [tensor, rows].map(name);
+        let [elem, of_rows] = [tensor, rows].map(|t| c_type(t.elem()));
+        let _ = writeln!(
+            body,
+            "    if (!teml_sorted_{elem}_{of_rows}({of}, teml_bytes(1, {of}_extents, 1), {begins}, \
+             teml_bytes(1, {begins}_extents, 1)))\n        \
+             return \"{symbol}: {of} has entries in a row of {begins} that do not increase\";"
+        );
+    }
+    let has_known = in_memory.iter().any(|(p, _)| p.tensor.entries().is_some());
     for (k, (first, used)) in in_memory.iter().enumerate() {
         for (second, other) in &in_memory[k + 1..] {
             if *used == Use::Input && *other == Use::Input {
@@ -167,10 +191,37 @@ fn checked(exported: &Exported) -> String {
         }
     });
     let arguments: Vec<String> = sizes.chain(strides).chain(arguments).collect();
+    let arguments = arguments.join(", ");
+    let prototype = checked_prototype(exported);
+    if !has_known {
+        return format!(
+            "{prototype}\n{{\n{body}    {symbol}({arguments});\n    return NULL;\n}}\n"
+        );
+    }
+    let own = all.iter().flat_map(|(param, _)| {
+        let name = name(&param.tensor);
+        match param.tensor.shape().rank() {
+            0 => vec![name],
+            _ => vec![name.clone(), format!("{name}_strides")],
+        }
+    });
+    let names = exported.sizes().map(Name::to_string).chain(own);
+    let all_of_them = names.chain(exported.known().map(|_| "NULL".to_owned()));
     format!(
-        "{}\n{{\n{body}    {symbol}({});\n    return NULL;\n}}\n",
-        checked_prototype(exported),
-        arguments.join(", ")
+        "static const char *{}(\n{})\n{{\n{body}    {symbol}({arguments});\n    return NULL;\n}}\n\n\
+         {prototype}\n{{\n    return {}({});\n}}\n",
+        exported.checked_with_known(),
+        [
+            checked_parameters(exported),
+            exported
+                .known()
+                .map(|of| format!("    const int64_t *{of}"))
+                .collect()
+        ]
+        .concat()
+        .join(",\n"),
+        exported.checked_with_known(),
+        all_of_them.collect::<Vec<_>>().join(", ")
     )
 }
 
@@ -191,7 +242,7 @@ fn checked_entries(symbol: &str, tensor: &Tensor) -> String {
         Order::Distinct => 2,
     };
     format!(
-        "    switch (teml_entries_{elem}({of}, {count}, {low}, {high}, {order})) {{\n    \
+        "    switch (teml_entries_{elem}({of}, {count}, {low}, {high}, {order}, {of}_known)) {{\n    \
          case 1: return \"{symbol}: {of} has an entry outside of {low}..{high}\";\n    \
          case 2: return \"{symbol}: {of} has an entry less than the one before it\";\n    \
          case 3: return \"{symbol}: {of} has two equal entries\";\n    \
@@ -209,6 +260,17 @@ fn types_of_entries(package: &Package) -> Vec<&'static str> {
         .filter(|tensor| tensor.entries().is_some())
         .map(|tensor| c_type(tensor.elem()))
         .collect();
+    types.sort_unstable();
+    types.dedup();
+    types
+}
+
+/// The types of entries that are sorted in rows, and of where rows begin.
+fn types_of_sorted(package: &Package) -> Vec<[&'static str; 2]> {
+    let kernels = package.kernels.iter();
+    let pairs = kernels.flat_map(|exported| exported.sorted());
+    let types = pairs.map(|(tensor, rows)| [tensor, rows].map(|t| c_type(t.elem())));
+    let mut types: Vec<[&str; 2]> = types.collect();
     types.sort_unstable();
     types.dedup();
     types
@@ -236,6 +298,14 @@ fn bytes(tensor: &Tensor) -> String {
 }
 
 fn checked_prototype(exported: &Exported) -> String {
+    format!(
+        "const char *{}_checked(\n{})",
+        exported.kernel.symbol,
+        checked_parameters(exported).join(",\n")
+    )
+}
+
+fn checked_parameters(exported: &Exported) -> Vec<String> {
     let parameters = exported.parameters().map(|(param, used)| {
         let constant = if used == Use::Input { "const " } else { "" };
         let (elem, name) = (c_type(param.tensor.elem()), name(&param.tensor));
@@ -246,12 +316,7 @@ fn checked_prototype(exported: &Exported) -> String {
         }
     });
     let sizes = exported.sizes().map(|name| format!("    int64_t {name}"));
-    let parameters: Vec<String> = sizes.chain(parameters).collect();
-    format!(
-        "const char *{}_checked(\n{})",
-        exported.kernel.symbol,
-        parameters.join(",\n")
-    )
+    sizes.chain(parameters).collect()
 }
 
 pub fn header(package: &Package) -> String {

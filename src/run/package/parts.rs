@@ -1,7 +1,8 @@
 //! Kernels that belong together, and how a caller uses their tensors.
 
+use crate::codegen::symbol::from_label;
 use crate::codegen::{Kernel, Param, Preamble, Role, unit_after};
-use crate::ir::{Affine, Name, Nest, Tensor};
+use crate::ir::{Affine, Name, Nest, Order, Tensor};
 use crate::target::Target;
 
 /// A kernel that a script exports.
@@ -131,6 +132,42 @@ impl Exported {
             shape.for_each_size(&mut |name| add(name, &mut found));
         }
         found
+    }
+
+    /// The tensors whose entries are sorted in rows, each with the tensor of where rows begin. Proofs use
+    /// no other ones.
+    pub(super) fn sorted(&self) -> impl Iterator<Item = (&Tensor, &Tensor)> {
+        let tensors = || self.kernel.params.iter().map(|param| &param.tensor);
+        let is_of_rows = |rows: &&Tensor| {
+            let increases = rows
+                .entries()
+                .is_some_and(|of| of.order == Order::Increasing);
+            increases && rows.shape().rank() == 1
+        };
+        let of_one_dimension = tensors().filter(|tensor| tensor.shape().rank() == 1);
+        of_one_dimension.filter_map(move |tensor| {
+            let name = tensor.entries()?.rows.as_ref()?;
+            let mut found = tensors().filter(is_of_rows);
+            Some((tensor, found.find(|rows| rows.name() == Some(name))?))
+        })
+    }
+
+    /// The function that checks arguments, and gets what is known of entries that nothing can change.
+    /// Without entries, it is the public one.
+    pub(super) fn checked_with_known(&self) -> String {
+        let symbol = &self.kernel.symbol;
+        match self.known().next() {
+            None => format!("{symbol}_checked"),
+            Some(_) => format!("teml_checked_{symbol}"),
+        }
+    }
+
+    /// The names of what is known of entries, one for each of their tensors.
+    pub(super) fn known(&self) -> impl Iterator<Item = String> {
+        let tensors = self.parameters().map(|(param, _)| &param.tensor);
+        let in_memory = tensors.filter(|tensor| !tensor.is_by_value());
+        let with_entries = in_memory.filter(|tensor| tensor.entries().is_some());
+        with_entries.map(|tensor| format!("{}_known", from_label(tensor.label())))
     }
 
     /// The sizes that callers give. The distances between rows come after them, and functions that

@@ -110,7 +110,13 @@ fn function(exported: &Exported) -> String {
             tensor.entries().map_or_else(String::new, |entries| {
                 let ends = [&entries.low, &entries.high].map(expression);
                 let [low, high] = ends;
-                format!(", ({low}, {high}, \"{}\")", entries.order.word())
+                let mut sorted = exported.sorted();
+                let rows = sorted.find(|(of, _)| of == &tensor);
+                let rows = rows.map_or_else(
+                    || "None".to_owned(),
+                    |(_, rows)| format!("\"{}\"", name(rows)),
+                );
+                format!(", ({low}, {high}, \"{}\", {rows})", entries.order.word())
             })
         );
     }

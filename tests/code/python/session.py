@@ -212,4 +212,42 @@ with tempfile.TemporaryDirectory() as place:
         wrong = col.copy()
         wrong[at] = value
         refused(ValueError, why, rows, ptr, wrong, V, x)
+
+    # Entries that nothing can change are checked once, and so are no others.
+    module = teml.load(script)
+    fixed = module.entries(ptr), module.entries(col)
+    assert np.allclose(module.rows(*fixed, V, x), expected)
+    for change in [lambda a: a.__setitem__(0, 1), lambda a: a.setflags(write=True)]:
+        refused(ValueError, "", change, fixed[1])
+    ptr[1] = 9
+    assert np.allclose(module.rows(*fixed, V, x), expected)
+    refused(ValueError, "less than the one before it", module.rows, ptr, col, V, x)
+    assert np.allclose(module.rows(fixed[0][:3], fixed[1][:4], V[:4], x), expected[:2])
+    refused(ValueError, "outside of 0..7", module.rows, *fixed, V, x[:7])
+    for wrong, why in [([2] * 9, "two equal entries"), ([12] * 9, "outside of 0..12")]:
+        refused(ValueError, why, module.rows, fixed[0], module.entries(np.array(wrong, np.int32)), V, x)
+    refused(ValueError, "less than", module.rows, module.entries(np.array([0, 2, 1, 4, 9])), col, V, x)
+    refused(TypeError, "must be integers", module.entries, V)
+
+    # Columns that increase in rows.
+    script.write_text(
+        """
+        let m = size("m"); let n = size("n"); let z = size("z");
+        let ptr = indices([m + 1], z + 1, "increasing");
+        let col = sorted(indices([z], n), ptr); let V = tensor([z]);
+        let spread_out = scatter(V[e], [i, col[e]], #{e: ptr[i]..ptr[i + 1]});
+        export_kernel(build(spread_out).vectorize("e"), "spread");
+        """
+    )
+    spread = teml.load(script).spread
+    ptr, col = np.array([0, 2, 4, 4, 9]), np.array([0, 11, 3, 7, 0, 2, 4, 6, 8])
+    expected = np.zeros((4, 12))
+    for i, (p, q) in enumerate(zip(ptr, ptr[1:])):
+        expected[i, col[p:q]] = V[p:q]
+    assert np.allclose(spread(ptr, col, V, n=12), expected)
+    for at, value in [(1, 0), (3, 2), (8, 6), (5, 0)]:
+        wrong = col.copy()
+        wrong[at] = value
+        why = "col has entries in a row of ptr that do not increase"
+        refused(ValueError, why, spread, ptr, wrong, V, n=12)
 print("all is well")
