@@ -16,11 +16,16 @@ use teml::{LoopRef, legality};
 
 /// The tensors of all computations, of tiny extents.
 fn declared(order: &str, rows: i64, entries: i64, columns: i64) -> String {
+    let col = match order {
+        "sorted" => "sorted(indices([Z], N), ptr)".to_owned(),
+        order => format!("indices([Z], N, \"{order}\")"),
+    };
     format!(
         "reductions(\"reassoc\");
          let R = {rows}; let Z = {entries}; let N = {columns};
          let ptr = indices([R + 1], Z + 1, \"increasing\");
-         let col = indices([Z], N, \"{order}\"); let row = indices([Z], R);
+         let col = {col}; let row = indices([Z], R);
+         let q = indices([N + 1], Z + 1, \"increasing\");
          let of = indices([N], R);
          let V = tensor([Z]); let x = tensor([N]); let X = tensor([N, 5]); let P = tensor([R, 5]);"
     )
@@ -28,7 +33,7 @@ fn declared(order: &str, rows: i64, entries: i64, columns: i64) -> String {
 
 /// Computations: rows of sparse matrices, gathers, scatters, and entries with the pattern of an
 /// operand.
-const COMPUTED: [&str; 9] = [
+const COMPUTED: [&str; 12] = [
     "sum(V[e] * x[col[e]], [e], #{e: ptr[i]..ptr[i + 1]})",
     "sum(V[e] * vat(X, [col[e], k]), [e], #{e: ptr[i]..ptr[i + 1]})",
     "eq(V[e] * vat(X, [col[e], k]) + 1.0, [e, k])",
@@ -38,10 +43,13 @@ const COMPUTED: [&str; 9] = [
     "scatter(V[e] * vat(P, [i, k]) * vat(X, [col[e], k]), [e], #{e: ptr[i]..ptr[i + 1]})",
     "eq(vabs(vat(P, [of[col[e]], k])) * V[e], [e, k])",
     "einsum(\"ijk,jr->ir\", coo([row, col, row], V), X)",
+    "scatter(V[e], [i, col[e]], #{e: ptr[i]..ptr[i + 1]})",
+    "scatter(V[e] * vat(P, [i, k]), [col[e], k], #{e: ptr[i]..ptr[i + 1]})",
+    "einsum(\"ij,jk->ik\", csr(ptr, col, V), csr(q, row, V))",
 ];
 
 /// Steps, which may be refused.
-const STEPS: [&str; 19] = [
+const STEPS: [&str; 22] = [
     "n.interchange(1, 2)",
     "n.interchange(2, 3)",
     "n.interchange(3, 4)",
@@ -53,6 +61,9 @@ const STEPS: [&str; 19] = [
     "n.vectorize(3)",
     "n.parallelize(1)",
     "n.parallelize(2)",
+    "n.parallelize(1, #{schedule: \"balanced\"})",
+    "n.vectorize(2)",
+    "n.stripmine(2, 2).vectorize(3)",
     "n.parallelize(1, #{atomic: true})",
     "n.parallelize(depth(n), #{atomic: true})",
     "n.vectorize(depth(n))",
@@ -63,8 +74,9 @@ const STEPS: [&str; 19] = [
     "schedules::sparse(n, #{threads: 2, lanes: 4, region: 1})",
 ];
 
-/// Entries that are as the facts say, from a seed.
-fn entries(entries: &Entries, count: usize, seed: u64) -> Vec<i64> {
+/// Entries that are as the facts say, from a seed. Of sorted ones, rows begin at `begins`, and longer
+/// rows than there are values are left as they are.
+fn entries(entries: &Entries, count: usize, seed: u64, begins: &[i64]) -> Vec<i64> {
     let bound = |bound: &teml::ir::Affine| bound.as_constant().unwrap();
     let (low, high) = (bound(&entries.low), bound(&entries.high));
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -86,24 +98,66 @@ fn entries(entries: &Entries, count: usize, seed: u64) -> Vec<i64> {
             }
         }
     }
+    for row in begins.windows(2) {
+        let row = &mut all[row[0] as usize..row[1] as usize];
+        let free = high - low - row.len() as i64;
+        let mut next = low;
+        for (k, entry) in row.iter_mut().enumerate() {
+            // The entries to come need some of the values that are left.
+            let spare = (low + free + k as i64 - next).max(0);
+            *entry = (next + (*entry - low) % (spare + 1)).min(high - 1);
+            next = *entry + 1;
+        }
+    }
     all
+}
+
+/// Where rows begin, so that no row is longer than `most`.
+fn shortened(begins: &mut [i64], most: i64) {
+    for k in 1..begins.len() {
+        begins[k] = begins[k].min(begins[k - 1] + most);
+    }
 }
 
 /// Small positive numbers, with which sums in any order are exact and every term shows, and entries.
 fn store(nest: &Nest, seed: u64) -> Store<'static> {
     let mut store: Store = HashMap::new();
     let targets = nest.definition().iter().filter_map(|e| e.tensor().cloned());
-    for (k, tensor) in nest.tensors().into_iter().chain(targets).enumerate() {
+    let all: Vec<Tensor> = nest.tensors().into_iter().chain(targets).collect();
+    let sorted = all.iter().find_map(|tensor| {
+        let facts = tensor.entries()?;
+        let (rows, values) = (facts.rows.as_ref()?, facts.high.as_constant()?);
+        Some((rows.clone(), values))
+    });
+    // Where the rows of sorted entries begin.
+    let mut begins: Vec<i64> = Vec::new();
+    let values_of = |k: usize, tensor: &Tensor, begins: &[i64]| {
+        let facts = tensor.entries()?;
+        let count = usize::try_from(tensor.shape().elements()).unwrap();
+        let begins = if facts.rows.is_some() { begins } else { &[] };
+        let mut own = entries(facts, count, seed + k as u64, begins);
+        match &sorted {
+            Some((rows, values)) if tensor.name() == Some(rows) => shortened(&mut own, *values),
+            _ => {}
+        }
+        Some(own)
+    };
+    for (k, tensor) in all.iter().enumerate() {
+        if sorted
+            .as_ref()
+            .is_some_and(|(rows, _)| tensor.name() == Some(rows))
+        {
+            begins = values_of(k, tensor, &[]).unwrap();
+        }
+    }
+    for (k, tensor) in all.iter().enumerate() {
         let name = tensor.name().unwrap().clone();
-        let own = tensor.entries().map(|facts| {
-            let count = usize::try_from(tensor.shape().elements()).unwrap();
-            entries(facts, count, seed + k as u64)
-        });
+        let own = values_of(k, tensor, &begins);
         let value = move |x: u64| match &own {
             Some(entries) => entries[usize::try_from(x).unwrap()] as f64,
             None => ((x * 7 + k as u64 * 5 + seed) % 9) as f64 + 1.0,
         };
-        store.insert(name, Data::generate(&tensor, value));
+        store.insert(name, Data::generate(tensor, value));
     }
     store
 }
@@ -173,7 +227,7 @@ proptest! {
     #[test]
     fn legal_steps_keep_what_is_computed(
         computed in proptest::sample::select(&COMPUTED[..]),
-        order in proptest::sample::select(&["any", "distinct", "increasing"][..]),
+        order in proptest::sample::select(&["any", "distinct", "increasing", "sorted"][..]),
         (rows, count, spare) in (1..5i64, 1..8i64, 1..4i64),
         steps in proptest::collection::vec(proptest::sample::select(&STEPS[..]), 0..5),
         seed in 0..1000u64,
@@ -228,7 +282,7 @@ proptest! {
         );
         let tensor: Tensor = shown.tensors().into_iter().find(|t| t.entries().is_some()).unwrap();
         let facts = tensor.entries().unwrap();
-        let mut all = entries(facts, usize::try_from(count).unwrap(), seed);
+        let mut all = entries(facts, usize::try_from(count).unwrap(), seed, &[]);
         let check = |all: &[i64]| {
             let numbers: Vec<Scalar> = all.iter().map(|x| Scalar::Integer(*x)).collect();
             let values = Values::new(&tensor, &numbers).unwrap();
@@ -248,6 +302,65 @@ proptest! {
             }
         }
         prop_assert!(matches!(check(&all), Err(RuntimeError::FalseFact(_))), "{all:?}");
+    }
+}
+
+/// Threads get neighboring rows with equal numbers of entries, and rows that entries name are fetched line
+/// by line, from entries that exist.
+#[test]
+fn shares_of_rows_and_fetched_rows_in_c() {
+    let text = "f64 Y[400][16], V[9000], X[70][16]\\ni64 ptr[401] increasing in 0..9001\\n\
+                i32 col[9000] in 0..70\\nparallel balanced from(9) for i in 2..399\\n  \
+                for e in ptr[i]..ptr[i + 1] prefetch(X, 4)\\n    let c = col[e]\\n      \
+                for k in 0..16\\n        Y[i][k] += V[e] * X[c][k]\\n";
+    let shown = dialog::shown("", &format!("`${{codegen(nest(\"{text}\"))}}`"));
+    let shown = shown.unwrap();
+    let line = "teml_first = 2 + teml_first_row_i64(&ptr[2], 397, teml_share, teml_shares)";
+    for part in [
+        line,
+        "#pragma omp parallel for schedule(static, 1)",
+        "const int64_t teml_first = 2, teml_end = 399;",
+        "&X[col[teml_min64(e + 4, 8999)]][0] + 64*teml_line",
+    ] {
+        assert!(
+            shown.contains(part),
+            "{part}: {}",
+            shown.replace("\\n", "\n")
+        );
+    }
+}
+
+/// Sorted entries that do not increase in a row are refused, with the row.
+#[test]
+fn unsorted_rows_are_noticed() {
+    let shown = nest(
+        "let ptr = indices([4], 7, \"increasing\"); let col = sorted(indices([6], 5), ptr);
+         let V = tensor([6]);
+         let A = scatter(V[e], [i, col[e]], #{e: ptr[i]..ptr[i + 1]});",
+        "build(A)",
+    );
+    let tensors = shown.tensors();
+    let named = |name: &str| tensors.iter().find(|t| t.label() == name).unwrap();
+    let data = |name: &str, all: &[i64]| {
+        let numbers: Vec<Scalar> = all.iter().map(|x| Scalar::Integer(*x)).collect();
+        let values = Values::new(named(name), &numbers).unwrap();
+        runtime::Data::Values(std::sync::Arc::new(values))
+    };
+    let ptr = data("ptr", &[0, 2, 2, 6]);
+    let check = |col: &[i64]| {
+        let of = |_: &teml::ir::Name| Some((named("ptr"), &ptr));
+        data("col", col).check_rows(named("col"), &of)
+    };
+    assert_eq!(check(&[3, 4, 0, 1, 2, 4]), Ok(()));
+    for (col, why) in [
+        ([3, 3, 0, 1, 2, 4], "row 0 has col[0] = 3 and col[1] = 3"),
+        ([3, 4, 0, 1, 4, 2], "row 2 has col[4] = 4 and col[5] = 2"),
+    ] {
+        let error = check(&col).unwrap_err().to_string();
+        assert!(
+            error.contains("sorted(ptr) in 0..5") && error.contains(why),
+            "{error}"
+        );
     }
 }
 
@@ -289,6 +402,29 @@ fn facts_make_steps_legal() {
             "any",
             COMPUTED[3],
             "parallelize(\"e\", #{atomic: true})",
+            false,
+        ),
+        ("any", COMPUTED[9], "vectorize(\"e\")", false),
+        ("sorted", COMPUTED[9], "vectorize(\"e\")", true),
+        ("sorted", COMPUTED[9], "parallelize(\"e\")", true),
+        (
+            "sorted",
+            COMPUTED[9],
+            "stripmine(\"e\", 2).vectorize(3)",
+            true,
+        ),
+        (
+            "any",
+            COMPUTED[9],
+            "stripmine(\"e\", 2).vectorize(3)",
+            false,
+        ),
+        ("sorted", COMPUTED[10], "vectorize(\"e\")", true),
+        ("sorted", COMPUTED[10], "parallelize(\"i\")", false),
+        (
+            "sorted",
+            "scatter(V[e], [col[e]])",
+            "parallelize(\"e\")",
             false,
         ),
         ("any", COMPUTED[6], "parallelize(\"i\")", true),

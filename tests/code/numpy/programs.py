@@ -291,6 +291,17 @@ def csr_matmul(V=f64(90), X=f64(30, 9), ptr=Rows(13, 90), col=Indices(90, 30)):
     return np.array([V[p:q] @ X[col[p:q]] for p, q in zip(ptr, ptr[1:])])
 
 
+def spgemm(
+    V=f64(90), W=f64(80), ptr=Rows(13, 90), col=Indices(90, 30), begins=Rows(30, 80), of=Indices(80, 17)
+):
+    def full(shape, ptr, col, V):
+        A = np.zeros(shape)
+        np.add.at(A, (np.repeat(np.arange(shape[0]), np.diff(ptr)), col), V)
+        return A
+
+    return full((13, 30), ptr, col, V) @ full((30, 17), begins, of, W)
+
+
 def bcsr_matvec(V=f64(30, 2, 3), x=f64(18), ptr=Rows(7, 30), col=Indices(30, 6)):
     blocks = np.einsum("erc,ec->er", V, x.reshape(6, 3)[col])
     return np.array([blocks[p:q].sum(axis=0) for p, q in zip(ptr, ptr[1:])])

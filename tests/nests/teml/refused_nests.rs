@@ -336,13 +336,17 @@ fn invalid_cases() -> Vec<Case> {
         Case::new(&PARALLELIZE, how(&nest, parameter, Arg::Int(0)), kind).at(2)
     };
     let no_schedule =
-        "`schedule` must be one of \"static\", \"dynamic\", \"guided\", not \"fair\"".to_owned();
+        "`schedule` must be one of \"static\", \"dynamic\", \"guided\", \"balanced\", \
+         not \"fair\""
+            .to_owned();
     let no_axis = "`axis` must be one of \"grid.x\", \"grid.y\", \"grid.z\", \"block.x\", \
                    \"block.y\", \"block.z\", not \"warp\""
         .to_owned();
     let grid = Axis::from_word("grid.x").unwrap();
     let bound = bind(&nest, &"i".into(), grid).unwrap();
     let fair = how(&nest, "schedule", word("fair"));
+    let balanced = ("schedule".to_owned(), word("balanced"));
+    let chunks_of_rows = vec![balanced, ("chunk".to_owned(), Arg::Int(4))];
     let huge = |extent| copy("B", "A", &[extent], "i");
     let start = it("i_o").times(1 << 40);
     let names: Vec<String> = (0..129).map(|k| format!("l{k}")).collect();
@@ -375,6 +379,19 @@ fn invalid_cases() -> Vec<Case> {
         below_1("threshold"),
         below_1("work"),
         Case::new(&PARALLELIZE, fair, no_schedule).at(2),
+        Case::new(
+            &PARALLELIZE,
+            on(&nest, [level(1), Arg::Options(chunks_of_rows)]),
+            "`\"balanced\"` decides how many rows each thread gets".to_owned(),
+        )
+        .at(2),
+        Case::new(
+            &PARALLELIZE,
+            how(&nest, "schedule", word("balanced")),
+            "no loop in `i` has the entries of its rows".to_owned(),
+        )
+        .at(2)
+        .because_of(&["i"]),
         Case::new(
             &VECTORIZE,
             on(&nest, [level(2), Arg::Int(3)]),

@@ -9,6 +9,7 @@ use teml::transform::nest::text::NEST;
 use teml::transform::tensor::eq::EQ;
 use teml::transform::tensor::indices::INDICES;
 use teml::transform::tensor::scatter::SCATTER;
+use teml::transform::tensor::sorted::SORTED;
 use teml::transform::tensor::vat::VAT;
 use teml::transform::{Arg, LoopRef, apply};
 
@@ -32,7 +33,18 @@ pub fn sparse() -> Vec<Case> {
         low: Affine::constant(0),
         high: Affine::constant(6),
         order: Order::Any,
+        rows: None,
     });
+    let bounds = tensor("ptr", 5, Elem::I64).with_entries(Entries {
+        low: Affine::constant(0),
+        high: Affine::constant(10),
+        order: Order::Increasing,
+        rows: None,
+    });
+    let of_rows = |entries: &Tensor, rows: &Tensor| {
+        let both = [entries, rows].map(|tensor| Arg::Expr(Expr::of_tensor(tensor.clone())));
+        both.to_vec()
+    };
     let read = |of: &Tensor| Lookup::new(of.clone(), vec![it("e")]).as_index();
     let whole = Expr::of_tensor(x.clone());
     let value = Expr::access(tensor("V", 9, Elem::F64), Index::At(vec![it("e")]));
@@ -99,6 +111,18 @@ pub fn sparse() -> Vec<Case> {
             "entries of type f32 cannot be indices",
         )
         .at(3),
+        Case::new(
+            &SORTED,
+            of_rows(&unknown, &bounds),
+            "this is not a tensor of entries with one dimension",
+        )
+        .at(0),
+        Case::new(
+            &SORTED,
+            of_rows(&known, &known),
+            "the entries of col need not increase",
+        )
+        .at(1),
         Case::new(
             &NEST,
             vec![Arg::Word(on_device.join("\n"))],
