@@ -5,7 +5,7 @@
 
 use super::args::Args;
 use super::failure::{Error, bug, refusal};
-use super::nest::{build::BUILD, prefer::PREFER, sweep::SWEEP, text::NEST};
+use super::nest::{build::BUILD, prefer::PREFER, specialize::SPECIALIZE, sweep::SWEEP, text::NEST};
 use super::op::{Op, Value};
 use super::operation;
 use crate::analysis::verify::verify;
@@ -42,7 +42,7 @@ fn applied(
 ) -> Result<Value, Error> {
     let of_several = args.iter().filter_map(Arg::as_nest);
     let mut of_several = of_several.filter(|nest| !nest.variants().is_empty());
-    if op.name != PREFER.name
+    if ![PREFER.name, SPECIALIZE.name].contains(&op.name)
         && let Some(nest) = of_several.next()
     {
         let error = refusal("the nest has variants for some sizes, and each is a plan of its own");

@@ -2,6 +2,7 @@
 
 use crate::worker::control;
 use std::sync::Arc;
+use teml::codegen::generate;
 use teml::ir::{Condition, Name};
 use teml::{
     Arg, Bench, Data, Inputs, Nest, Reductions, Values, Verdict, Workbench, check, nest, run, step,
@@ -94,6 +95,53 @@ fn each_plan_runs_where_its_condition_holds() {
         let results = run(&bench, &[chosen.at_sizes(&values)]).unwrap();
         let (_, found) = results.into_iter().find(|(t, _)| t.label() == "C").unwrap();
         assert_eq!(found, Values::F64(expected), "M = {m}, N = {n}, K = {k}");
+    }
+}
+
+#[test]
+fn variants_are_narrowed_and_chosen_among_others() {
+    let all = std::slice::from_ref;
+    let chosen = product();
+    // 4 is not among these sizes, and the plan for multiples of 8 always runs.
+    let narrow = under(&chosen, "N <= 3 && M % 16 == 0 && M >= 32");
+    let conditions = |nest: &Nest| -> Vec<String> {
+        let choices = nest.choices();
+        choices
+            .map(|(condition, _)| condition.to_string())
+            .collect()
+    };
+    assert_eq!(
+        conditions(&chosen),
+        ["N == 4", "M >= 16 && M % 8 == 0", "K <= 5"]
+    );
+    assert_eq!(conditions(&narrow), [""; 0]);
+    let loops = |nest: &Nest| {
+        nest.loops()
+            .iter()
+            .map(|(_, l)| l.name.to_string())
+            .collect()
+    };
+    let found: Vec<String> = loops(&narrow);
+    assert_eq!(found[..2], ["i_o", "i_i"], "{narrow}");
+    // What a size with one value decides is not asked.
+    let five = under(&chosen, "K == 5 && N >= 2");
+    assert_eq!(conditions(&five), ["N == 4", "M >= 16 && M % 8 == 0"]);
+    assert_eq!(check(all(&five), Reductions::Strict), Verdict::Legal);
+    let outer = step(
+        &nest(PRODUCT).unwrap(),
+        "prefer",
+        &[Arg::Nest(five.clone())],
+    )
+    .unwrap();
+    let expected = [
+        "N == 4 && K == 5",
+        "M >= 16 && M % 8 == 0 && K == 5 && N >= 2",
+        "K == 5 && N >= 2",
+    ];
+    assert_eq!(conditions(&outer), expected);
+    assert_eq!(check(all(&outer), Reductions::Strict), Verdict::Legal);
+    for nest in [&five, &outer] {
+        generate(all(nest), "kernel", Reductions::Strict).unwrap();
     }
 }
 

@@ -47,13 +47,15 @@ pub(super) enum Stays {
 }
 
 /// Whether `index` is in `0..extent` in all iterations of `loops`. A loop is a variable with its
-/// values, and comes after the loops that its bounds depend on. Sizes are the first loops.
-pub(super) fn stays(index: &Form, extent: &Form, loops: &[(usize, Span)]) -> Stays {
+/// values, and comes after the loops that its bounds depend on. Sizes are the first loops. In each
+/// iteration that there is, the `facts` are at least 0.
+pub(super) fn stays(index: &Form, extent: &Form, loops: &[(usize, Span)], facts: &[Form]) -> Stays {
     let mut rest = extent.plus(&[(index.clone(), -1)], &[]);
     rest.offset = rest.offset.saturating_sub(1);
     let mut search = Search {
         both: [index.clone(), rest],
         loops,
+        facts,
         // A size has too many values to try them.
         left: if loops.iter().any(|(_, span)| span.is_vast()) {
             0
@@ -68,7 +70,7 @@ pub(super) fn stays(index: &Form, extent: &Form, loops: &[(usize, Span)]) -> Sta
     };
     let mut values = Vec::new();
     match search.visit(&mut values) {
-        None => match poly::assuming(Assumed::default(), || exactly(&search.both, loops)) {
+        None => match poly::assuming(Assumed::default(), || exactly(&search.both, loops, facts)) {
             None => Stays::Open,
             Some(None) => Stays::Inside,
             Some(Some(values)) => leaves(values),
@@ -80,7 +82,7 @@ pub(super) fn stays(index: &Form, extent: &Form, loops: &[(usize, Span)]) -> Sta
 
 /// The first iteration in which one of two forms is negative, decided by the polyhedral library.
 /// `None` if it cannot.
-fn exactly(both: &[Form; 2], loops: &[(usize, Span)]) -> Option<Option<Vec<i64>>> {
+fn exactly(both: &[Form; 2], loops: &[(usize, Span)], facts: &[Form]) -> Option<Option<Vec<i64>>> {
     let variable = |v: usize| format!("v{v}");
     let linear = |form: &Form| {
         let terms = form.terms.iter().map(|(v, c)| (*c, variable(*v)));
@@ -106,6 +108,9 @@ fn exactly(both: &[Form; 2], loops: &[(usize, Span)]) -> Option<Option<Vec<i64>>
             return None;
         }
     }
+    for fact in facts {
+        all = all.constrain(0, Relation::LessOrEqual, linear(fact));
+    }
     let mut found: Option<Vec<i64>> = None;
     for form in both {
         let negative = all.clone().constrain(linear(form), Relation::Less, 0);
@@ -128,6 +133,7 @@ struct Search<'a> {
     /// The index, and its distance from the last element: both have to be at least 0.
     both: [Form; 2],
     loops: &'a [(usize, Span)],
+    facts: &'a [Form],
     left: u64,
     /// The remaining budget of bounds, for loops with several.
     bounds: u64,
@@ -149,7 +155,8 @@ impl Search<'_> {
             return Some(false);
         }
         let Some((_, span)) = inner.first() else {
-            return Some(true);
+            let mut facts = self.facts.iter();
+            return Some(facts.all(|fact| fact.plus(&[], &known).offset >= 0));
         };
         let (low, high) = span.values(&known);
         let mut value = low;
@@ -220,7 +227,7 @@ impl Form {
     }
 
     /// The form plus multiples of others, with known variables replaced.
-    fn plus(&self, others: &[(Form, i64)], known: &[(usize, i64)]) -> Form {
+    pub(super) fn plus(&self, others: &[(Form, i64)], known: &[(usize, i64)]) -> Form {
         let mut sum = self.clone();
         for (other, factor) in others {
             sum.offset = sum
@@ -283,16 +290,16 @@ mod tests {
             (1, span(form(0, &[]), form(1, &[(0, 1)]))),
         ];
         assert_eq!(
-            stays(&form(0, &[(0, 1), (1, -1)]), &form(10, &[]), &loops),
+            stays(&form(0, &[(0, 1), (1, -1)]), &form(10, &[]), &loops, &[]),
             Stays::Inside
         );
         assert_eq!(
-            stays(&form(0, &[(0, 1), (1, 1)]), &form(19, &[]), &loops),
+            stays(&form(0, &[(0, 1), (1, 1)]), &form(19, &[]), &loops, &[]),
             Stays::Inside
         );
-        let leaves = stays(&form(0, &[(0, 1), (1, 1)]), &form(18, &[]), &loops);
+        let leaves = stays(&form(0, &[(0, 1), (1, 1)]), &form(18, &[]), &loops, &[]);
         assert_eq!(leaves, Stays::Leaves(18, vec![9, 9]));
-        let leaves = stays(&form(-1, &[(0, 1), (1, -1)]), &form(10, &[]), &loops);
+        let leaves = stays(&form(-1, &[(0, 1), (1, -1)]), &form(10, &[]), &loops, &[]);
         assert_eq!(leaves, Stays::Leaves(-1, vec![0, 0]));
     }
 
@@ -304,10 +311,10 @@ mod tests {
             (1, span(form(1, &[(0, 1)]), form(10, &[]))),
         ];
         assert_eq!(
-            stays(&form(1, &[(0, 1)]), &form(10, &[]), &loops),
+            stays(&form(1, &[(0, 1)]), &form(10, &[]), &loops, &[]),
             Stays::Inside
         );
-        let leaves = stays(&form(2, &[(0, 1)]), &form(10, &[]), &loops);
+        let leaves = stays(&form(2, &[(0, 1)]), &form(10, &[]), &loops, &[]);
         assert_eq!(leaves, Stays::Leaves(10, vec![8, 9]));
     }
 
@@ -323,7 +330,7 @@ mod tests {
             inner.lower = vec![form(-1, &[(v - 1, 1)]), form(-2, &[(v - 2, 1)])];
             loops.push((v, inner));
         }
-        let found = stays(&form(0, &[(59, 1)]), &form(100, &[]), &loops);
+        let found = stays(&form(0, &[(59, 1)]), &form(100, &[]), &loops, &[]);
         match crate::poly::available() {
             // Each loop begins one before the loop around it.
             Ok(_) => assert!(matches!(found, Stays::Leaves(-58, _)), "{found:?}"),
@@ -341,14 +348,14 @@ mod tests {
         j.upper.push(form(1, &[(0, 1)]));
         let loops = [(0, i), (1, j)];
         assert_eq!(
-            stays(&form(0, &[(0, 1)]), &form(9, &[]), &loops),
+            stays(&form(0, &[(0, 1)]), &form(9, &[]), &loops, &[]),
             Stays::Inside
         );
         assert_eq!(
-            stays(&form(0, &[(0, 1), (1, -1)]), &form(4, &[]), &loops),
+            stays(&form(0, &[(0, 1), (1, -1)]), &form(4, &[]), &loops, &[]),
             Stays::Inside
         );
-        let leaves = stays(&form(0, &[(0, 1), (1, -1)]), &form(3, &[]), &loops);
+        let leaves = stays(&form(0, &[(0, 1), (1, -1)]), &form(3, &[]), &loops, &[]);
         assert_eq!(leaves, Stays::Leaves(3, vec![4, 1]));
     }
 }

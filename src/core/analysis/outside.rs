@@ -104,7 +104,8 @@ fn access(tensor: &Tensor, index: &[Affine], around: &[&Loop]) -> Option<Mismatc
             dimension: d + 1,
             extent: extent.clone(),
         };
-        match stays(&form(index, around), &form(&extent, around), &spans) {
+        let facts = quotients(&loops, around);
+        match stays(&form(index, around), &form(&extent, around), &spans, &facts) {
             Stays::Inside => None,
             Stays::Open => Some(Mismatch::Unclear {
                 index: index.clone(),
@@ -145,6 +146,28 @@ fn at(loops: &[usize], values: &[i64], around: &[&Loop]) -> Vec<(Name, i64)> {
     let all = around.iter().enumerate();
     all.filter_map(|(k, l)| Some((l.name.clone(), found(k).or_else(|| first(l))?)))
         .collect()
+}
+
+/// What defines the derived sizes among loops: forms that are at least 0. A quotient of several times
+/// a size bounds no loop.
+fn quotients(loops: &[usize], around: &[&Loop]) -> Vec<Form> {
+    let forms = loops.iter().filter_map(|k| {
+        let of = around[*k].name.size()?.of.as_ref()?;
+        let sum = Form {
+            offset: of.offset,
+            terms: [(*k, -of.divisor)].into(),
+        };
+        let rest = of.terms.iter().try_fold(sum, |mut sum, (name, c)| {
+            let mut parts = loops.iter();
+            sum.terms
+                .push((*parts.find(|k| around[**k].name == *name)?, *c));
+            Some(sum)
+        })?;
+        let mut above = rest.plus(&[(rest.clone(), -2)], &[]);
+        above.offset += of.divisor - 1;
+        Some([rest, above])
+    });
+    forms.flatten().collect()
 }
 
 fn span(k: usize, around: &[&Loop]) -> Span {

@@ -175,10 +175,22 @@ impl Condition {
         self.and(other).as_ref() == Some(self)
     }
 
+    /// What it says that does not hold wherever the other one does.
+    #[must_use]
+    pub fn beyond(&self, other: &Condition) -> Condition {
+        let of = self.of.iter();
+        let of = of.filter(|(name, own)| !other.implies(&Condition::on(name.clone(), *own)));
+        Condition {
+            of: of.cloned().collect(),
+        }
+    }
+
     /// Whether it holds nowhere.
     pub fn is_never(&self) -> bool {
-        let is_empty = |a: &Accepted| a.most.is_some_and(|most| most < a.least);
-        self.of.iter().any(|(_, accepted)| is_empty(accepted))
+        let of = self.of.iter();
+        let mut last =
+            of.filter_map(|(_, own)| Some((own, own.most? / own.multiple * own.multiple)));
+        last.any(|(own, last)| last < own.least)
     }
 
     /// Whether it accepts everything.
@@ -316,6 +328,14 @@ mod tests {
     }
 
     #[test]
+    fn what_is_known_is_left_out() {
+        let known = Condition::parse("N <= 32 && M == 8").unwrap();
+        let condition = Condition::parse("M >= 4 && N <= 8 && K == 1").unwrap();
+        assert_eq!(condition.beyond(&known).to_string(), "N <= 8 && K == 1");
+        assert!(known.beyond(&known).is_empty());
+    }
+
+    #[test]
     fn facts_of_sizes_are_narrowed() {
         let condition = Condition::parse("N >= 3 && N <= 20 && N % 8 == 0").unwrap();
         let (_, accepted) = &condition.of()[0];
@@ -330,6 +350,7 @@ mod tests {
         let all = Condition::parse("N >= 0 && N % 1 == 0").unwrap();
         assert!(all.is_empty() && all.to_string().is_empty());
         let none = Condition::parse("N >= 9 && N <= 15 && N % 8 == 0").unwrap();
+        assert!(none.is_never() && !condition.is_never());
         assert_eq!(none.of()[0].1.within(&Size::default()), None);
     }
 }

@@ -90,8 +90,8 @@ impl Display for Nest {
             let lines = self.lines();
             return lines.iter().try_for_each(|line| write!(f, "\n{line}"));
         }
-        for variant in self.variants() {
-            write!(f, "\nwhere {}:", variant.condition())?;
+        for (condition, variant) in self.choices() {
+            write!(f, "\nwhere {condition}:")?;
             let declared = self.sizes();
             for size in variant
                 .sizes()

@@ -21,11 +21,13 @@
 //! ```
 //!
 //! The C is one function, which chooses when it is called. A plan that is preferred later is tried
-//! first. Steps on the result are refused: make them before.
+//! first. A variant with variants of its own brings them, in their order. Later steps are refused,
+//! but for `specialize`: take them before.
 //!
 //! Legal when both nests are, each at its sizes. `check` proves it.
 //!
-//! Refuses: a variant that is for all sizes, has variants of its own, or computes something else.
+//! Refuses: a variant that would always or never run, that is for a size or scalar which the nest
+//! does not have, or that computes something else.
 //!
 //! Source: Halide's `specialize`, as a choice between whole plans.
 
@@ -49,31 +51,53 @@ pub static PREFER: Op = Op {
 /// # Errors
 /// As the header says.
 pub fn prefer(nest: &Nest, variant: &Nest) -> Result<Nest, Error> {
-    let wrong = |text: &str| refusal(text).at(&VARIANT).on(variant, []);
-    if !variant.variants().is_empty() {
-        return Err(wrong("the variant has variants of its own").help("prefer them one by one"));
+    let refused = |text: String| refusal(text).at(&VARIANT).on(variant, []);
+    let (own, condition) = (nest.condition(), variant.condition());
+    if own.implies(condition) {
+        let help = "`specialize(variant, \"N <= 32\")` makes it a plan for some sizes";
+        let text = "the variant is for all sizes, so the nest would never run".to_owned();
+        return Err(refused(text).help(help));
     }
-    let (condition, sizes, scalars) = (variant.condition(), nest.sizes(), nest.scalars());
+    let runs = |plan: &Nest| {
+        own.and(plan.condition())
+            .is_some_and(|both| !both.is_never())
+    };
+    if !runs(variant) {
+        let text = format!("the variant would never run: `{own}`, and `{condition}`");
+        return Err(refused(text));
+    }
+    let (sizes, scalars) = (nest.sizes(), nest.scalars());
     let has = |name: &Name| {
         sizes.contains(name) || scalars.iter().any(|scalar| scalar.name() == Some(name))
     };
-    let mut names = condition.of().iter().map(|(name, _)| name);
-    if condition.is_empty() || !names.any(has) {
-        let help = "`specialize(variant, \"N <= 32\")` makes it a plan for some sizes";
-        return Err(wrong("the variant is for all sizes, so the nest would never run").help(help));
+    let plans = variant.variants().iter().cloned();
+    let mut plans: Vec<Nest> = plans.chain([variant.fallback()]).collect();
+    plans.retain(runs);
+    for plan in &plans {
+        let asked = plan.condition().beyond(own);
+        if let Some((name, _)) = asked.of().iter().find(|(name, _)| !has(name)) {
+            let text = format!("the variant is for some `{name}`, and the nest has none");
+            return Err(refused(text));
+        }
+        if !computes(nest, plan) {
+            let text = "the variant computes something else: its definition is another one";
+            let help = "make both from one nest, and specialize one of them";
+            return Err(refused(text.to_owned()).help(help));
+        }
     }
-    let same = nest.narrowed(condition).is_ok_and(|narrowed| {
-        let in_order = |nest: &Nest| -> Vec<(usize, bool)> {
-            let parts = nest.originals().iter();
-            parts
-                .map(|part| (part.assignments, part.in_order))
-                .collect()
-        };
-        narrowed.definition() == variant.definition() && in_order(&narrowed) == in_order(variant)
-    });
-    if !same {
-        let text = "the variant computes something else: its definition is another one";
-        return Err(wrong(text).help("make both from one nest, and specialize one of them"));
-    }
-    Ok(nest.preferring(variant.clone()))
+    Ok(nest.preferring(plans))
+}
+
+/// Whether a plan has the definition of a nest, at the sizes that the plan is for.
+fn computes(nest: &Nest, plan: &Nest) -> bool {
+    let in_order = |nest: &Nest| -> Vec<(usize, bool)> {
+        let parts = nest.originals().iter();
+        let parts = parts.map(|part| (part.assignments, part.in_order));
+        parts.collect()
+    };
+    nest.fallback()
+        .narrowed(plan.condition())
+        .is_ok_and(|narrowed| {
+            narrowed.definition() == plan.definition() && in_order(&narrowed) == in_order(plan)
+        })
 }

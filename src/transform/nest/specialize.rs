@@ -48,6 +48,31 @@
 //!   D[i] = C[i] + x[i]
 //! ```
 //!
+//! Of a nest with variants, each plan is specialized. Those that never run then are dropped:
+//!
+//! ```rhai
+//! let n = size("N");
+//! let x = tensor([n]);
+//! let y = eq(2 * x, [i] -> [i]);
+//! let plan = build(y);
+//! let eights = plan.specialize("N % 8 == 0").stripmine("i", 8);
+//! let long = plan.specialize("N >= 1000").parallelize("i");
+//! print(plan.prefer(long).prefer(eights).specialize("N <= 32"));
+//! ```
+//!
+//! ```text
+//! size N most 32
+//! f64 y[N], x[N]
+//! where N <= 32 && N % 8 == 0:
+//!   size N_8 = N / 8
+//!   for i_o in 0..N_8
+//!     for i_i in 8*i_o..8*i_o + 8
+//!       y[i_i] = 2 * x[i_i]
+//! otherwise:
+//!   for i in 0..N
+//!     y[i] = 2 * x[i]
+//! ```
+//!
 //! Always legal: what holds for all sizes and scalars holds for some.
 //!
 //! Refuses: sizes and scalars that the nest does not have, or that it writes; conditions that no size

@@ -48,8 +48,49 @@ fn condition(nest: &Nest, drawn: &[(u8, i64)]) -> Option<String> {
     (!each.is_empty()).then(|| each.join(" && "))
 }
 
+/// A choice of plans for some sizes, and as a variant of another plan, runs what it did.
+fn keeps_choosing(
+    built: &Nest,
+    both: &Nest,
+    narrower: &str,
+    points: &[Vec<i64>],
+) -> Result<(), TestCaseError> {
+    let on = |nest: &Nest, arg: Arg| [Arg::Nest(nest.clone()), arg];
+    let Ok(Value::Nest(some)) = apply(&SPECIALIZE, &on(both, Arg::Word(narrower.into())), None)
+    else {
+        return Ok(());
+    };
+    let chosen = apply(&PREFER, &on(built, Arg::Nest(some.clone())), None);
+    // A condition may hold for all sizes.
+    let chosen = chosen.and_then(|value| value.nest());
+    let verdict =
+        |nest: &Nest| legality::check(std::slice::from_ref(nest), Reductions::Reassociate);
+    prop_assert_eq!(verdict(&some), Verdict::Legal);
+    for point in points {
+        let values: Vec<(Name, i64)> = own_sizes(both).into_iter().zip(point.clone()).collect();
+        let value = |name: &Name| {
+            let mut values = values.iter();
+            values.find_map(|(known, value)| (known == name).then_some(*value))
+        };
+        let fits = some.condition().holds(&value);
+        let expected = if fits { both } else { built }.at_sizes(&values);
+        if fits {
+            prop_assert_eq!(&some.at_sizes(&values), &expected, "at {:?}", point);
+        }
+        if let Ok(chosen) = &chosen {
+            prop_assert_eq!(&chosen.at_sizes(&values), &expected, "at {:?}", point);
+        }
+    }
+    Ok(())
+}
+
 /// Of two plans, the one for these sizes runs at each of them.
-fn chooses(fallback: &Nest, variant: &Nest, points: &[Vec<i64>]) -> Result<(), TestCaseError> {
+fn chooses(
+    fallback: &Nest,
+    variant: &Nest,
+    points: &[Vec<i64>],
+    narrower: Option<String>,
+) -> Result<(), TestCaseError> {
     let args = [fallback, variant].map(|nest| Arg::Nest(nest.clone()));
     let both = apply(&PREFER, &args, None).and_then(|value| value.nest());
     let both = both.map_err(|error| {
@@ -71,7 +112,10 @@ fn chooses(fallback: &Nest, variant: &Nest, points: &[Vec<i64>]) -> Result<(), T
         let found = check(std::slice::from_ref(&one));
         found.map_err(|error| TestCaseError::fail(format!("at {point:?}: {error}")))?;
     }
-    Ok(())
+    match narrower {
+        Some(narrower) => keeps_choosing(fallback, &both, &narrower, points),
+        None => Ok(()),
+    }
 }
 
 fn has_partial_results(nest: &Nest) -> bool {
@@ -134,6 +178,7 @@ proptest! {
         moves in moves(16),
         points in prop::collection::vec(prop::collection::vec(0..6i64, 8), 3),
         drawn in prop::collection::vec((0..8u8, 1..6i64), 8),
+        narrower in prop::collection::vec((0..8u8, 1..6i64), 8),
         when in 0..5usize,
     ) {
         recipe.sized = true;
@@ -165,7 +210,7 @@ proptest! {
         }
         let verdict = legality::check(std::slice::from_ref(&nest), Reductions::Reassociate);
         if !nest.condition().is_empty() && verdict == Verdict::Legal {
-            chooses(&built, &nest, &points)?;
+            chooses(&built, &nest, &points, condition(&built, &narrower))?;
         }
     }
 }

@@ -51,13 +51,14 @@ pub fn sizes() -> Vec<Case> {
         nest("size N\nf64 A[N], T[N]\nfor i in 0..N\n  T[i] = 1\nfor j in 0..N\n  A[j] = T[j]");
     let loops = nest("size N\nf64 A[N]\nfor i in 0..N\n  A[i] = 1");
     let blocks = vec![
-        Arg::Nest(loops),
+        Arg::Nest(loops.clone()),
         Arg::Loop(LoopRef::Name("i".to_owned())),
         Arg::Int(8),
         Arg::Word("exact".to_owned()),
     ];
     let plan = nest("size N\nf64 A[N]\nfor i in 0..N\n  A[i] = 1");
     let scaled = nest("size N\nf64 A[N], s, beta\ns = 1\nfor i in 0..N\n  A[i] = beta * s");
+    let plain = nest("size N\nf64 A[N], beta\nfor i in 0..N\n  A[i] = select(beta == 0, 1, 2)");
     let other = nest("size N\nf64 A[N]\nfor i in 0..N\n  A[i] = 2");
     let under = |nest: &Nest, condition: &str| {
         let args = [Arg::Nest(nest.clone()), Arg::Word(condition.to_owned())];
@@ -181,7 +182,19 @@ pub fn sizes() -> Vec<Case> {
         Case::new(
             &PREFER,
             on(&plan, Arg::Nest(chosen.clone())),
-            "the variant has variants of its own",
+            "the variant is for all sizes, so the nest would never run",
+        )
+        .at(1),
+        Case::new(
+            &PREFER,
+            on(&small, Arg::Nest(under(&plan, "N >= 8"))),
+            "the variant would never run: `N <= 4`, and `N >= 8`",
+        )
+        .at(1),
+        Case::new(
+            &PREFER,
+            on(&loops, Arg::Nest(under(&plain, "beta == 0"))),
+            "the variant is for some `beta`, and the nest has none",
         )
         .at(1),
         Case::new(

@@ -142,7 +142,7 @@ impl Solver {
         };
         let (index, place) = (u.index.clone(), u.place.clone());
         let extent = form(&place.extent, &number);
-        match stays(&form(&u.index, &number), &extent, &loops) {
+        match stays(&form(&u.index, &number), &extent, &loops, &[]) {
             Stays::Inside => Ok(()),
             Stays::Open => Err(Mismatch::Unclear { index, place }),
             Stays::Leaves(value, values) => {

@@ -61,8 +61,9 @@ impl Nest {
             let mut values = values.iter();
             values.find_map(|(known, value)| (known == name).then_some(*value))
         };
-        let mut variants = self.variants().iter();
-        let fits = variants.find(|variant| variant.condition().holds(&known));
+        let mut choices = self.choices();
+        let fits = choices.find(|(condition, _)| condition.holds(&known));
+        let fits = fits.map(|(_, variant)| variant);
         let number = |name: &Name| value_of(name, &values).map(Affine::constant);
         let mut data = fits.unwrap_or(self).with_sizes_as(&number);
         data.instance = Some(Arc::new(Instance {
@@ -111,11 +112,39 @@ impl Nest {
     }
 
     /// The nest for the sizes and scalars at which a condition holds: its facts about sizes are
-    /// narrower, and sizes and scalars with one value are numbers.
+    /// narrower, and sizes and scalars with one value are numbers. Variants that never run then are
+    /// dropped. One that always runs replaces the nest.
     ///
     /// # Errors
     /// The size or the scalar that has no value then, or that the nest does not have.
     pub fn under(&self, condition: &Condition) -> Result<Nest, Name> {
+        let mut data = self.plan_under(condition)?;
+        let mut variants = Vec::new();
+        for variant in self.variants() {
+            let both = variant.condition().and(condition);
+            let Some(narrowed) = both
+                .filter(|both| !both.is_never())
+                .and_then(|_| variant.narrowed(condition).ok())
+            else {
+                continue;
+            };
+            if data.condition.implies(variant.condition()) {
+                data = Data {
+                    path: data.path,
+                    condition: data.condition,
+                    ..(*narrowed.0).clone()
+                };
+                break;
+            }
+            variants.push(narrowed);
+        }
+        data.variants = variants.into();
+        (data.label, data.remark, data.instance) = (None, None, None);
+        Ok(Nest(Arc::new(data)))
+    }
+
+    /// The plan for the sizes that no variant is for, where a condition holds.
+    fn plan_under(&self, condition: &Condition) -> Result<Data, Name> {
         let (sizes, scalars) = (self.sizes(), self.scalars());
         let mut narrowed: Vec<Name> = Vec::new();
         let mut numbers = Vec::new();
@@ -148,8 +177,7 @@ impl Nest {
         }
         let both = self.0.condition.and(&condition.naming(&narrowed));
         data.condition = both.ok_or_else(|| condition.of()[0].0.clone())?;
-        (data.label, data.remark, data.instance) = (None, None, None);
-        Ok(Nest(Arc::new(data)))
+        Ok(data)
     }
 
     /// The values of sizes and scalars that the nest is for. Empty if it is for all.
@@ -163,12 +191,18 @@ impl Nest {
         &self.0.variants
     }
 
-    /// The nest with a variant before its other ones.
+    /// The variants, each with what its condition says beyond that of the nest.
+    pub fn choices(&self) -> impl Iterator<Item = (Condition, &Nest)> {
+        let variants = self.variants().iter();
+        variants.map(|variant| (variant.condition().beyond(self.condition()), variant))
+    }
+
+    /// The nest with variants before its other ones.
     #[must_use]
-    pub fn preferring(&self, variant: Nest) -> Nest {
+    pub fn preferring(&self, variants: Vec<Nest>) -> Nest {
         let mut data = (*self.0).clone();
         let others = self.variants().iter().cloned();
-        data.variants = std::iter::once(variant).chain(others).collect();
+        data.variants = variants.into_iter().chain(others).collect();
         (data.label, data.remark, data.instance) = (None, None, None);
         Nest(Arc::new(data))
     }
@@ -198,9 +232,9 @@ impl Nest {
     pub fn plans(nests: &[Nest]) -> Vec<(Condition, Vec<Nest>)> {
         let mut plans = vec![(Condition::default(), Vec::new())];
         for nest in nests {
-            let variants = nest.variants().iter();
-            let variants = variants.map(|variant| (variant.condition().clone(), variant.clone()));
-            let own: Vec<_> = variants
+            let choices = nest.choices();
+            let choices = choices.map(|(condition, variant)| (condition, variant.clone()));
+            let own: Vec<_> = choices
                 .chain([(Condition::default(), nest.fallback())])
                 .collect();
             let longer = plans
