@@ -123,7 +123,7 @@ fn variants_are_narrowed_and_chosen_among_others() {
     };
     let found: Vec<String> = loops(&narrow);
     assert_eq!(found[..2], ["i_o", "i_i"], "{narrow}");
-    // What a size with one value decides is not asked.
+    // Nothing asks for a size with one value.
     let five = under(&chosen, "K == 5 && N >= 2");
     assert_eq!(conditions(&five), ["N == 4", "M >= 16 && M % 8 == 0"]);
     assert_eq!(check(all(&five), Reductions::Strict), Verdict::Legal);

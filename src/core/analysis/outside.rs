@@ -148,8 +148,8 @@ fn at(loops: &[usize], values: &[i64], around: &[&Loop]) -> Vec<(Name, i64)> {
         .collect()
 }
 
-/// What defines the derived sizes among loops: forms that are at least 0. A quotient of several times
-/// a size bounds no loop.
+/// The definitions of the derived sizes among loops, as forms that are at least 0. A quotient of
+/// several times a size bounds no loop.
 fn quotients(loops: &[usize], around: &[&Loop]) -> Vec<Form> {
     let forms = loops.iter().filter_map(|k| {
         let of = around[*k].name.size()?.of.as_ref()?;

@@ -48,10 +48,16 @@ impl Accepted {
             (own, other) => own.or(other),
         };
         let common = gcd(self.multiple, other.multiple);
+        let multiple = self.multiple.checked_mul(other.multiple / common)?;
+        let up = self.least.max(other.least).checked_add(multiple - 1)?;
+        let least = up.div_euclid(multiple) * multiple;
+        let most = most.map(|most| most.div_euclid(multiple) * multiple);
+        // One value needs no divisor, so that equal sets are equal.
+        let multiple = if most == Some(least) { 1 } else { multiple };
         Some(Accepted {
-            least: self.least.max(other.least),
+            least,
             most,
-            multiple: self.multiple.checked_mul(other.multiple / common)?,
+            multiple,
         })
     }
 
@@ -69,17 +75,16 @@ impl Accepted {
     /// The facts about a size that has only these values. `None` if it has no value then.
     pub fn within(self, size: &Size) -> Option<Size> {
         let both = self.and(Accepted::of(size))?;
-        let up = both.least.checked_add(both.multiple - 1)?;
-        let least = up / both.multiple * both.multiple;
-        let last = both.most? / both.multiple * both.multiple;
-        let is_limited = both.most != Some(size.most);
+        // Then the limit of the size is still the usual one.
+        let is_limited = both.most? < size.most / both.multiple * both.multiple;
+        let last = if is_limited { both.most? } else { size.most };
         let size = Size {
-            least,
-            most: if is_limited { last } else { size.most },
+            least: both.least,
+            most: last,
             multiple: both.multiple,
             ..size.clone()
         };
-        (least <= last).then(|| size.with_likely(size.likely))
+        (both.least <= both.most?).then(|| size.with_likely(size.likely))
     }
 }
 
@@ -175,7 +180,7 @@ impl Condition {
         self.and(other).as_ref() == Some(self)
     }
 
-    /// What it says that does not hold wherever the other one does.
+    /// The comparisons that do not hold wherever the other condition does.
     #[must_use]
     pub fn beyond(&self, other: &Condition) -> Condition {
         let of = self.of.iter();
@@ -187,10 +192,8 @@ impl Condition {
 
     /// Whether it holds nowhere.
     pub fn is_never(&self) -> bool {
-        let of = self.of.iter();
-        let mut last =
-            of.filter_map(|(_, own)| Some((own, own.most? / own.multiple * own.multiple)));
-        last.any(|(own, last)| last < own.least)
+        let is_empty = |a: &Accepted| a.most.is_some_and(|most| most < a.least);
+        self.of.iter().any(|(_, accepted)| is_empty(accepted))
     }
 
     /// Whether it accepts everything.
@@ -333,6 +336,8 @@ mod tests {
         let condition = Condition::parse("M >= 4 && N <= 8 && K == 1").unwrap();
         assert_eq!(condition.beyond(&known).to_string(), "N <= 8 && K == 1");
         assert!(known.beyond(&known).is_empty());
+        let condition = Condition::parse("M % 4 == 0 && N <= 32").unwrap();
+        assert!(known.implies(&condition) && !condition.implies(&known));
     }
 
     #[test]

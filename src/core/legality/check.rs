@@ -159,7 +159,16 @@ pub(super) fn in_sequence<T>(
     let pieces = pieces(program, nests);
     let mut open = None;
     for piece in &pieces {
-        match ask(piece) {
+        let own = piece
+            .leaves
+            .first()
+            .and_then(|leaf| nests.get(leaf.place[0]));
+        // The sizes of other nests only make the questions harder.
+        let asked = own.map_or_else(
+            || ask(piece),
+            |nest| for_all_sizes(std::slice::from_ref(nest), || ask(piece)),
+        );
+        match asked {
             Ok(None) => {}
             // A wrong order in a piece is wrong in the whole program.
             Ok(Some(wrong)) if is_reordered(piece) => return Ok(Some(wrong)),
@@ -186,7 +195,8 @@ fn concurrent(
 ) -> Result<Option<Violation>, Undecided> {
     for (k, _) in suspects(nests) {
         let nest = program.of_nest(k);
-        if let Some(conflict) = conflict(&nest, reductions)? {
+        let found = for_all_sizes(&nests[k..=k], || conflict(&nest, reductions));
+        if let Some(conflict) = found? {
             return Ok(Some(witness::concurrent(&nest, &conflict)));
         }
     }

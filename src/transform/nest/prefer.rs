@@ -26,8 +26,8 @@
 //!
 //! Legal when both nests are, each at its sizes. `check` proves it.
 //!
-//! Refuses: a variant that would always or never run, that is for a size or scalar which the nest
-//! does not have, or that computes something else.
+//! Refuses: a variant that would always or never run, or that computes something else; one for a size
+//! or scalar that the nest does not have.
 //!
 //! Source: Halide's `specialize`, as a choice between whole plans.
 
