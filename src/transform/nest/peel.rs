@@ -272,7 +272,7 @@ fn split(
     };
     let (mut first, mut second) = (range.clone(), range.clone());
     if end == End::Rest {
-        let (lower, extent) = sized_extent(range)?;
+        let (lower, extent) = sized_extent(range, count)?;
         let blocks = extent.plus_constant(missing).quotient_of_sizes(count)?;
         let whole = lower.plus(&blocks.times(count));
         first.upper.insert(0, whole.clone());
@@ -286,7 +286,7 @@ fn split(
         ));
     }
     if end == End::Partial {
-        let (lower, extent) = sized_extent(range)?;
+        let (lower, extent) = sized_extent(range, count)?;
         let whole = lower.plus(&whole_blocks(&extent, count)?);
         first.upper = vec![whole.clone()];
         second.lower = from_whole(&whole, lower);

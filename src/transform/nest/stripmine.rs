@@ -279,7 +279,7 @@ fn split(
         }
         Tail::Cut | Tail::Exact => {
             let around: Vec<&Loop> = loops[..position.len() - 1].iter().map(|l| &***l).collect();
-            if let Some((lower, extent)) = sized_extent(&l.range) {
+            if let Some((lower, extent)) = sized_extent(&l.range, factor) {
                 let trees = cut_at_size(nest, l, new, (lower, &extent, factor), tail, &mut names)?;
                 return Ok(nest.with_trees(splice(nest.trees(), &position, trees)));
             }
@@ -321,13 +321,15 @@ fn split(
     Ok(nest.with_trees(splice(nest.trees(), &position, trees)))
 }
 
-/// The lower bound and the number of iterations of a loop, if sizes decide it.
-pub(super) fn sized_extent(range: &Range) -> Option<(&Affine, Affine)> {
+/// The lower bound and the number of iterations of a loop, if sizes decide the remainder of its
+/// blocks.
+pub(super) fn sized_extent(range: &Range, factor: i64) -> Option<(&Affine, Affine)> {
     let ([lower], [upper]) = (&range.lower[..], &range.upper[..]) else {
         return None;
     };
     let extent = upper.minus(lower);
-    (extent.is_fixed() && extent.as_constant().is_none()).then_some((lower, extent))
+    let is_sized = extent.sizes().next().is_some() && extent.quotient_of_sizes(factor).is_some();
+    is_sized.then_some((lower, extent))
 }
 
 /// The lower bound of a loop of a nest with sizes, and its numbers of blocks. The least of these

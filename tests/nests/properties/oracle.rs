@@ -13,7 +13,7 @@ use teml::interp::symbolic::{Answer, Policy, compare};
 use teml::interp::{Fault, definition, execute};
 use teml::ir::{Expr, Loop, Mode, Nest, Tree};
 
-fn answer(nest: &Nest) -> Result<Answer, Fault> {
+pub(super) fn answer(nest: &Nest) -> Result<Answer, Fault> {
     compare(std::slice::from_ref(nest), Policy::Reassociate, &|| false)
 }
 
