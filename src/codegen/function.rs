@@ -187,8 +187,7 @@ pub(super) fn emit(
     };
     if proof == Proof::Proved {
         let tensors: Vec<Tensor> = spelled.iter().map(|param| param.tensor.clone()).collect();
-        let named = |nest: &Nest| spelling.original(nest);
-        proved(&plan, &tensors, &named, reductions, target)?;
+        proved(&plan, &tensors, reductions, target)?;
     }
     let (mut own, mut given, mut kept) = (Vec::new(), Vec::new(), Vec::new());
     for (param, spelled) in params.iter().zip(&spelled) {
@@ -289,17 +288,16 @@ pub fn prove_plan(
     target: &Target,
 ) -> Result<(), NoCode> {
     let tensors: Vec<Tensor> = params(nests)?.into_iter().map(|p| p.tensor).collect();
-    proved(plan, &tensors, &Nest::clone, reductions, target)
+    proved(plan, &tensors, reductions, target)
 }
 
 fn proved(
     plan: &Plan,
     params: &[Tensor],
-    named: &dyn Fn(&Nest) -> Nest,
     reductions: Reductions,
     target: &Target,
 ) -> Result<(), NoCode> {
-    let result = proof::prove(plan, params, named, reductions, target);
+    let result = proof::prove(plan, params, reductions, target);
     if legality::is_stopped() {
         return Err(NoCode::Stopped);
     }

@@ -1,7 +1,8 @@
-//! The proof of a plan: what it executes computes the definition.
+//! The proof of a plan: what it executes computes what its nests do.
 //!
-//! The passes that make a plan are not trusted. Their result is raised to nests (`plan/raise.rs`), and
-//! `legality` is asked once more, about these.
+//! The nests are proved before. The passes that make a plan of them are not trusted. Their result is
+//! raised to nests (`plan/raise.rs`), and `legality` is asked once more, about these. Their
+//! definition is the nests that were proved ([`Nest::as_definition`]).
 
 use super::plan::Plan;
 use super::plan::raise::{Meaningless, raise};
@@ -23,12 +24,10 @@ pub enum Faulty {
     Refused(String),
 }
 
-/// Proves that a plan computes the definition of its nests. `params` are the tensors that the
-/// function gets, and `named` gives a nest the names of its definition.
+/// Proves that a plan computes what its nests do. `params` are the tensors that the function gets.
 pub(super) fn prove(
     plan: &Plan,
     params: &[Tensor],
-    named: &dyn Fn(&Nest) -> Nest,
     reductions: Reductions,
     target: &Target,
 ) -> Result<(), Faulty> {
@@ -36,7 +35,7 @@ pub(super) fn prove(
     for part in &raised {
         legality::executes(&part.nest, &part.execution)?;
     }
-    let nests: Vec<Nest> = raised.iter().map(|part| named(&part.nest)).collect();
+    let nests: Vec<Nest> = raised.into_iter().map(|part| part.nest).collect();
     match legality::prove(&nests, reductions) {
         Ok(Proof::Proved | Proof::Assumed(_) | Proof::Unproved(_)) => Ok(()),
         Err(Refused::Violation(violation)) => Err(Faulty::Refused(violation.to_string())),

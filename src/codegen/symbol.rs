@@ -128,21 +128,6 @@ impl Spelling {
         let tree = |tree: &Tree| tree.rename_loops(&of_loop).rename_tensors(&tensor);
         nest.with_trees(nest.trees().iter().map(tree).collect())
     }
-
-    /// A nest with names spelled as in C, with those of the script.
-    pub(super) fn original(&self, nest: &Nest) -> Nest {
-        if self.taken.is_empty() && self.loops.is_empty() {
-            return nest.clone();
-        }
-        let of = |spelled: &BTreeMap<Name, Name>, c: &Name| {
-            let mut all = spelled.iter();
-            all.find(|(_, own)| *own == c).map(|(name, _)| name.clone())
-        };
-        let tensor = |c: &Name| of(&self.taken, c);
-        let of_loop = |c: &Name| of(&self.loops, c).or_else(|| of(&self.taken, c));
-        let tree = |tree: &Tree| tree.rename_loops(&of_loop).rename_tensors(&tensor);
-        nest.with_trees(nest.trees().iter().map(tree).collect())
-    }
 }
 
 #[cfg(test)]

@@ -101,9 +101,11 @@ pub struct Stage {
     pub after: Plan,
 }
 
+/// The plan before all passes. Its proof compares the last one with these nests, which are proved.
 fn first(nests: &[Nest]) -> Plan {
+    let part = |nest: &Nest| lower::lower(&nest.as_definition());
     Plan {
-        parts: nests.iter().map(lower::lower).collect(),
+        parts: nests.iter().map(part).collect(),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::program::{Leaf, Program, What, accesses};
 use super::space::Space;
-use crate::ir::{Affine, Loop, Name, Stmt, Tensor};
+use crate::analysis::bounds::Bounds;
+use crate::ir::{Affine, Loop, Name, Shape, Stmt, Tensor};
 
 /// Whether all leaves are those of the definition, on shared tensors. Local tensors do not qualify.
 /// Each iteration has its own copy, and the same name and shape do not make two tensors one.
@@ -17,39 +18,41 @@ pub(super) fn is_reordered_with_locals(program: &Program) -> bool {
     executes_definition(program) && keeps_locals(program)
 }
 
-/// Whether each iteration has the same elements of local tensors as in the definition.
+/// Whether each iteration has the same elements of local tensors as in the definition. Several local
+/// tensors of the definition may follow each other in one memory.
 pub(super) fn keeps_locals(program: &Program) -> bool {
     let mut known: Vec<Elements> = Vec::new();
-    program.leaves.iter().all(|leaf| {
+    for leaf in &program.leaves {
         let fill = matches!(leaf.what, What::Fill(_));
         let original = leaf.assignment.and_then(|a| program.original_leaf(a, fill));
-        original.is_some_and(|original| {
-            let tensors = tensors(leaf).into_iter();
-            tensors.map(|t| corresponds(leaf, original, t)).all(|own| {
-                let Some(own) = own else {
-                    return false;
-                };
-                let is_it = |k: &&Elements| k.found == own.found || k.meant == own.meant;
-                let mut same = known.iter().filter(is_it);
-                match same.next() {
-                    Some(one) => *one == own && same.next().is_none(),
-                    None => {
-                        known.push(own);
-                        true
-                    }
+        for tensor in tensors(leaf) {
+            let Some(own) = original.and_then(|meant| corresponds(leaf, meant, tensor)) else {
+                return false;
+            };
+            match known.iter_mut().find(|k| k.meant == own.meant) {
+                Some(one) if one.found == own.found && one.iteration == own.iteration => {
+                    one.trees.1 = own.trees.1;
                 }
-            })
-        })
-    })
+                Some(_) => return false,
+                None => known.push(own),
+            }
+        }
+    }
+    let follow =
+        |one: &Elements, other: &Elements| one.found != other.found || one.trees.1 < other.trees.0;
+    let all = known.iter().enumerate();
+    let mut pairs = all.flat_map(|(k, one)| known[k + 1..].iter().map(move |other| (one, other)));
+    pairs.all(|(one, other)| follow(one, other))
 }
 
 /// The memory of a tensor in the nests and in the definition.
-#[derive(PartialEq, Eq)]
 struct Elements {
     found: Space,
     meant: Space,
     /// The iteration of the definition whose elements an iteration has.
     iteration: Vec<Affine>,
+    /// The first and the last tree that uses them, in the sequence that declares a local tensor.
+    trees: (usize, usize),
 }
 
 /// The memory of a tensor for a leaf and for its original. Each iteration of the loops around it
@@ -63,24 +66,40 @@ fn corresponds(leaf: &Leaf, original: &Leaf, tensor: &Tensor) -> Option<Elements
     let iteration = origin.point.get(..meant.loops)?.to_vec();
     let own = leaf.loops.get(..found.loops)?;
     let both_local = leaf.is_local(tensor) == original.is_local(tensor);
+    let tree = match &found.space {
+        Space::Local { scope, .. } => *leaf.place.get(scope.len())?,
+        _ => 0,
+    };
     (are_one_to_one(&iteration, own) && both_local).then_some(Elements {
         found: found.space,
         meant: meant.space,
         iteration,
+        trees: (tree, tree),
     })
 }
 
-/// Whether each coordinate is a different loop's iterator, up or down.
+/// Whether coordinates are functions of the iteration of loops, and differ for different iterations.
+/// Each loop with several iterations has a coordinate that tells its iterator, given those of loops
+/// around it.
 fn are_one_to_one(coordinates: &[Affine], loops: &[&Loop]) -> bool {
-    let mut left: Vec<&Name> = loops.iter().map(|l| &l.name).collect();
-    let counts = |a: &Affine| {
-        let [(name, 1 | -1)] = a.terms() else {
-            return false;
-        };
-        let own = left.iter().position(|l| *l == name);
-        own.map(|k| left.swap_remove(k)).is_some()
+    let is_own = |name: &Name| name.size().is_some() || loops.iter().any(|l| l.name == *name);
+    let mut names = coordinates.iter().flat_map(Affine::terms);
+    if !names.all(|(name, _)| is_own(name)) {
+        return false;
+    }
+    let tells = |a: &Affine, known: usize| {
+        let inner = loops[known + 1..].iter();
+        a.mentions(&loops[known].name) && !inner.into_iter().any(|l| a.mentions(&l.name))
     };
-    coordinates.len() == loops.len() && coordinates.iter().all(counts)
+    let mut left: Vec<&Affine> = coordinates.iter().collect();
+    let mut bounds = Bounds::default();
+    (0..loops.len()).all(|known| {
+        let l = loops[known];
+        bounds.enter(l);
+        let own = left.iter().position(|a| tells(a, known));
+        let only = || bounds.interval(&Affine::iterator(l.name.clone()));
+        own.map(|k| left.swap_remove(k)).is_some() || only().is_some_and(|(low, high)| low == high)
+    })
 }
 
 /// The tensors that a leaf accesses, its target first.
@@ -119,6 +138,22 @@ fn at_single_values(s: &Stmt, leaf: &Leaf) -> Stmt {
     })
 }
 
+/// The statement with the names of local tensors alone. These may have other shapes than in the
+/// definition.
+fn without_shapes(s: &Stmt, leaf: &Leaf) -> Stmt {
+    let tensor = |tensor: &Tensor| leaf.is_local(tensor).then(|| named(tensor));
+    Stmt {
+        target: tensor(&s.target).unwrap_or_else(|| s.target.clone()),
+        value: s.value.map_tensors(&tensor),
+        ..s.clone()
+    }
+}
+
+/// A tensor of that name, without dimensions.
+fn named(tensor: &Tensor) -> Tensor {
+    tensor.with_shape(Shape::of_extents([]))
+}
+
 fn executes_definition(program: &Program) -> bool {
     program.leaves.iter().all(|leaf| {
         let original = leaf.assignment.and_then(|a| program.originals.get(a));
@@ -126,11 +161,16 @@ fn executes_definition(program: &Program) -> bool {
             (What::Stmt(s), Some(original)) => {
                 let point = s.origin.as_ref().map_or(&[][..], |o| &o.point);
                 let meant = original.at(point);
-                meant == *s || at_single_values(&meant, leaf) == at_single_values(s, leaf)
+                let plain = |s: &Stmt| without_shapes(&at_single_values(s, leaf), leaf);
+                meant == *s || plain(&meant) == plain(s)
             }
-            (What::Fill(fill), Some(original)) => original
-                .fill
-                .is_some_and(|f| (&f.target, f.value) == (&fill.target, fill.value)),
+            (What::Fill(fill), Some(original)) => original.fill.is_some_and(|f| {
+                let target = match leaf.is_local(&f.target) {
+                    true => named(&f.target) == named(&fill.target),
+                    false => f.target == fill.target,
+                };
+                target && f.value == fill.value
+            }),
             _ => false,
         }
     })

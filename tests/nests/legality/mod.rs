@@ -11,6 +11,7 @@ mod inplace;
 mod kernels;
 mod once;
 mod order;
+mod own;
 mod recomputed;
 mod reuse;
 mod steps;

@@ -31,6 +31,7 @@ mod invocation;
 mod joined;
 mod lineage;
 mod loops;
+mod own;
 mod part;
 mod path;
 mod sizes;
