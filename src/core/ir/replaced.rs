@@ -141,10 +141,14 @@ impl Expr {
         })
     }
 
-    /// The same without the given ranges of iterators, which then follow from the tensors.
+    /// The same without the given ranges of iterators, which then follow from the tensors. Ranges that
+    /// are read stay.
     #[must_use]
     pub fn without_ranges(&self) -> Expr {
-        self.map_domains(&|_, _| Domain::default())
+        self.map_domains(&|_, within| {
+            let read = within.iter().filter(|(_, range)| range.within.is_some());
+            Domain::new(read.cloned())
+        })
     }
 
     /// Fills □ with `name`: x\[id/□\] of TeML eqs. 17 and 18. An expression has at most one □.

@@ -4,9 +4,10 @@
 
 use crate::analysis::shape;
 use crate::ir::{
-    Affine, Domain, Expr, Lookup, Name, Node, Range, Reduction, Segment, Shape, fresh_name,
+    Affine, Domain, Expr, Index, Lookup, Name, Node, Range, Reduction, Segment, Shape, fresh_name,
 };
 use crate::{Error, refusal};
+use std::cell::Cell;
 
 /// Whether an index has elements of tensors.
 pub(super) fn reads(list: &[Affine]) -> bool {
@@ -111,6 +112,26 @@ impl Gathered {
         });
         Ok(Domain::new(within.collect::<Result<Vec<_>, Error>>()?))
     }
+}
+
+/// The expression with a sum over its only value for each entry that an access reads. `None` if other parts
+/// depend on entries, or if an index leaves its tensor.
+pub(crate) fn with_gathers(expr: &Expr) -> Option<Expr> {
+    let (taken, fits) = (expr.all_names(), Cell::new(true));
+    let made = expr.map_accesses(&|tensor, index| {
+        let Index::At(list) = index else { return None };
+        if !reads(list) {
+            return None;
+        }
+        let made = gathered(list, &taken).and_then(|mut found| {
+            let index = Index::At(std::mem::take(&mut found.index));
+            found.sum(Expr::access(tensor.clone(), index))
+        });
+        fits.set(fits.get() && made.is_ok());
+        made.ok()
+    });
+    let is_whole = !made.all_names().iter().any(Name::is_read);
+    (fits.get() && is_whole).then_some(made)
 }
 
 /// A bound or an index is read from a tensor without facts.

@@ -3,10 +3,11 @@
 use super::syntax::{Function as Definition, Infix, Kind, Node};
 use super::value::{Array, Condition, MAX_PIECES, MAX_VECTOR, Piece, Scalar, shared, whole};
 use crate::ir::{
-    Affine, BinaryOp, Comparison, Constant, Domain, Elem, Expr, Function, Name, Node as Tree,
-    Range, Reduction, Shape,
+    Affine, BinaryOp, Comparison, Constant, Domain, Elem, Expr, Function, Index, Lookup, Name,
+    Node as Tree, Range, Reduction, Shape,
 };
 use crate::problem::{Problem, Span};
+use crate::tensor::gather::with_gathers;
 use std::collections::BTreeMap;
 
 #[derive(Default)]
@@ -355,11 +356,13 @@ impl Evaluator {
         }
         let mut at: Vec<Affine> = Vec::with_capacity(components.len());
         for ((component, place), extent) in components.into_iter().zip(&of.shape) {
-            let Scalar::Integer(affine) = component else {
-                return Err(Problem::new(
-                    &place,
-                    "an index must be affine in index variables",
-                ));
+            let affine = match component {
+                Scalar::Integer(affine) => affine,
+                Scalar::Tree(tree) => entry(&tree).ok_or_else(|| {
+                    Problem::new(&place, "an index must be affine in index variables").help(
+                        "or an entry: `indices(extents, n)` declares integers from 0 to n - 1",
+                    )
+                })?,
             };
             self.check_inside(&affine, *extent, &place)?;
             at.push(affine);
@@ -369,10 +372,7 @@ impl Evaluator {
 
     /// Checks that an index stays inside of its dimension.
     fn check_inside(&self, index: &Affine, extent: u64, span: &Span) -> Result<(), Problem> {
-        let interval = index.interval(&|name| {
-            let (low, high) = *self.ranges.get(name)?;
-            Some((low, high - 1))
-        });
+        let interval = index.interval(&|name| self.values(name));
         match interval {
             Some((low, high)) if !self.is_never(index) => {
                 if low < 0 || i128::from(high) >= i128::from(extent) {
@@ -389,6 +389,18 @@ impl Evaluator {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The least and the greatest value of a variable, or of an entry.
+    fn values(&self, name: &Name) -> Option<(i64, i64)> {
+        let (low, high) = match Lookup::named(name) {
+            Some(entry) => {
+                let facts = entry.tensor.entries()?;
+                (facts.low.as_constant()?, facts.high.as_constant()?)
+            }
+            None => *self.ranges.get(name)?,
+        };
+        Some((low, high - 1))
     }
 
     /// Whether an index has a variable with an empty range.
@@ -409,10 +421,7 @@ impl Evaluator {
             // Whether the index is always in the box, never, or sometimes.
             let (mut always, mut never) = (true, false);
             for ((_, low, high), index) in first.iter().zip(at) {
-                let interval = index.interval(&|name| {
-                    let (low, high) = *self.ranges.get(name)?;
-                    Some((low, high - 1))
-                });
+                let interval = index.interval(&|name| self.values(name));
                 let Some((least, greatest)) = interval else {
                     always = false;
                     continue;
@@ -433,6 +442,17 @@ impl Evaluator {
                 let place = first.iter().position(|(n, ..)| n == name)?;
                 at.get(place).cloned()
             });
+            let value = match value {
+                Scalar::Tree(tree) if at.iter().any(has_entry) => {
+                    let gathered = with_gathers(&tree);
+                    let wrong = || {
+                        Problem::new(span, "an entry indexes an array that is computed here")
+                            .help("assign the array to a variable of its own first")
+                    };
+                    Scalar::Tree(gathered.ok_or_else(wrong)?)
+                }
+                value => value,
+            };
             let domain = rest.to_vec();
             pieces.push(Piece { domain, value });
         }
@@ -595,4 +615,33 @@ pub(super) fn integers(array: &Array, span: &Span) -> Result<Vec<i64>, Problem> 
             "this must be a vector of integers that are known: shapes are static",
         )
     })
+}
+
+/// The entry that a tree is, as an index. An entry whose place is read is a sum of one term.
+fn entry(tree: &Expr) -> Option<Affine> {
+    match tree.node() {
+        Tree::Access {
+            tensor,
+            index: Index::At(index),
+        } => {
+            tensor.entries()?;
+            Some(Lookup::new(tensor.clone(), index.clone()).as_index())
+        }
+        Tree::Reduce {
+            reduction: Reduction::Sum,
+            over,
+            within,
+            body,
+            ..
+        } => over.iter().rev().try_fold(entry(body)?, |index, name| {
+            let place = within.get(name)?.single()?.as_index();
+            Some(index.substitute_all(&|other| (other == name).then(|| place.clone())))
+        }),
+        _ => None,
+    }
+}
+
+/// Whether an index has an entry.
+fn has_entry(index: &Affine) -> bool {
+    index.terms().iter().any(|(name, _)| name.is_read())
 }
