@@ -491,6 +491,48 @@ fn definitions_that_read_other_entries_are_not_called_equal() {
     assert!(!shown.contains("are the same expressions"), "{shown}");
 }
 
+/// The comprehensions of SaC gather as definitions do.
+#[test]
+fn comprehensions_gather() {
+    let declared = "let col = indices([9], 6); let of = indices([6], 4); let x = tensor([6]); let t = tensor([4]);";
+    for (comprehension, definition) in [
+        (
+            "{ [e] -> x[col[e]] * 2.0 | [0] <= [e] < [9] }",
+            "eq(x[col[e]] * 2.0, [e])",
+        ),
+        (
+            "{ [e] -> t[of[col[e]]] | [0] <= [e] < [9] }",
+            "eq(t[of[col[e]]], [e])",
+        ),
+    ] {
+        let both =
+            format!("{{ let a = sac {comprehension}; let b = {definition}; `${{build(a)}}` }}");
+        let shown = dialog::shown(declared, &both).unwrap();
+        let built = dialog::shown(
+            declared,
+            &format!("{{ let a = {definition}; `${{build(a)}}` }}"),
+        );
+        assert_eq!(shown, built.unwrap());
+    }
+    for (wrong, why) in [
+        (
+            "{ [e] -> t[col[e]] | [0] <= [e] < [9] }",
+            "takes the values 0 to 5, and the extent is 4",
+        ),
+        (
+            "{ [e] -> x[x[e]] | [0] <= [e] < [6] }",
+            "an index must be affine in index variables",
+        ),
+        (
+            "{ [e] -> { [i] -> x[i] + i | [0] <= [i] < [6] }[col[e]] | [0] <= [e] < [9] }",
+            "an entry indexes an array",
+        ),
+    ] {
+        let error = dialog::shown(declared, &format!("{{ let a = sac {wrong}; 1 }}")).unwrap_err();
+        assert!(error.contains(why), "{error}");
+    }
+}
+
 /// Conditions on data become choices between values, which keep proofs as they are.
 #[test]
 fn conditions_in_texts_are_choices() {
