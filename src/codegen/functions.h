@@ -74,7 +74,16 @@ TEML_LIBMVEC(exp, v, (x[k]))
 #else
 TEML_EACH(exp, (x[k]))
 #endif
-#define teml_vexp(a) TEML_APPLY(exp, a, 0)
+// The library takes a detour for lanes that underflow, such as masked scores: it gets 0 for them.
+#define teml_vexp(a) \
+    ({ \
+        TEML_AUTO teml_e = (a); \
+        const __typeof__(teml_e[0]) teml_least = sizeof teml_e[0] == sizeof(double) ? -746 : -104; \
+        TEML_AUTO teml_kept = ~(teml_e < teml_least); \
+        teml_e = (__typeof__(teml_e))(teml_kept & (__typeof__(teml_kept))teml_e); \
+        teml_e = TEML_APPLY(exp, teml_e, 0); \
+        (__typeof__(teml_e))(teml_kept & (__typeof__(teml_kept))teml_e); \
+    })
 
 #if TEML_MVEC >= 222
 TEML_LIBMVEC(log, v, (x[k]))
