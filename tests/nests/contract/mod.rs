@@ -227,3 +227,24 @@ fn optimize_keeps_its_contract_in_all_scripts() {
     let count = kept_in("scripts", &searches);
     assert!(count > 70, "{count}");
 }
+
+#[test]
+fn steps_whose_operands_have_no_names_are_scheduled() {
+    let script = "reductions(\"reassoc\");
+        let Q = tensor([2, 256, 64]); let K = tensor([2, 256, 64]); let V = tensor([2, 256, 64]);
+        let S = 0.125 * einsum(\"hid,hjd->hij\", Q, K);
+        let M = eq(where(vindex(j) <= vindex(i), vat(S, [h, i, j]), -1e30), [h, i, j]);
+        let given = nests(einsum(\"hij,hjd->hid\", softmax(M), V));
+        let made = schedules::optimize(given);";
+    let mut session = session();
+    let ran = session.eval_line(script).map_err(|e| e.render(false));
+    ran.unwrap();
+    let given = session.nests_of("given").map_err(|e| e.render(false));
+    let made = session.nests_of("made").map_err(|e| e.render(false));
+    let (given, made) = (given.unwrap(), made.unwrap());
+    assert_eq!(given.len(), made.len());
+    let same = given.iter().zip(&made).find(|(a, b)| a == b);
+    assert!(same.is_none(), "{}", same.unwrap().0);
+    let verdict = legality::check(&made, Reductions::Reassociate);
+    assert_eq!(verdict, Verdict::Legal);
+}
