@@ -3,6 +3,7 @@
 use super::cells::seconds;
 use super::results::{Group, Line, Times};
 use super::table::best;
+use crate::report::percent_of_limit;
 use crate::report::svg::{self, tenths};
 
 const ROW: usize = 26;
@@ -76,7 +77,7 @@ pub fn chart(group: &Group) -> String {
         };
         let share = times
             .share
-            .map(|s| format!(", {:.0} % of limit", 100.0 * s));
+            .map(|share| format!(", {} of limit", percent_of_limit(share)));
         let label = format!(
             "{}, {:.2}x{}",
             seconds(times.median),

@@ -5,6 +5,7 @@
 use super::cells::{aligned, new_table, seconds};
 use super::palette::{self, Palette};
 use super::results::{Curve, Height, Line, Point, Times};
+use crate::report::percent_of_limit;
 use crate::report::svg::{self, tenths};
 use std::fmt;
 use std::str::FromStr;
@@ -88,7 +89,7 @@ impl Curve {
                     Height::Share => {
                         row.push(times.map_or_else(nothing, |t| format!("{:.2}", t.gflops)));
                         let share = times.and_then(|t| t.share);
-                        row.push(share.map_or_else(nothing, |s| format!("{:.1} %", 100.0 * s)));
+                        row.push(share.map_or_else(nothing, percent_of_limit));
                     }
                     Height::SpeedUp => {
                         row.push(times.map_or_else(nothing, |t| seconds(t.median)));

@@ -2,6 +2,7 @@
 
 use crate::codegen::Kernel;
 use crate::machine::{Demand, Machine, Rates, Resource};
+use crate::report;
 use crate::runtime::{Compiler, Options};
 use crate::transform::trace::{self, Calls};
 use crate::trial::{Failed, Measured, Peer, Ranking, Variant, Work};
@@ -296,13 +297,10 @@ fn limit(work: &Work, rates: &[Rates; 2], caches: u64) -> Option<Limit> {
     })
 }
 
-/// A higher share of the limit shows that the limit is wrong.
-const BEATEN: f64 = 1.1;
-
 impl Times {
     /// Whether the variant beats the limit by more than a tenth.
     pub(super) fn beats(&self) -> bool {
-        self.share.is_some_and(|share| share > BEATEN)
+        self.share.is_some_and(report::is_doubtful)
     }
 
     fn new(row: &Measured, work: &Work, limit: &Option<Limit>, first: Option<Duration>) -> Times {

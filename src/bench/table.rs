@@ -38,10 +38,7 @@ pub(super) fn cells(line: &Line, times: &Times) -> [String; 10] {
         format!("{:.1} %", 100.0 * times.spread),
         format!("{:.2}", times.gflops),
         format!("{:.2}", times.gbytes),
-        times.share.map_or("–".to_owned(), |s| {
-            let mark = if times.beats() { " !" } else { "" };
-            format!("{:.1} %{mark}", 100.0 * s)
-        }),
+        times.share.map_or("–".to_owned(), report::percent_of_limit),
         format!("{:.2}x", times.speed_up),
         match times.error {
             0.0 => "0".to_owned(),

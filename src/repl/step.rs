@@ -50,7 +50,7 @@ fn expected(nests: &[Nest], forecast: &Forecast) -> String {
     };
     let time = report::time(Duration::from_secs_f64(seconds));
     match forecast.share(nests, seconds) {
-        Some(share) => format!("; predicted {time}, {:.0} % of the limit", 100.0 * share),
+        Some(share) => format!("; predicted {time}, {}", report::of_limit(share)),
         None => format!("; predicted {time}"),
     }
 }

@@ -5,6 +5,7 @@ mod machine;
 mod moves;
 mod progress;
 mod reference;
+mod share;
 pub mod svg;
 mod words;
 
@@ -13,6 +14,7 @@ pub use machine::machine;
 pub use moves::moves;
 pub use progress::Bar;
 pub use reference::{Article, Chapter, reference};
+pub use share::{is_doubtful, of_limit, percent_of_limit};
 pub use svg::escaped;
 pub use words::{notes_in_lines, words_in_lines};
 

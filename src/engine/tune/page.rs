@@ -7,7 +7,7 @@ use super::summary::reasons;
 use super::value::{Point, Value};
 use crate::ir::Nest;
 use crate::report::svg::{self, escaped, tenths};
-use crate::report::time;
+use crate::report::{percent_of_limit, time};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::{Duration, SystemTime};
@@ -239,7 +239,7 @@ fn table(tuned: &Tuned, limit: Option<f64>, varied: &[&str]) -> String {
     for (k, ranked) in tuned.fastest().into_iter().take(ROWS).enumerate() {
         let seconds = ranked.seconds;
         let share = limit.map_or_else(String::new, |limit| {
-            format!("<td>{:.1} %</td>", 100.0 * limit / seconds)
+            format!("<td>{}</td>", percent_of_limit(limit / seconds))
         });
         let class = if ranked.is_winner {
             " class=\"best\""

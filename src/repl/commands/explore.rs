@@ -108,7 +108,7 @@ fn time(repl: &mut Repl, rest: &str) -> Reply {
     }
     let share = repl.forecast().share(&subject.nests, time.as_secs_f64());
     let share = share.map_or(String::new(), |share| {
-        format!("; {:.0} % of the limit", 100.0 * share)
+        format!("; {}", report::of_limit(share))
     });
     Ok(Outcome::Text(format!(
         "{}: {} (spread {:.1} %), {:.2} GFLOP/s, checked{share}",
