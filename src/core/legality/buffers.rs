@@ -88,8 +88,7 @@ impl<'p, 'a> Buffer<'p, 'a> {
         scope: &[usize],
     ) -> Option<Buffer<'p, 'a>> {
         let mut tensor = None;
-        let mut copied: Option<(&'a Tensor, Memory)> = None;
-        let mut copies: Vec<Copied> = Vec::new();
+        let mut copied: Option<(&'a Tensor, Memory, Vec<MixedRadix>)> = None;
         let mut uses = Vec::new();
         for (k, leaf) in program.leaves.iter().enumerate() {
             let own = |t: &Tensor| t.label() == label && leaf.scope_of(label) == Some(scope);
@@ -126,15 +125,10 @@ impl<'p, 'a> Buffer<'p, 'a> {
                     let inner = leaf.loops.get(scope.len() - 1..)?;
                     let inner: Vec<&Name> = inner.iter().map(|l| &l.name).collect();
                     let digits = digits(&here.index, &there.index, &inner)?;
-                    let found = (there.tensor, leaf.memory(there.tensor));
+                    let found = (there.tensor, leaf.memory(there.tensor), digits);
                     if *copied.get_or_insert_with(|| found.clone()) != found {
                         return None;
                     }
-                    copies.push(Copied {
-                        digits,
-                        here: here.index.clone(),
-                        there: there.index.clone(),
-                    });
                     role
                 }
                 None => match (sets, reads) {
@@ -145,8 +139,7 @@ impl<'p, 'a> Buffer<'p, 'a> {
             };
             uses.push(Use { leaf, k, role });
         }
-        let (tensor, (of, of_memory)) = (tensor?, copied?);
-        let digits = agreed(copies)?;
+        let (tensor, (of, of_memory, digits)) = (tensor?, copied?);
         let reaches = |u: &Use| u.leaf.memory(of) == of_memory;
         let fits = of.elem() == tensor.elem() && uses.iter().all(reaches);
         fits.then_some(Buffer {
@@ -231,25 +224,6 @@ impl<'p, 'a> Buffer<'p, 'a> {
             origin: fill.origin.clone(),
         })
     }
-}
-
-/// A copy between a buffer and the mirrored tensor: its own digits, and both indices.
-struct Copied {
-    digits: Vec<MixedRadix>,
-    here: Vec<Affine>,
-    there: Vec<Affine>,
-}
-
-/// The digits that all copies agree on. A copy of a single row tells nothing about the other rows,
-/// and so has digits that only it agrees on.
-fn agreed(copies: Vec<Copied>) -> Option<Vec<MixedRadix>> {
-    let agrees = |digits: &[MixedRadix], copy: &Copied| {
-        let mut each = digits.iter().zip(&copy.there);
-        each.all(|(digits, there)| digits.at(&copy.here) == *there)
-    };
-    let fits = |one: &Copied| copies.iter().all(|copy| agrees(&one.digits, copy));
-    let k = copies.iter().position(fits)?;
-    copies.into_iter().nth(k).map(|copy| copy.digits)
 }
 
 impl Leaf<'_> {

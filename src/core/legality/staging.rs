@@ -14,9 +14,8 @@
 //! definition in another order, which is decided much faster than a dataflow question.
 //!
 //! Each iteration of the loops around the declaration has its own buffer, so the conditions apply
-//! within one such iteration. A declaration counts as far inside as all uses are. If each tree with
-//! uses sets what it reads, it has a declaration of its own. All copies into and out of the buffer
-//! agree on the tensor element that each buffer element mirrors, and:
+//! within one such iteration. All copies into and out of the buffer agree on the tensor element that
+//! each buffer element mirrors, and:
 //! - every read of the buffer follows a copy into it, or a write;
 //! - copies into the buffer come before all other writes to it;
 //! - all other values of the buffer are copied out afterwards. One fill may set more elements: it
@@ -32,7 +31,6 @@ use super::constraints::linear;
 use super::memory::{element, iterator};
 use super::pairs::{Iteration, before, iterations};
 use super::program::{Leaf, Program, What, accesses};
-use super::reordered::tensors;
 use crate::analysis::facts::is_nonnegative;
 use crate::ir::{Affine, Fill, Name, Stmt};
 use crate::poly::{Error, Linear, Piece, Relation, UnionSet};
@@ -41,9 +39,8 @@ use std::cmp::Reverse;
 /// A program without one of its buffers.
 pub(super) struct Unstaged<'a> {
     leaves: Vec<Change>,
-    /// The buffer, and the sequences that still declare it.
-    local: Local<'a>,
-    left: Vec<Vec<usize>>,
+    label: &'a str,
+    scope: Vec<usize>,
 }
 
 /// The replacement of a leaf.
@@ -58,129 +55,35 @@ enum Change {
     Each(Fill, usize, usize),
 }
 
-/// A local tensor, the sequence that declares it, and the sequences with its uses.
-struct Local<'a> {
-    label: &'a str,
-    scope: Vec<usize>,
-    uses: Vec<Vec<usize>>,
-}
-
-/// The local tensors of a program that are used.
-fn locals<'a>(program: &Program<'a>) -> Vec<Local<'a>> {
-    let mut all: Vec<Local> = Vec::new();
-    for leaf in &program.leaves {
-        for tensor in tensors(leaf) {
-            let label = tensor.label();
-            let Some(scope) = leaf.scope_of(label) else {
-                continue;
-            };
-            let sequence = leaf.place[..leaf.place.len() - 1].to_vec();
-            let mut known = all.iter_mut();
-            match known.find(|local| local.label == label && local.scope == scope) {
-                Some(local) => local.uses.push(sequence),
-                None => all.push(Local {
-                    label,
-                    scope: scope.to_vec(),
-                    uses: vec![sequence],
-                }),
-            }
-        }
-    }
-    all
-}
-
-impl<'a> Local<'a> {
-    /// The innermost sequence with all uses.
-    fn inside(&self) -> Vec<usize> {
-        innermost(self.uses.iter())
-    }
-
-    /// The same for the uses in each tree of that sequence.
-    fn apart(&self) -> Vec<Vec<usize>> {
-        let depth = self.inside().len();
-        let mut trees: Vec<usize> = Vec::new();
-        for used in &self.uses {
-            match used.get(depth) {
-                Some(tree) if trees.contains(tree) => {}
-                Some(tree) => trees.push(*tree),
-                // It is used in the sequence itself.
-                None => return Vec::new(),
-            }
-        }
-        let of = |tree: &usize| innermost(self.uses.iter().filter(|u| u.get(depth) == Some(tree)));
-        trees.iter().map(of).collect()
-    }
-
-    /// The program with the tensor declared in these sequences, so that more iterations have elements
-    /// of their own. If each of them reads only what it has set, this is the same program.
-    fn declared(&self, program: &Program<'a>, inside: &[Vec<usize>]) -> Program<'a> {
-        let mut leaves = program.leaves.clone();
-        for leaf in &mut leaves {
-            self.declare(leaf, inside);
-        }
-        program.with_leaves(leaves)
-    }
-
-    fn declare(&self, leaf: &mut Leaf<'a>, inside: &[Vec<usize>]) {
-        let own = inside.iter().find(|inside| leaf.place.starts_with(inside));
-        leaf.locals.retain_mut(|(label, scope)| {
-            let is_it = *label == self.label && *scope == self.scope;
-            if is_it && let Some(own) = own {
-                scope.clone_from(own);
-            }
-            !is_it || own.is_some()
-        });
-    }
-}
-
-/// The innermost sequence with all these inside.
-fn innermost<'s>(mut all: impl Iterator<Item = &'s Vec<usize>>) -> Vec<usize> {
-    let mut common = all.next().cloned().unwrap_or_default();
-    for other in all {
-        let both = common.iter().zip(other);
-        let same = both.take_while(|(a, b)| a == b).count();
-        common.truncate(same);
-    }
-    common
-}
-
 /// A program without one of its buffers. `None` if it has none that can be removed.
 pub(super) fn unstaged<'a>(program: &Program<'a>) -> Result<Option<Unstaged<'a>>, Error> {
-    let mut locals = locals(program);
+    let mut found: Vec<Buffer> = Vec::new();
+    for leaf in &program.leaves {
+        for (label, scope) in &leaf.locals {
+            if !found.iter().any(|b| b.label == *label && b.scope == *scope) {
+                found.extend(Buffer::of(program, label, scope));
+            }
+        }
+    }
     // Buffers of other buffers come first.
-    locals.sort_by_key(|local| Reverse(local.inside().len()));
-    for local in locals {
-        for inside in [vec![local.inside()], local.apart()] {
-            let declared = local.declared(program, &inside);
-            let buffer = |scope: &Vec<usize>| Buffer::of(&declared, local.label, scope);
-            let Some(buffers) = inside.iter().map(buffer).collect::<Option<Vec<Buffer>>>() else {
-                continue;
-            };
-            let mut are_set = true;
-            for buffer in &buffers {
-                are_set = are_set && buffer.is_set_before()?;
-            }
-            if !are_set {
-                continue;
-            }
-            for (k, buffer) in buffers.iter().enumerate() {
-                let store = match buffer.is_transparent()? {
-                    true => None,
-                    false => match buffer.is_filled_in_excess()? {
-                        None => continue,
-                        store => store,
-                    },
-                };
-                if let Some(leaves) = buffer.removed(store) {
-                    let mut left = inside;
-                    left.remove(k);
-                    return Ok(Some(Unstaged {
-                        leaves,
-                        local,
-                        left,
-                    }));
-                }
-            }
+    found.sort_by_key(|buffer| Reverse(buffer.loops()));
+    for buffer in found {
+        if !buffer.is_set_before()? {
+            continue;
+        }
+        let store = match buffer.is_transparent()? {
+            true => None,
+            false => match buffer.is_filled_in_excess()? {
+                None => continue,
+                store => store,
+            },
+        };
+        if let Some(leaves) = buffer.removed(store) {
+            return Ok(Some(Unstaged {
+                leaves,
+                label: buffer.label,
+                scope: buffer.scope,
+            }));
         }
     }
     Ok(None)
@@ -209,7 +112,9 @@ impl<'a> Unstaged<'a> {
                 leaf.place.truncate(depth + 1);
                 leaf.place.resize(leaf.loops.len() + 2, 0);
             }
-            self.local.declare(&mut leaf, &self.left);
+            let is_gone =
+                |(label, scope): &(&str, Vec<usize>)| *label == self.label && *scope == self.scope;
+            leaf.locals.retain(|local| !is_gone(local));
             Some(leaf)
         });
         of.with_leaves(leaves.collect())
