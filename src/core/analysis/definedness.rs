@@ -1,8 +1,9 @@
 //! Whether each element is set before it is read, in the same iteration of the loops around.
 //!
 //! A use is defined if a fill or an assignment further up in the text covers it. The iterations of
-//! that statement must cover a dense box that contains everything the use touches. The analysis
-//! does not combine several statements. So "yes" is a proof, and "no" can be conservative.
+//! that statement must cover a dense box that contains everything the use touches. Several statements
+//! may cover it together, if their boxes have constant bounds: loops were peeled. So "yes" is a proof,
+//! and "no" can be conservative.
 
 use super::bounds::Bounds;
 use super::facts::is_nonnegative;
@@ -26,10 +27,69 @@ pub fn first_undefined<'u, 'a>(
         }
         // Search backwards: the statement that sets a value is likely close.
         AccessKind::Read | AccessKind::Update => {
-            let mut before = before.iter().rev();
-            !before.any(|write| sets(nest, write, used, depth))
+            let mut near = before.iter().rev();
+            !near.any(|write| sets(nest, write, used, depth))
+                && !set_together(nest, &before, used, depth)
         }
     })
+}
+
+/// The most boxes that may cover one.
+const MAX_BOXES: usize = 16;
+
+/// Whether statements in other trees set together what a use touches, in the same iteration of the
+/// `depth` outermost loops.
+fn set_together(nest: &Nest, before: &[&Use], used: &Use, depth: usize) -> bool {
+    let is_apart = |write: &&&Use| {
+        let tree = |u: &Use| u.position.get(depth).copied();
+        tree(write) < tree(used) && write.position[..depth] == used.position[..depth]
+    };
+    let boxes = before.iter().filter(is_apart).filter_map(|write| {
+        let set = set_by(nest, write, depth)?;
+        // All of its bounds hold.
+        set.iter().map(|ends| ends.constants(false)).collect()
+    });
+    let boxes: Vec<Vec<(i64, i64)>> = boxes.take(MAX_BOXES).collect();
+    let touched = touched(nest, used, depth);
+    let touched: Option<Vec<(i64, i64)>> =
+        touched.iter().map(|ends| ends.constants(true)).collect();
+    touched.is_some_and(|touched| are_in(&touched, &boxes))
+}
+
+impl Ends {
+    /// The least and the end of the indices, if they are constants. `any` takes the constants among
+    /// the bounds; otherwise all have to be.
+    fn constants(&self, any: bool) -> Option<(i64, i64)> {
+        let all = |ends: &[Affine]| -> Option<Vec<i64>> {
+            let known: Vec<i64> = ends.iter().filter_map(Affine::as_constant).collect();
+            (any || known.len() == ends.len()).then_some(known)
+        };
+        let lower = all(&self.lower)?.into_iter().max()?;
+        let upper = all(&self.upper)?.into_iter().min()?;
+        Some((lower, upper))
+    }
+}
+
+/// Whether other boxes cover a box. Each dimension is a range of indices.
+fn are_in(part: &[(i64, i64)], boxes: &[Vec<(i64, i64)>]) -> bool {
+    if part.iter().any(|(low, end)| low >= end) {
+        return true;
+    }
+    let Some((first, others)) = boxes.split_first() else {
+        return false;
+    };
+    let mut inside = part.to_vec();
+    for (d, (low, end)) in first.iter().enumerate() {
+        let (from, to) = inside[d];
+        for outside in [(from, to.min(*low)), (from.max(*end), to)] {
+            inside[d] = outside;
+            if !are_in(&inside, others) {
+                return false;
+            }
+        }
+        inside[d] = (from.max(*low), to.min(*end));
+    }
+    true
 }
 
 /// The first of `uses` that sets all elements that they touch, in each iteration of the `depth`
@@ -181,4 +241,29 @@ fn runs(l: &Loop, bounds: &Bounds) -> bool {
         let mut upper = l.range.upper.iter();
         upper.all(|up| least(&up.minus(low), bounds).is_some_and(|n| n >= 1))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boxes_cover_a_box_if_no_index_is_left() {
+        let whole = [(0, 10), (0, 7)];
+        let parts = [
+            vec![(0, 8), (0, 4)],
+            vec![(8, 10), (0, 4)],
+            vec![(0, 9), (4, 7)],
+            vec![(9, 12), (3, 9)],
+        ];
+        assert!(are_in(&whole, &parts));
+        for k in 0..parts.len() {
+            let mut others = parts.to_vec();
+            others.remove(k);
+            assert!(!are_in(&whole, &others), "{k}");
+        }
+        assert!(are_in(&[(3, 3)], &[]));
+        assert!(!are_in(&[(3, 4)], &[]));
+        assert!(are_in(&[], &[vec![]]));
+    }
 }

@@ -24,8 +24,8 @@
 //! Legal when each iteration sets the elements that it reads, which is checked.
 //!
 //! Refuses: a tensor that the nest does not use; a result or an input; values that may live from
-//! one iteration to the next; uses before the value is set; more than 1 GiB. A statement or an
-//! initialization counts as setting an element only if it does so alone and without holes.
+//! one iteration to the next; uses before the value is set; more than 1 GiB. Statements and
+//! initializations count as setting elements only if they leave no holes.
 //!
 //! Source: array contraction; Lewis, Lin and Snyder, The Implementation and Evaluation of Fusion
 //! and Contraction in Array Languages, 1998; Halide's `store_at`.

@@ -46,6 +46,17 @@ const PASSES: &str = "
 ";
 
 #[test]
+fn parts_of_a_loop_set_a_tensor_together() {
+    let script = "
+        let A = tensor([12, 11]);
+        let B = eq(vmul(A, 2, [[i, j], ]), [i, j]);
+        let C = eq(vmul(B, A, [[j, i], [i, j]]), [i, j], #{i: 0..11, j: 0..11});
+        let parts = build(B).peel(1, 3, \"front\").peel(\"i\", 2, \"back\");
+    ";
+    legal(script, &["parts.fuse_outer(build(C), 0).localize(B)"]);
+}
+
+#[test]
 fn producers_are_computed_where_they_are_read() {
     legal(
         "
