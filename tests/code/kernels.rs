@@ -226,6 +226,8 @@ const PYTHON: &str = r#"
 import concurrent.futures
 import os
 import signal
+import subprocess
+import sys
 
 import numpy as np
 import kernels
@@ -377,6 +379,37 @@ def forked(depth):
 assert forked(1) == 0
 with concurrent.futures.ThreadPoolExecutor(4) as threads:
     assert all(threads.map(lambda _: computes(), range(20)))
+
+# A thread that wakes up on the core of its caller goes to another core.
+SHARED = """
+import os
+import numpy as np
+from kernels import gemv
+
+def cores():
+    stats = [open(f"/proc/self/task/{task}/stat").read() for task in os.listdir("/proc/self/task")]
+    return [stat.rsplit(")", 1)[1].split()[36] for stat in stats]
+
+def move(where):
+    for task in os.listdir("/proc/self/task"):
+        os.sched_setaffinity(int(task), where)
+
+given = np.zeros(300), 0.5, np.ones((300, 200)), np.ones(200)
+allowed = os.sched_getaffinity(0)
+gemv(*given)
+assert len(cores()) == 2
+move({min(allowed)})
+move(allowed)
+for _ in range(200):
+    gemv(*given)
+    if len(set(cores())) == 2:
+        break
+else:
+    raise AssertionError("both threads stay on one core")
+"""
+if hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) > 1:
+    threads = {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1"}
+    subprocess.run([sys.executable, "-I", "-c", SHARED], env={**os.environ, **threads}, check=True)
 print("all is well")
 "#;
 

@@ -27,8 +27,13 @@ pub fn source(package: &Package, preamble: &Preamble) -> String {
     } else {
         "#include <stdlib.h>\n"
     };
+    // Declarations of cores and of their clocks (`team.h`).
+    let extensions = match threaded {
+        true => "#ifndef _GNU_SOURCE\n#define _GNU_SOURCE 1\n#endif\n",
+        false => "",
+    };
     let mut text = format!(
-        "#include \"{}\"\n#include <stddef.h>\n{library}\n{}\n{C_BEGINS}\n{}",
+        "{extensions}#include \"{}\"\n#include <stddef.h>\n{library}\n{}\n{C_BEGINS}\n{}",
         package.header_name(),
         unit_after(preamble, &kernels),
         include_str!("checks.h")
