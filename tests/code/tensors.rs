@@ -265,3 +265,41 @@ fn chains_take_the_fewest_operations() {
     let one = "let M = tensor([4, 30]); let N = tensor([30, 5]); let A = contract(M, N, [2, 1]);";
     assert!(split(one, "contraction_chain(A)").contains("A[_1][_2] = sum(_3:"));
 }
+
+#[test]
+fn symmetric_results_are_mirrored() {
+    let symmetric = [
+        "einsum(\"ik,jk->ij\", M, M)",
+        "eq(vsum(vat(x, [k]) * (vat(M, [i, k]) * vat(M, [j, k])), [k]) / 3, [i, j])",
+        "eq(vexp(vat(x, [i]) + vat(x, [j])), [i, j])",
+    ];
+    let declared = "let M = tensor([9, 9]); let N = tensor([9, 9]); let x = tensor([9]);";
+    for value in symmetric {
+        let text = split(&format!("{declared} let A = {value};"), "mirrored(A)");
+        for part in [
+            "where j in 0..i + 1",
+            "A[j][i] = A[i][j] where j in 0..i",
+            "equal the definition",
+        ] {
+            assert!(text.contains(part), "{value}: {part}\n{text}");
+        }
+    }
+    let others = [
+        "einsum(\"ik,kj->ij\", M, M)",
+        "einsum(\"ik,jk->ij\", M, N)",
+        "eq(vat(x, [i]) - vat(x, [j]), [i, j])",
+        "eq(vat(x, [i]) * (vat(x, [j]) * vat(x, [i])), [i, j])",
+        "eq(vsum(vat(M, [i, k]) * vat(M, [j, k]), [k]) + vat(x, [i]), [i, j])",
+        "eq(vsum(vat(M, [i, k]) * vat(M, [j, k]), [k], #{k: 0..i + 1}), [i, j])",
+        "eq(vsum(vat(M, [i, k]) * vat(M, [j, k]), [k]), [i, j], #{j: 0..4})",
+        "eq(vat(x, [i]) * vat(x, [j + 1]), [i, j])",
+        // It would read what it sets.
+        "tensor([9, 9]); A = eq(vat(x, [i]) * vat(x, [j]) + vat(A, [i, j]), [i, j])",
+    ];
+    let tried = "try { mirrored(A); print(\"made\") } catch (e) { print(e) }";
+    for value in others {
+        let text = printed(&format!("{declared} let A = {value}; {tried}"));
+        let refused = text.contains("stays the same if both iterators are exchanged");
+        assert!(refused, "{value}: {text}");
+    }
+}

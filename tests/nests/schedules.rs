@@ -1101,3 +1101,26 @@ fn sums_compute_nothing_again() {
     assert_eq!(count(reassociated, "far"), 2 * (7 * 6 + 8 * 7 + 9 * 8));
     assert_eq!(count("", "repeated"), 9 * 8 + 2 * 9 * 8 * 7);
 }
+
+#[test]
+fn symmetric_results_are_computed_once() {
+    let declared = "
+        let A = tensor([600, 600]); let C = einsum(\"ik,jk->ij\", A, A);
+        let plan = schedules::optimize(build(C));";
+    let shown = dialog::shown(declared, "`${operations(plan)} ${check(plan).legal}`").unwrap();
+    assert_eq!(shown, format!("=> \"{} true\"", 600 * 601 / 2 * 600 * 2));
+    // Small ones take longer in halves.
+    let small = declared.replace("600", "40");
+    let shown = dialog::shown(&small, "operations(plan)").unwrap();
+    assert_eq!(shown, format!("=> {}", 40 * 40 * 40 * 2));
+    // Elements that are copied to each other are no halves.
+    for ranges in ["j: 0..i", "j: i + 1..9", "i: 0..5, j: 5..9"] {
+        let declared =
+            format!("let C = tensor([9, 9]); C = eq(C, [i, j] -> [j, i], #{{{ranges}}});");
+        computes(&declared, "schedules::optimize(build(C))");
+    }
+    computes(
+        "let C = tensor([9, 9]); C = eq(C, [i, j] -> [j, i]);",
+        "schedules::optimize(build(C))",
+    );
+}

@@ -10,6 +10,7 @@ use crate::legality::Reductions;
 use crate::messages::fail::Failure;
 use crate::transform::simplify::{Rule, simplified, simplified_program};
 use crate::transform::tensor::contraction::{self, NoSplit};
+use crate::transform::tensor::mirrored::mirrored;
 use crate::verbs::{as_definition, equal};
 use rhai::{Array, Dynamic};
 
@@ -133,6 +134,36 @@ assignment, as `build` makes it.
 
 Refuses: an assignment without such a sum; values of windows or of parts of tensors.",
     call: |call| listed(call, contraction::split_operands(&call.arg(&ASSIGNMENT)?.0)),
+};
+
+pub(super) static MIRRORED: Function = Function {
+    name: "mirrored",
+    topic: "queries",
+    effect: Effect::None,
+    params: &[ASSIGNMENT.any()],
+    returns: "list",
+    doc: "\
+Splits the assignment of a symmetric matrix into one of its lower half, and one that copies this half to
+the other.
+
+```rhai
+let A = tensor([4, 5]);
+let C = einsum(\"ik,jk->ij\", A, A);
+for step in mirrored(C) { print(step); }
+```
+
+```text
+f64 C[4][4], A[4][5]
+C[i][j] = sum(k: A[i][k] * A[j][k]) where j in 0..i + 1
+f64 C[4][4]
+C[j][i] = C[i][j] where j in 0..i
+```
+
+Nothing is rounded differently. The argument may also be the nest of an assignment.
+
+Refuses: a value that changes if both iterators are exchanged, up to the order of the operands of
+sums and products; a value that reads the matrix.",
+    call: |call| listed(call, mirrored(&call.arg(&ASSIGNMENT)?.0)),
 };
 
 pub(super) static LEAST_OPERATIONS: Function = Function {

@@ -40,6 +40,7 @@ pub static ACTIONS: &[&Function] = &[
     &algebra::SPLIT_SUMS,
     &algebra::SPLIT_OPERANDS,
     &algebra::LEAST_OPERATIONS,
+    &algebra::MIRRORED,
     &algebra::SIMPLIFY,
     &check::CHECK,
     &check::NEEDS,

@@ -35,6 +35,11 @@ pub enum NoSplit {
     /// Its reductions compute nothing again.
     #[error("has no sum that computes a value again and again")]
     NoOperand,
+    /// Its value changes if both iterators are exchanged.
+    #[error(
+        "must assign all elements of a square matrix, a value that stays the same if both iterators are exchanged"
+    )]
+    Asymmetric,
     /// It does not have this factor.
     #[error("is not a factor of the assignment")]
     NoFactor,
