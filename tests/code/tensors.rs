@@ -292,7 +292,7 @@ fn symmetric_results_are_mirrored() {
         "eq(vsum(vat(M, [i, k]) * vat(M, [j, k]), [k]) + vat(x, [i]), [i, j])",
         "eq(vsum(vat(M, [i, k]) * vat(M, [j, k]), [k], #{k: 0..i + 1}), [i, j])",
         "eq(vsum(vat(M, [i, k]) * vat(M, [j, k]), [k]), [i, j], #{j: 0..4})",
-        "eq(vat(x, [i]) * vat(x, [j + 1]), [i, j])",
+        "eq(vat(x, [i]) * vat(x, [8 - j]), [i, j])",
         // It would read what it sets.
         "tensor([9, 9]); A = eq(vat(x, [i]) * vat(x, [j]) + vat(A, [i, j]), [i, j])",
     ];

@@ -2,7 +2,8 @@
 //!
 //! As in Pluto, a loop is jammed if its iterations share accesses and the unrolled body fits in the
 //! registers. At most three loops are jammed, those nearest to the innermost one, which stays as it
-//! is. Jamming happens within tiles. The remainder iterations of a tile run after its whole blocks.
+//! is. Jamming happens within tiles. The remainder iterations of a tile run after its whole blocks. A loop
+//! stays as it is if it would make too many copies, with those in remainders, which Pluto does not count.
 //!
 //! Source: `pluto_get_unroll_jam_loops` of Pluto (`lib/polyloop.c`), and `pluto_mark_unroll_jam`.
 
@@ -15,6 +16,9 @@ use crate::nest::unroll_and_jam::UNROLL_AND_JAM;
 
 /// The most jammed loops.
 const LOOPS: usize = 3;
+
+/// The most copies of a statement: three whole blocks of eight iterations. Compilers take long for more.
+const COPIES: i64 = 8 * 8 * 8;
 
 /// The registers available to jammed loops. This is Pluto's constant for all processors, so that
 /// the result does not depend on the machine.
@@ -29,7 +33,7 @@ impl Finish<'_> {
         if !self.options.unrolljam || !chain.is_leaf {
             return Ok(());
         }
-        let mut count = 0;
+        let (mut count, mut copies) = (0, 1);
         for k in (0..order.len().saturating_sub(1)).rev() {
             let inside = &order[k + 1..];
             let last = chain.bands.iter().next_back();
@@ -37,7 +41,10 @@ impl Finish<'_> {
             let Some(l) = own.filter(|l| self.may_be_jammed(chain, l, inside)) else {
                 continue;
             };
-            count += usize::from(self.jam_one(chain, l)?);
+            if let Some(own) = self.jam_one(chain, l, COPIES / copies)? {
+                copies *= own;
+                count += 1;
+            }
             if count == LOOPS {
                 break;
             }
@@ -71,20 +78,25 @@ impl Finish<'_> {
         l.coincident || inside.all(|n| is_coincident(n) || in_band(n) && !is_marked(n))
     }
 
-    /// Jams a loop, if its range allows it, and returns whether it did.
-    fn jam_one(&mut self, chain: &Chain, l: &One) -> Result<bool, NoSchedule> {
+    /// Jams a loop, if its range allows it with at most so many copies, and returns their number.
+    fn jam_one(&mut self, chain: &Chain, l: &One, most: i64) -> Result<Option<i64>, NoSchedule> {
         // A whole tile consists of whole blocks.
         let mut factors = 2..=self.options.ufactor;
         let factor = factors.rfind(|n| l.size % n == 0);
         let fits = |n: &i64| l.count.is_some_and(|count| count >= *n);
         let Some(factor) = factor.filter(fits) else {
-            return Ok(false);
+            return Ok(None);
         };
+        let has_rest = l.count.is_none_or(|count| count % factor != 0);
+        let copies = factor + i64::from(has_rest);
+        if copies > most {
+            return Ok(None);
+        }
         let before = self.work.nest.clone();
         let step = vec![named(&l.name), Arg::Int(factor)];
         match self.work.step(&UNROLL_AND_JAM, step) {
             Ok(()) => {}
-            Err(NoSchedule::NoPath(_)) => return Ok(false),
+            Err(NoSchedule::NoPath(_)) => return Ok(None),
             Err(other) => return Err(other),
         }
         // Jamming may reverse dependences between copies in an inner loop, or between several
@@ -93,8 +105,8 @@ impl Finish<'_> {
         let in_doubt = !l.coincident && chain.statements.len() > 1;
         if in_doubt && check(nests, Reductions::Strict) != Verdict::Legal {
             self.work.nest = before;
-            return Ok(false);
+            return Ok(None);
         }
-        Ok(true)
+        Ok(Some(copies))
     }
 }

@@ -6,7 +6,7 @@
 //! A gather touches rows anywhere. Of a tensor that the cache does not hold, it misses by the share that
 //! is not there.
 
-use super::shape::{Access, Item, Level, Place, Shape};
+use super::shape::{Access, Array, Item, Level, Place, Shape};
 use std::collections::BTreeMap;
 
 /// The traffic of a statement.
@@ -55,6 +55,9 @@ struct Reader<'a> {
 }
 
 type Bytes = BTreeMap<usize, f64>;
+
+/// The ends of a box in each dimension.
+type Sides = Vec<(f64, f64)>;
 
 impl Reader<'_> {
     /// The traffic of gathers beyond the first touch of each element.
@@ -183,9 +186,10 @@ impl Reader<'_> {
     }
 
     /// The bytes of each tensor in the footprint of accesses in the loops from `depth` on, in whole
-    /// lines.
+    /// lines: a box around all accesses, or one around each of them, if that is less, as for a row and
+    /// a column.
     fn footprint(&self, range: std::ops::Range<usize>, depth: usize) -> Bytes {
-        let mut boxes: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
+        let mut boxes: BTreeMap<usize, Vec<Sides>> = BTreeMap::new();
         let mut gathered = Bytes::new();
         for access in &self.shape.accesses[range] {
             if self.shape.arrays[access.tensor].place == Place::Registers {
@@ -196,39 +200,43 @@ impl Reader<'_> {
                 *bytes = self.rows(access, depth).max(*bytes);
             }
             let hulls = (0..access.index.len()).map(|d| access.hull(d, depth));
-            match boxes.get_mut(&access.tensor) {
-                None => {
-                    boxes.insert(access.tensor, hulls.collect());
-                }
-                Some(known) => {
-                    for (side, hull) in known.iter_mut().zip(hulls) {
-                        *side = (side.0.min(hull.0), side.1.max(hull.1));
-                    }
-                }
+            let (hulls, known): (Sides, _) =
+                (hulls.collect(), boxes.entry(access.tensor).or_default());
+            if !known.contains(&hulls) {
+                known.push(hulls);
             }
         }
-        let bytes = boxes.into_iter().map(|(tensor, sides)| {
+        let bytes = boxes.into_iter().map(|(tensor, boxes)| {
             let array = &self.shape.arrays[tensor];
-            let spans = sides.iter().zip(&array.extents);
-            let spans: Vec<f64> = spans.map(|((l, h), n)| (h - l + 1.0).min(*n)).collect();
-            let (last, outer) = match spans.split_last() {
-                Some((last, outer)) => (*last, outer.iter().product::<f64>()),
-                None => (1.0, 1.0),
-            };
-            let row = last * array.element;
-            let is_whole = array.extents.last().is_some_and(|n| last >= *n);
-            let row = if is_whole {
-                row
-            } else {
-                (row / self.line).ceil() * self.line
-            };
+            let each: f64 = boxes.iter().map(|sides| self.bytes(sides, array)).sum();
+            let around = boxes.into_iter().reduce(|around, sides| {
+                let both = around.into_iter().zip(sides);
+                both.map(|(a, b)| (a.0.min(b.0), a.1.max(b.1))).collect()
+            });
+            let around = around.map_or(0.0, |sides| self.bytes(&sides, array));
             let own = gathered.get(&tensor).copied().unwrap_or_default();
-            (
-                tensor,
-                (outer * row).max(own).min(array.bytes.max(self.line)),
-            )
+            let own = around.min(each).max(own);
+            (tensor, own.min(array.bytes.max(self.line)))
         });
         bytes.collect()
+    }
+
+    /// The bytes of a box of elements, in whole lines.
+    fn bytes(&self, sides: &Sides, array: &Array) -> f64 {
+        let spans = sides.iter().zip(&array.extents);
+        let spans: Vec<f64> = spans.map(|((l, h), n)| (h - l + 1.0).min(*n)).collect();
+        let (last, outer) = match spans.split_last() {
+            Some((last, outer)) => (*last, outer.iter().product::<f64>()),
+            None => (1.0, 1.0),
+        };
+        let row = last * array.element;
+        let is_whole = array.extents.last().is_some_and(|n| last >= *n);
+        let row = if is_whole {
+            row
+        } else {
+            (row / self.line).ceil() * self.line
+        };
+        outer * row
     }
 }
 
