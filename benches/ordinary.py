@@ -314,6 +314,44 @@ def sums():
         yield Case("sum", name, {"X": random(*x)}, script, numpy, of_torch)
 
 
+def transforms():
+    """Fourier transforms of rows of complex numbers, by the stages of Stockham's algorithm."""
+    rows, n = 256, 1024
+    stages = n.bit_length() - 1
+    angles = -2 * np.pi * np.arange(n // 2) / n
+    arrays = {"X": random(rows, n, 2), "W": np.stack([np.cos(angles), np.sin(angles)])}
+    place = lambda name, part, at: f"{name}[b][{at}][{part}]" if name in "XR" else f"{name}{part}[{at}]"
+    lines = [f"for b in 0..{rows}"]
+    lines += [f" local ELEM {name}{part}[{n}]" for name in "ST" for part in (0, 1)]
+    for stage in range(stages):
+        apart = 2**stage
+        source = "X" if stage == 0 else "ST"[stage % 2]
+        target = "R" if stage == stages - 1 else "TS"[stage % 2]
+        first, second = f"q + {apart} * p", f"q + {apart} * p + {n // 2}"
+        low, high = f"q + {2 * apart} * p", f"q + {2 * apart} * p + {apart}"
+        lines += [f" for p in 0..{n // 2 // apart}", f"  for q in 0..{apart}"]
+        difference = []
+        for part in (0, 1):
+            a, b = place(source, part, first), place(source, part, second)
+            lines.append(f"   {place(target, part, low)} = {a} + {b}")
+            difference.append(f"({a} - {b})")
+        re, im = difference
+        cos, sin = f"W[0][{apart} * p]", f"W[1][{apart} * p]"
+        lines.append(f"   {place(target, 0, high)} = {re} * {cos} - {im} * {sin}")
+        lines.append(f"   {place(target, 1, high)} = {re} * {sin} + {im} * {cos}")
+    loops = "\n ".join(lines)
+    script = f'let R = tensor([{rows}, {n}, 2], "ELEM");\nlet made = nest(`\n ${{X}}\n ${{W}}\n ${{R}}\n {loops}\n`);'
+
+    def numpy(x, w):
+        of_pairs = {np.dtype("f4"): np.complex64, np.dtype("f8"): np.complex128}[x.dtype]
+        return np.fft.fft(x.view(of_pairs)[..., 0]).view(x.dtype).reshape(x.shape)
+
+    def of_torch(x, w):
+        return torch.view_as_real(torch.fft.fft(torch.view_as_complex(x)))
+
+    yield Case("transform", f"FFT, {rows} of {n}", arrays, script, numpy, of_torch)
+
+
 def cases():
     for spec, extents in CONTRACTIONS.items():
         yield contraction(spec, extents)
@@ -328,6 +366,7 @@ def cases():
     yield from factorizations()
     yield from scans()
     yield from sums()
+    yield from transforms()
 
 
 def script_of(case, elem):
