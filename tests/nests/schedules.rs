@@ -1113,7 +1113,7 @@ fn symmetric_results_are_computed_once() {
     let small = declared.replace("600", "40");
     let shown = dialog::shown(&small, "operations(plan)").unwrap();
     assert_eq!(shown, format!("=> {}", 40 * 40 * 40 * 2));
-    // Elements that are copied to each other are no halves.
+    // Halves that do not touch, and elements that change places.
     for ranges in ["j: 0..i", "j: i + 1..9", "i: 0..5, j: 5..9"] {
         let declared =
             format!("let C = tensor([9, 9]); C = eq(C, [i, j] -> [j, i], #{{{ranges}}});");

@@ -2,8 +2,9 @@
 //!
 //! As in Pluto, a loop is jammed if its iterations share accesses and the unrolled body fits in the
 //! registers. At most three loops are jammed, those nearest to the innermost one, which stays as it
-//! is. Jamming happens within tiles. The remainder iterations of a tile run after its whole blocks. A loop
-//! stays as it is if it would make too many copies, with those in remainders, which Pluto does not count.
+//! is. Jamming happens within tiles. The remainder iterations of a tile run after its whole blocks. Pluto
+//! does not limit the number of copies. Here, a loop that would make too many copies is not jammed, and
+//! copies in remainders count as well.
 //!
 //! Source: `pluto_get_unroll_jam_loops` of Pluto (`lib/polyloop.c`), and `pluto_mark_unroll_jam`.
 

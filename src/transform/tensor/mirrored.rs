@@ -5,9 +5,9 @@
 //!                                        C[j][i] = C[i][j]                      for j < i
 //! ```
 //!
-//! A matrix is symmetric if its value stays the same when both iterators are exchanged, up to the
-//! order of the two operands of sums and products. Numbers are rounded as before, since both orders
-//! give the same number. The assignments are another definition, which `compare` compares with the
+//! A matrix is symmetric if its value stays the same when both iterators are exchanged. The operands
+//! of sums and products may come in either order, since both orders give the same number. So numbers
+//! are rounded as before. The assignments are another definition, which `compare` compares with the
 //! first one.
 
 use super::contraction::NoSplit;
