@@ -37,7 +37,7 @@ use super::outer_lanes::obstacle;
 use super::tree::{
     Context, Loop as PlannedLoop, Mode, Node, Part, Plan, Statement, Trips, VectorPlan,
 };
-use crate::ir::{Affine, Index, Loop, Name, Node as Value, Tensor, Tree, ceil_div};
+use crate::ir::{Affine, Index, Loop, Name, Nest, Node as Value, Tensor, Tree, ceil_div};
 use crate::target::Target;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ use std::sync::Arc;
 /// The plan with vector loops and unrolled loops.
 pub(super) fn choose_vectors(plan: &Plan, context: &Context<'_>) -> Plan {
     plan.each(|part| {
-        let chosen = Chosen::of(part, context.target);
+        let chosen = Chosen::of(&part.nest, context.target);
         let marks = Marks {
             chosen: &chosen,
             context,
@@ -151,11 +151,12 @@ impl Chosen {
         }
     }
 
-    /// The choice for a plan without vector loops and unrolled loops.
-    pub(super) fn of(part: &Part, target: &Target) -> Chosen {
-        let mut chosen = Chosen::planned(part, target);
-        chosen.vectors(part.trees(), &mut Vec::new());
-        chosen.registers(part.trees());
+    /// The choice for a nest.
+    pub(super) fn of(nest: &Nest, target: &Target) -> Chosen {
+        let mut chosen = Chosen::none(target);
+        chosen.threads(nest.trees(), 0);
+        chosen.vectors(nest.trees(), &mut Vec::new());
+        chosen.registers(nest.trees());
         chosen
     }
 
@@ -207,6 +208,16 @@ impl Chosen {
             .iter()
             .for_each(|node| node.for_each_loop(&mut see));
         chosen
+    }
+
+    /// Collects the shared loops; `band` more loops share their iterations with one around.
+    fn threads(&mut self, trees: &[Tree], band: usize) {
+        for l in trees.iter().filter_map(Tree::as_loop) {
+            if l.is_parallel() || band > 0 {
+                self.shared.insert(l.name.clone());
+            }
+            self.threads(&l.body, l.band_inside(band));
+        }
     }
 
     fn vectors(&mut self, trees: &[Tree], locals: &mut Vec<Name>) {

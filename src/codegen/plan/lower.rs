@@ -5,21 +5,24 @@
 
 use super::tree::{Entry, Local, Loop, Mode, Node, Part, Space, Statement};
 use crate::ir::{self, Name, Nest, Stmt, Tree};
-use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The plan of one nest.
-pub(crate) fn lower(nest: &Nest) -> Part {
-    let is_atomic = nest.loops().iter().any(|(_, l)| l.is_atomic());
-    let nest = match is_atomic {
-        true => Cow::Owned(nest.with_trees(in_order(nest.trees(), &Shared::default()).0)),
-        false => Cow::Borrowed(nest),
-    };
+pub(super) fn lower(nest: &Nest) -> Part {
     Part {
         nodes: nodes(nest.trees(), 0, &Shared::default()),
-        nest: nest.into_owned(),
+        nest: nest.clone(),
         both_ways: false,
     }
+}
+
+/// The nest without vector loops around atomic updates.
+pub(super) fn in_order(nest: Nest) -> Nest {
+    if !nest.loops().iter().any(|(_, l)| l.is_atomic()) {
+        return nest;
+    }
+    let (trees, _) = trees_in_order(nest.trees(), &Shared::default());
+    nest.with_trees(trees)
 }
 
 /// The local tensors inside of a loop whose updates are atomic. `None` outside of such loops.
@@ -53,12 +56,12 @@ impl Shared {
 }
 
 /// The trees without vector loops around atomic updates, and whether there are such updates.
-fn in_order(trees: &[Tree], shared: &Shared) -> (Vec<Tree>, bool) {
+fn trees_in_order(trees: &[Tree], shared: &Shared) -> (Vec<Tree>, bool) {
     let shared = shared.with_locals(trees);
     let mut any = false;
     let mut tree = |tree: &Tree| match tree {
         Tree::Loop(l) => {
-            let (body, is_atomic) = in_order(&l.body, &shared.inside(l));
+            let (body, is_atomic) = trees_in_order(&l.body, &shared.inside(l));
             any |= is_atomic;
             let mode = match is_atomic {
                 true => l.mode.without_lanes(),
@@ -85,7 +88,6 @@ fn nodes(trees: &[Tree], band: usize, shared: &Shared) -> Vec<Node> {
     let shared = shared.with_locals(trees);
     let node = |tree: &Tree| match tree {
         Tree::Loop(l) => {
-            let band = l.sharing().map_or(band, |sharing| sharing.collapse);
             let simd = l.is_vector();
             let mode = match l.mode {
                 ir::Mode::Parallel { .. } | ir::Mode::ParallelVector { .. } => Mode::Parallel {
@@ -102,7 +104,7 @@ fn nodes(trees: &[Tree], band: usize, shared: &Shared) -> Vec<Node> {
                 mode,
                 why: None,
                 shows_remark: true,
-                body: nodes(&l.body, band.saturating_sub(1), &shared.inside(l)),
+                body: nodes(&l.body, l.band_inside(band), &shared.inside(l)),
             }))
         }
         Tree::Stmt(s) => Node::Stmt(Statement {

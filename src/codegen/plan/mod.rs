@@ -1,8 +1,8 @@
 //! The plan of a kernel: all decisions about its code.
 //!
-//! A plan is an immutable tree, which prints as pseudo-code. Passes transform plans. Each pass is
-//! one file with one pure function, and a line in the table below; later passes read the decisions
-//! of earlier ones from the nodes.
+//! A plan is an immutable tree, which prints as pseudo-code. First, nests are rewritten. Then they
+//! become plans, which passes transform. Each rewrite and each pass is one file with one pure
+//! function, and a line in a table below. Passes read the decisions of earlier ones from the nodes.
 
 mod allocate;
 mod choose_vectors;
@@ -29,27 +29,34 @@ pub use tree::Plan;
 
 use crate::ir::Nest;
 use crate::legality::is_stopped;
+use crate::target::Target;
 use tree::Context;
 
-/// A pass: from plan to plan.
-struct Pass {
+/// A rewrite or a pass.
+struct Step<F> {
     /// The name of its function and of its file.
     name: &'static str,
     /// Its file; the header is its documentation.
     file: &'static str,
-    run: fn(&Plan, &Context<'_>) -> Plan,
+    run: F,
     /// Whether it only gives hints to compilers and processors. The cost model ignores these, so
     /// predictions skip it.
     hints: bool,
 }
 
-/// The values of [`Pass::hints`].
+/// From nest to nest.
+type Rewrite = Step<fn(&Nest, &Target) -> Nest>;
+
+/// From plan to plan.
+type Pass = Step<fn(&Plan, &Context<'_>) -> Plan>;
+
+/// The values of [`Step::hints`].
 const DECIDES: bool = false;
 const HINTS: bool = true;
 
-macro_rules! passes {
+macro_rules! steps {
     ($($name:ident: $hints:ident),* $(,)?) => {
-        &[$(Pass {
+        &[$(Step {
             name: stringify!($name),
             file: include_str!(concat!(stringify!($name), ".rs")),
             run: $name::$name,
@@ -58,14 +65,18 @@ macro_rules! passes {
     };
 }
 
-/// All passes, in order.
-static PASSES: &[Pass] = passes![
-    // Makes blocks and loops over lanes, for the next pass to simplify.
+/// All rewrites, in order.
+static REWRITES: &[Rewrite] = steps![
+    // Makes blocks and loops over lanes, for the next one to simplify.
     outer_lanes: DECIDES,
-    // Rewrites the nest, so it comes before all decisions. They need its constant trip counts.
+    // All decisions need its constant trip counts.
     simplify: DECIDES,
-    // Rewrites the nest again, before vectors are chosen: these decisions see the padded rows.
+    // Decisions about vectors see the padded rows.
     pad_rows: DECIDES,
+];
+
+/// All passes, in order.
+static PASSES: &[Pass] = steps![
     // The first decision on nodes: most passes below ask which loops are vectors or unrolled.
     choose_vectors: DECIDES,
     // Only vector loops stream.
@@ -88,12 +99,12 @@ static PASSES: &[Pass] = passes![
     allocate: DECIDES,
 ];
 
-/// The plan before and after a pass.
+/// The plan before and after a rewrite or a pass.
 #[derive(Clone, Debug)]
 pub struct Stage {
-    /// The name of the pass.
+    /// Its name.
     pub name: &'static str,
-    /// The file of that pass.
+    /// Its file.
     pub file: &'static str,
     /// The plan before it.
     pub before: Plan,
@@ -101,11 +112,25 @@ pub struct Stage {
     pub after: Plan,
 }
 
-/// The plan before all passes. Its proof compares the last one with these nests, which are proved.
-fn first(nests: &[Nest]) -> Plan {
-    let part = |nest: &Nest| lower::lower(&nest.as_definition());
+/// The nests before all rewrites. The proof of a plan compares it with them; they are proved.
+fn first(nests: &[Nest]) -> Vec<Nest> {
+    let nests = nests.iter().map(Nest::as_definition);
+    nests.map(lower::in_order).collect()
+}
+
+/// The nests after a rewrite. Plain loops stay as they are.
+fn rewritten(nests: &[Nest], rewrite: &Rewrite, context: &Context<'_>) -> Vec<Nest> {
+    let one = |nest: &Nest| match nest.is_left_to_compiler() {
+        true => nest.clone(),
+        false => (rewrite.run)(nest, context.target),
+    };
+    nests.iter().map(one).collect()
+}
+
+/// The plan before all passes.
+fn lowered(nests: &[Nest]) -> Plan {
     Plan {
-        parts: nests.iter().map(part).collect(),
+        parts: nests.iter().map(lower::lower).collect(),
     }
 }
 
@@ -124,24 +149,36 @@ fn planned<'p>(
     nests: &[Nest],
     context: &Context<'_>,
 ) -> Option<Plan> {
-    passes.try_fold(first(nests), |plan, pass| {
+    let nests = REWRITES.iter().try_fold(first(nests), |nests, rewrite| {
+        (!is_stopped()).then(|| rewritten(&nests, rewrite, context))
+    })?;
+    passes.try_fold(lowered(&nests), |plan, pass| {
         (!is_stopped()).then(|| (pass.run)(&plan, context))
     })
 }
 
-/// The plans before and after each pass.
+/// The plans before and after each rewrite and each pass.
 pub(super) fn stages(nests: &[Nest], context: &Context<'_>) -> Vec<Stage> {
-    let mut before = first(nests);
+    let mut nests = first(nests);
+    let mut before = lowered(&nests);
     let mut stages = Vec::new();
-    for pass in PASSES {
-        let after = (pass.run)(&before, context);
+    let mut stage = |name, file, after: Plan| {
+        let before = std::mem::replace(&mut before, after.clone());
         stages.push(Stage {
-            name: pass.name,
-            file: pass.file,
+            name,
+            file,
             before,
             after: after.clone(),
         });
-        before = after;
+        after
+    };
+    for rewrite in REWRITES {
+        nests = rewritten(&nests, rewrite, context);
+        stage(rewrite.name, rewrite.file, lowered(&nests));
+    }
+    let mut plan = lowered(&nests);
+    for pass in PASSES {
+        plan = stage(pass.name, pass.file, (pass.run)(&plan, context));
     }
     stages
 }

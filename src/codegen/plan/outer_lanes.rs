@@ -55,35 +55,33 @@
 //! vectors, which do not wait for each other, as long as half of the registers hold these tensors.
 
 use super::lanes::{is_vector_statement, neighbors, trips, widest};
-use super::lower::lower;
-use super::tree::{Context, Plan};
 use crate::analysis::bounds::Bounds;
 use crate::ir::{
-    Affine, Elem, Expr, Fill, Hints, Index, Loop, Mode, Name, Node, Range, Shape, Stmt, Tensor,
-    Tree,
+    Affine, Elem, Expr, Fill, Hints, Index, Loop, Mode, Name, Nest, Node, Range, Shape, Stmt,
+    Tensor, Tree,
 };
 use crate::target::Target;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The plan whose vector loops have only statements inside, where that is possible.
-pub(super) fn outer_lanes(plan: &Plan, context: &Context<'_>) -> Plan {
-    plan.each(|part| {
-        let loops = part.nest.loops();
-        if !loops.iter().any(|(_, l)| is_outer(l)) {
-            return part.clone();
-        }
-        let loops = loops.into_iter().map(|(_, l)| l.name.clone());
-        let tensors = part.nest.tensors().into_iter();
-        let tensors = tensors.filter_map(|t| t.name().cloned());
-        let mut blocks = Blocks {
-            target: context.target,
-            names: loops.chain(tensors).collect(),
-            band: 0,
-        };
-        let trees = blocks.trees(part.trees(), &Bounds::default());
-        lower(&part.nest.with_trees(trees))
-    })
+/// The nest whose vector loops have only statements inside, where that is possible.
+pub(super) fn outer_lanes(nest: &Nest, target: &Target) -> Nest {
+    if !nest.loops().iter().any(|(_, l)| is_outer(l)) {
+        return nest.clone();
+    }
+    let mut blocks = Blocks {
+        target,
+        names: names(nest),
+        band: 0,
+    };
+    nest.with_trees(blocks.trees(nest.trees(), &Bounds::default()))
+}
+
+/// The names of all loops and tensors.
+pub(super) fn names(nest: &Nest) -> HashSet<Name> {
+    let loops = nest.loops().into_iter().map(|(_, l)| l.name.clone());
+    let tensors = nest.tensors().into_iter().filter_map(|t| t.name().cloned());
+    loops.chain(tensors).collect()
 }
 
 /// Whether a vector loop has more inside than statements.
@@ -251,10 +249,7 @@ impl Blocks<'_> {
             }
         }
         let outside = self.band;
-        self.band = match l.sharing() {
-            Some(sharing) => sharing.collapse.saturating_sub(1),
-            None => self.band.saturating_sub(1),
-        };
+        self.band = l.band_inside(self.band);
         let mut inside = around.clone();
         inside.enter(l);
         let body = self.trees(&l.body, &inside);

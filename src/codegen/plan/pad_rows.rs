@@ -42,42 +42,36 @@
 
 use super::choose_vectors::Chosen;
 use super::lanes::{elem_of, trips, widest};
-use super::lower::lower;
 use super::stream::Streams;
-use super::tree::{Context, Part, Plan};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::outside::may_leave;
-use crate::ir::{Affine, Index, Loop, Name, Range, Stmt, Tensor, Tree};
+use crate::ir::{Affine, Index, Loop, Name, Nest, Range, Stmt, Tensor, Tree};
 use crate::target::Target;
 use std::collections::{HashMap, HashSet};
 
-/// The plan with padded rows of local tensors, if a vector loop ends within a vector. The pass
-/// comes before vectors are chosen, so that all later passes see the padded rows.
-pub(super) fn pad_rows(plan: &Plan, context: &Context<'_>) -> Plan {
-    plan.each(|part| {
-        let trees = part.trees();
-        let chosen = Chosen::of(part, context.target);
-        let streams = Streams::of(trees, &part.nest.locals(), &chosen);
-        let rows = Rows::of(part, &chosen);
-        let mut found = Vec::new();
-        too_short(
-            trees,
-            (&chosen, &streams),
-            &rows,
-            &mut Vec::new(),
-            &mut found,
-        );
-        let padded = |tensor: &Tensor| match found.iter().find(|(short, _)| short == tensor) {
-            Some((_, long)) => long.clone(),
-            None => tensor.clone(),
-        };
-        if found.is_empty() {
-            part.clone()
-        } else {
-            let trees = trees.iter().map(|t| t.map_tensors(&padded)).collect();
-            lower(&part.nest.with_trees(trees))
-        }
-    })
+/// The nest with padded rows of local tensors, if a vector loop ends within a vector. Vectors are
+/// chosen later, for the padded rows.
+pub(super) fn pad_rows(nest: &Nest, target: &Target) -> Nest {
+    let trees = nest.trees();
+    let chosen = Chosen::of(nest, target);
+    let streams = Streams::of(trees, &nest.locals(), &chosen);
+    let rows = Rows::of(nest, &chosen);
+    let mut found = Vec::new();
+    too_short(
+        trees,
+        (&chosen, &streams),
+        &rows,
+        &mut Vec::new(),
+        &mut found,
+    );
+    if found.is_empty() {
+        return nest.clone();
+    }
+    let padded = |tensor: &Tensor| match found.iter().find(|(short, _)| short == tensor) {
+        Some((_, long)) => long.clone(),
+        None => tensor.clone(),
+    };
+    nest.with_trees(trees.iter().map(|t| t.map_tensors(&padded)).collect())
 }
 
 /// The most vectors of a loop that are computed although the loop may end before them.
@@ -99,7 +93,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn of(part: &Part, chosen: &Chosen) -> Rows {
+    pub(super) fn of(nest: &Nest, chosen: &Chosen) -> Rows {
         let mut rows = Rows {
             target: chosen.target().clone(),
             locals: HashSet::new(),
@@ -108,9 +102,9 @@ impl Rows {
             held: chosen.held().clone(),
             bound: HashSet::new(),
         };
-        rows.trees(part.trees(), chosen, &Bounds::default());
-        let mut around: Vec<&Loop> = part.nest.context().iter().collect();
-        rows.leaving(part.trees(), chosen, &mut around);
+        rows.trees(nest.trees(), chosen, &Bounds::default());
+        let mut around: Vec<&Loop> = nest.context().iter().collect();
+        rows.leaving(nest.trees(), chosen, &mut around);
         rows
     }
 

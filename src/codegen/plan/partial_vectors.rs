@@ -59,7 +59,7 @@ pub(super) fn partial_vectors(plan: &Plan, context: &Context<'_>) -> Plan {
     plan.each(|part| {
         let chosen = Chosen::planned(part, context.target);
         let streams = Streams::planned(part);
-        let rows = Rows::of(part, &chosen);
+        let rows = Rows::of(&part.nest, &chosen);
         let marks = Marks {
             unset: unset_lanes(part.trees(), &chosen, &rows, &streams),
             rows,

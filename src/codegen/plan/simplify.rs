@@ -28,35 +28,22 @@
 //! constant trip counts.
 
 use super::lanes::may_be_registers;
-use super::lower::lower;
-use super::outer_lanes::fresh;
-use super::tree::{Context, Part, Plan};
+use super::outer_lanes::{fresh, names};
 use crate::analysis::bounds::Bounds;
 use crate::ir::{Affine, Expr, Fill, Hints, Loop, Mode, Name, Nest, Node, Range, Stmt, Tree};
 use crate::target::Target;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The plan of the simplified nests.
-pub(super) fn simplify(plan: &Plan, context: &Context<'_>) -> Plan {
-    let simple = |part: &Part| {
-        let trees = simplified(&part.nest, context.target);
-        lower(&part.nest.with_trees(trees))
-    };
-    plan.each(simple)
-}
-
-fn simplified(nest: &Nest, target: &Target) -> Vec<Tree> {
-    let loops = nest.loops().into_iter().map(|(_, l)| l.name.clone());
-    let tensors = nest.tensors().into_iter().filter_map(|t| t.name().cloned());
-    let names = loops.chain(tensors).collect();
+/// The simplified nest.
+pub(super) fn simplify(nest: &Nest, target: &Target) -> Nest {
     let mut simplify = Simplify {
         target,
-        names,
+        names: names(nest),
         locals: HashSet::new(),
         band: 0,
     };
-    simplify.trees(nest.trees(), &Bounds::default())
+    nest.with_trees(simplify.trees(nest.trees(), &Bounds::default()))
 }
 
 struct Simplify<'a> {
@@ -95,8 +82,7 @@ impl Simplify<'_> {
         let range = around.needed(&l.range);
         let l = &without_threads(l, &range, around);
         let shared = l.is_parallel() || self.band > 0;
-        let band = l.sharing().map_or(self.band, |sharing| sharing.collapse);
-        self.band = band.saturating_sub(1);
+        self.band = l.band_inside(self.band);
         let once = range
             .as_constant()
             .filter(|(lower, upper)| upper - lower == 1);
