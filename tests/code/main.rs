@@ -5,6 +5,10 @@
 
 #[path = "../dialog/mod.rs"]
 mod dialog;
+#[path = "../folder/mod.rs"]
+mod folder;
+#[path = "../waiting/mod.rs"]
+mod waiting;
 #[path = "../worker/mod.rs"]
 mod worker;
 

@@ -2,6 +2,7 @@
 //! `numpy/expected.txt`.
 
 use crate::data::run;
+use crate::folder::scripts;
 use rayon::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -102,10 +103,7 @@ fn small_programs_compute_what_numpy_computes() {
         .map(|(name, rest)| (name, numbers(rest)))
         .collect();
     assert!(expected.len() >= 40);
-    let scripts = fs::read_dir(directory()).unwrap();
-    let is_script = |path: &PathBuf| path.extension().is_some_and(|e| e == "rhai");
-    let scripts = scripts.map(|entry| entry.unwrap().path()).filter(is_script);
-    assert_eq!(scripts.count(), expected.len());
+    assert_eq!(scripts(directory()).len(), expected.len());
     expected
         .par_iter()
         .for_each(|(name, numbers)| check(name, numbers));

@@ -1,10 +1,10 @@
 //! Processes that share a cache directory measure one after the other.
 
+use crate::waiting::eventually;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 /// The file that measuring processes lock.
 fn name() -> String {
@@ -86,12 +86,10 @@ fn who_was_killed_holds_nothing() {
     let mut child = measuring(cache.path(), 700);
     let lock = lock(cache.path());
     let met = || matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
-    let start = Instant::now();
-    while !met() {
+    assert!(eventually(|| met() || {
         lock.unlock().unwrap();
-        assert!(start.elapsed() < Duration::from_secs(60));
-        std::thread::sleep(Duration::from_millis(10));
-    }
+        false
+    }));
     signal(&child, "-KILL");
     child.wait().unwrap();
     assert!(lock.try_lock().is_ok());

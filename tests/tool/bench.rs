@@ -1,9 +1,10 @@
 //! The bench at tiny sizes: its output, not its times.
 
+use crate::waiting::eventually;
+use crate::workers::wait_for_a_kernel;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
 const CACHE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache");
 
@@ -403,13 +404,10 @@ fn what_was_measured_before_ctrl_c_is_kept() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let start = Instant::now();
     let written = out.join("index.html");
-    while !written.exists() && start.elapsed() < Duration::from_secs(60) {
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    std::thread::sleep(Duration::from_millis(500));
+    assert!(eventually(|| written.exists()));
     let id = child.id().to_string();
+    wait_for_a_kernel(&id);
     assert!(
         Command::new("kill")
             .args(["-INT", &id])

@@ -1,5 +1,7 @@
 //! The command line, as a user calls it.
 
+use crate::waiting::eventually;
+use crate::workers::{wait_for_a_kernel, wait_for_work};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
@@ -508,9 +510,9 @@ bundle([plan, naive.interchange(1, 2)], {:?});
     assert!(!shown.contains("median"), "{shown}");
 }
 
-/// Starts a script, waits until it prints `started`, lets it go on for a moment, and presses
-/// Ctrl-C.
-fn interrupt(script: &str, environment: &[(&str, &str)]) -> Output {
+/// Starts a script, waits until it prints `started`, and until the process of that number works, and
+/// presses Ctrl-C.
+fn interrupt(script: &str, environment: &[(&str, &str)], works: impl Fn(&str)) -> Output {
     let directory = tempfile::tempdir().unwrap();
     let path = write(directory.path(), "script.rhai", script);
     let mut child = teml(&["run", path.to_str().unwrap()])
@@ -524,12 +526,10 @@ fn interrupt(script: &str, environment: &[(&str, &str)]) -> Output {
     let mut line = String::new();
     stdout.read_line(&mut line).unwrap();
     assert_eq!(line, "started\n");
-    // A pause, because what the script prints comes before the work that is to be stopped.
-    std::thread::sleep(Duration::from_millis(700));
+    let id = child.id().to_string();
+    works(&id);
     let pressed = Instant::now();
-    let kill = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
+    let kill = Command::new("kill").args(["-INT", &id]).status();
     assert!(kill.unwrap().success());
     let _ = stdout.read_to_string(&mut String::new());
     let output = child.wait_with_output().unwrap();
@@ -548,23 +548,30 @@ fn ctrl_c_stops_a_script() {
     is_interrupted(&interrupt(
         "print(\"started\"); let n = 0; loop { n += 1; }",
         &[],
+        wait_for_work,
     ));
 }
 
 #[test]
 fn ctrl_c_stops_a_kernel() {
-    is_interrupted(&interrupt(ENDLESS, &[]));
+    is_interrupted(&interrupt(ENDLESS, &[], wait_for_a_kernel));
 }
 
 #[test]
 fn ctrl_c_stops_a_compiler() {
     let directory = tempfile::tempdir().unwrap();
     // Answers questions about itself at once and takes forever to compile.
-    let script = "#!/bin/sh\ncase \"$*\" in *-shared*) sleep 1000;; *) exec cc \"$@\";; esac\n";
-    let path = write(directory.path(), "cc", script);
+    let begun = directory.path().join("begun");
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *-shared*) touch '{}'; sleep 1000;; *) exec cc \"$@\";; esac\n",
+        begun.display()
+    );
+    let path = write(directory.path(), "cc", &script);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     let script = format!("print(\"started\");{SMALL}");
-    is_interrupted(&interrupt(&script, &[("CC", path.to_str().unwrap())]));
+    let environment = [("CC", path.to_str().unwrap())];
+    let compiles = |_: &str| assert!(eventually(|| begun.exists()));
+    is_interrupted(&interrupt(&script, &environment, compiles));
 }
 
 #[test]
@@ -578,7 +585,7 @@ for n in 0..200 { variants.push(build(C)); }
 print(\"started\");
 compare(variants);
 ";
-    is_interrupted(&interrupt(script, &[]));
+    is_interrupted(&interrupt(script, &[], wait_for_work));
 }
 
 #[test]

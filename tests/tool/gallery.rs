@@ -2,20 +2,11 @@
 //! author would see is kept beside it. `INSTA_UPDATE=always` accepts new messages: read them
 //! first, they have to teach.
 
+use crate::folder::scripts;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use teml::script::Session;
 use teml::verbs::Workbench;
-
-fn scripts(directory: &str) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = std::fs::read_dir(directory)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|e| e == "rhai"))
-        .collect();
-    files.sort();
-    files
-}
 
 fn message(path: &Path) -> String {
     let mut session = Session::new(Box::new(std::io::sink()), Workbench::default()).unwrap();

@@ -3,6 +3,11 @@
 // A test that cannot go on has failed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "../folder/mod.rs"]
+mod folder;
+#[path = "../waiting/mod.rs"]
+mod waiting;
+
 mod bench;
 mod cli;
 mod definitions;

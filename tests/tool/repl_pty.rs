@@ -1,6 +1,6 @@
 //! Real sessions at a pseudo-terminal.
 
-use crate::workers::{wait_for_a_kernel, wait_for_a_worker};
+use crate::workers::{wait_for_a_kernel, wait_for_a_worker, wait_for_work};
 use expectrl::session::OsSession;
 use expectrl::{ControlCode, Eof, Expect, Session};
 use std::path::Path;
@@ -287,8 +287,7 @@ fn ctrl_c_stops_searches_and_proofs() {
          check(swept.tile([\"t\", \"x\", \"y\"], [a, b, a + b])); } }",
     );
     dialog.expect("proof");
-    // A pause, because nothing outside shows that a proof has begun.
-    std::thread::sleep(Duration::from_millis(1000));
+    wait_for_work(&dialog.process());
     dialog.0.send(ControlCode::EndOfText).unwrap();
     dialog.expect("interrupted");
     dialog.prompt();

@@ -1,6 +1,7 @@
 //! The scripts in `scripts/`, at tiny sizes that neither tiles nor vectors divide. Every variant is
 //! checked against the definition, and the C compiles without warnings.
 
+use crate::folder;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
@@ -15,13 +16,9 @@ use teml::verbs::{Size, Workbench};
 
 /// The names of all scripts.
 fn scripts() -> Vec<String> {
-    let entries = std::fs::read_dir(path("mm").parent().unwrap()).unwrap();
-    let paths = entries.map(|entry| entry.unwrap().path());
-    let scripts = paths.filter(|p| p.extension().is_some_and(|e| e == "rhai"));
+    let scripts = folder::scripts(path("mm").parent().unwrap()).into_iter();
     let names = scripts.map(|p| p.file_stem().unwrap().to_string_lossy().into_owned());
-    let mut names: Vec<String> = names.collect();
-    names.sort();
-    names
+    names.collect()
 }
 
 /// The kernels that are benchmarks.
@@ -246,10 +243,7 @@ fn what_every_script_computes_is_optimized() {
     let directory = directory.unwrap_or_else(|| path("mm").parent().unwrap().to_owned());
     let call = std::env::var("TEML_CALL");
     let call = call.unwrap_or_else(|_| "schedules::optimize(NESTS)".to_owned());
-    let entries = std::fs::read_dir(directory).unwrap();
-    let mut scripts: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    scripts.retain(|script| script.extension().is_some_and(|e| e == "rhai"));
-    scripts.sort();
+    let scripts = folder::scripts(directory);
     let (mut count, mut failed) = (0, Vec::new());
     for script in &scripts {
         let (mut session, firsts) = first_variants(script);
@@ -275,11 +269,7 @@ fn what_every_script_computes_is_optimized() {
 fn every_tree_of_every_script_is_read_back() {
     let directory = path("mm").parent().unwrap().to_owned();
     let directories = [directory.clone(), directory.join("polybench")];
-    let entries = directories
-        .iter()
-        .flat_map(|directory| std::fs::read_dir(directory).unwrap());
-    let mut scripts: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    scripts.retain(|script| script.extension().is_some_and(|e| e == "rhai"));
+    let scripts = directories.iter().flat_map(folder::scripts);
     let (mut nests, mut expressions) = (0, 0);
     for script in scripts {
         let workbench = Workbench {

@@ -8,6 +8,7 @@ mod linear;
 mod others;
 mod stencils;
 
+use crate::folder;
 use std::collections::HashMap;
 use std::ops::{Index, IndexMut};
 use std::path::{Path, PathBuf};
@@ -169,9 +170,7 @@ pub(crate) fn check(kernel: &str, compute: impl Fn(&Arrays) -> Vec<(&'static str
 #[test]
 fn every_kernel_is_here() {
     let directory = path("gemm");
-    let entries = std::fs::read_dir(directory.parent().unwrap()).unwrap();
-    let files = entries.map(|entry| entry.unwrap().path());
-    let scripts = files.filter(|file| file.extension().is_some_and(|e| e == "rhai"));
+    let scripts = folder::scripts(directory.parent().unwrap());
     let sources = ["linear", "others", "stencils"].map(|module| {
         let file = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/code/polybench")

@@ -2,6 +2,7 @@
 //! stopped with all their children.
 
 use crate::runtime::workshop::*;
+use crate::waiting::eventually;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};

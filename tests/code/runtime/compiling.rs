@@ -1,6 +1,7 @@
 //! The compiler, its complaints, and the cache.
 
 use crate::runtime::workshop::*;
+use crate::waiting::eventually;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! Kernels that never end.
 
 use crate::runtime::workshop::*;
+use crate::waiting::eventually;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;

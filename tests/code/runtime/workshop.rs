@@ -1,7 +1,6 @@
 //! Kernels and limits that the tests share.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 use teml::codegen::{Kernel, Param, Role};
 use teml::ir::{Elem, Name, Shape, Tensor};
 use teml::legality::Proof;
@@ -64,18 +63,6 @@ pub fn run_on_x(kernel: &Kernel, control: &Control) -> Result<Run, RuntimeError>
 
 /// A C loop that never ends.
 pub const ENDLESS: &str = "for (volatile int go = 1; go;) { x[0] = 0.0; }";
-
-/// Waits until `condition` holds; the test fails if it never does.
-pub fn eventually(condition: impl Fn() -> bool) -> bool {
-    let start = Instant::now();
-    while !condition() {
-        if start.elapsed() > Duration::from_secs(120) {
-            return false;
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    true
-}
 
 /// Whether this process still runs; a zombie does not.
 pub fn alive(pid: &str) -> bool {

@@ -2,6 +2,7 @@
 
 use super::stub::{Stub, in_session, session};
 use super::{shown, teml, with};
+use crate::waiting::eventually;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -112,14 +113,12 @@ fn four_ranks_of_which_one_is_killed_record_what_one_process_records() {
     let (ended, held_a_task) = std::thread::scope(|scope| {
         let killed = scope.spawn(|| {
             let lines = || read(&records("together")).map_or(0, |all| all.len());
-            let found = loop {
-                let found = busy(place.path()).filter(|_| lines() >= 8);
-                if let Some(process) = found {
-                    break process;
-                }
-                assert!(!is_over.load(Ordering::Relaxed), "nothing was killed");
-                std::thread::sleep(Duration::from_millis(2));
-            };
+            let mut found = None;
+            eventually(|| {
+                found = busy(place.path()).filter(|_| lines() >= 8);
+                found.is_some() || is_over.load(Ordering::Relaxed)
+            });
+            let found = found.expect("a worker was busy");
             let kill = Command::new("kill").args(["-9", &found]).status();
             assert!(kill.unwrap().success());
             // On a busy machine it may have finished its task in the meantime, so that no task is

@@ -4,6 +4,7 @@ mod launched;
 mod model;
 mod stub;
 
+use crate::waiting::eventually;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use stub::{session, times};
@@ -145,13 +146,9 @@ fn what_was_killed_goes_on_to_the_same_answer() {
         .spawn()
         .unwrap();
     let lines = |path: &Path| std::fs::read_to_string(path).map_or(0, |text| text.lines().count());
-    while lines(&records) < 7 {
-        assert!(
-            child.try_wait().unwrap().is_none(),
-            "it ended before it was killed"
-        );
-        std::thread::sleep(std::time::Duration::from_millis(2));
-    }
+    assert!(eventually(
+        || lines(&records) >= 7 || child.try_wait().unwrap().is_some()
+    ));
     child.kill().unwrap();
     child.wait().unwrap();
     // A line that was cut off, as if it were killed while it wrote.
