@@ -66,14 +66,7 @@ impl Finding for Mismatch {
                 left_elem: left,
                 right_elem: right,
                 ..
-            } => {
-                let to = if right.is_float() && !left.is_float() {
-                    right
-                } else {
-                    left
-                };
-                format!("convert one of them: `vcast(…, \"{to}\")`")
-            }
+            } => format!("convert one of them: `vcast(…, \"{}\")`", left.or_float(*right)),
             Mismatch::Cut { iterator, .. } | Mismatch::Window { iterator, .. } => format!(
                 "give `{iterator}` its range, as in `vsum(x, [{iterator}], #{{{iterator}: 0..9}})`, \
                  or for an iterator of the target in `eq`; where an index would leave a tensor, \

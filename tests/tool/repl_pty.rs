@@ -549,14 +549,12 @@ fn a_run_fits_a_narrow_terminal() {
                   compare([naive, naive.parallelize(1)]);\n";
     std::fs::write(place.path().join("small.rhai"), script).unwrap();
     let teml = env!("CARGO_BIN_EXE_teml");
+    // It begins once the dialog has set its own width.
+    let text = format!("read go; stty rows 24 cols 40; exec {teml} run small.rhai 2>/dev/null");
     let mut command = Command::new("sh");
-    command
-        .args([
-            "-c",
-            &format!("stty rows 24 cols 40; exec {teml} run small.rhai 2>/dev/null"),
-        ])
-        .current_dir(place.path());
+    command.args(["-c", &text]).current_dir(place.path());
     let mut dialog = Dialog::of(command);
+    dialog.send("");
     let shown = dialog.0.expect(Eof).unwrap();
     let shown = String::from_utf8_lossy(shown.as_bytes()).into_owned();
     let lines: Vec<&str> = shown.lines().map(str::trim_end).collect();

@@ -37,7 +37,7 @@ fn times(of: &str) -> Vec<u64> {
     processes.filter_map(time).collect()
 }
 
-/// What the system says of a process, behind its name.
+/// The system's figures of a process, behind its name.
 fn stat(file: impl AsRef<std::path::Path>) -> Option<Vec<String>> {
     let stat = std::fs::read_to_string(file).ok()?;
     let fields = stat.rsplit(')').next()?.split_whitespace();

@@ -1,6 +1,6 @@
 //! Errors of shapes, ranks, ranges and element types, as values.
 
-use crate::ir::{Affine, Elem, Name};
+use crate::ir::{Affine, Elem, Name, point_text};
 use std::fmt;
 
 /// A dimension of a tensor, as messages show it.
@@ -199,14 +199,9 @@ pub enum Mismatch {
 }
 
 fn iteration(at: &[(Name, i64)]) -> String {
-    let values: Vec<String> = at
-        .iter()
-        .map(|(n, value)| format!("{n} = {value}"))
-        .collect();
-    if values.is_empty() {
-        "everywhere".to_owned()
-    } else {
-        format!("at {}", values.join(", "))
+    match point_text(at).as_str() {
+        "" => "everywhere".to_owned(),
+        values => format!("at {values}"),
     }
 }
 

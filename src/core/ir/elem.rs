@@ -58,6 +58,16 @@ impl Elem {
     pub fn is_float(self) -> bool {
         matches!(self, Elem::F64 | Elem::F32)
     }
+
+    /// The type of operands with these types, once one of them is converted: a type of floating-point
+    /// numbers if there is one.
+    pub fn or_float(self, other: Elem) -> Elem {
+        if other.is_float() && !self.is_float() {
+            other
+        } else {
+            self
+        }
+    }
 }
 
 impl fmt::Display for Elem {

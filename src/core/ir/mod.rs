@@ -58,4 +58,4 @@ pub use segment::{Lookup, Segment};
 pub use statement::{Fill, Origin, Stmt};
 pub use substitute::fresh_name;
 pub use tensor::{Shape, ShapeError, Tensor, Triangle};
-pub use text::{Infix, Line};
+pub use text::{Infix, Line, point_text};

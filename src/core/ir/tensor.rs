@@ -137,6 +137,11 @@ impl Shape {
         &self.extents
     }
 
+    /// The extents as texts.
+    pub fn texts(&self) -> Vec<String> {
+        self.extents().iter().map(u64::to_string).collect()
+    }
+
     /// The extents, first dimension first, with their sizes.
     pub fn dims(&self) -> Vec<Affine> {
         let number = |extent: &u64| Affine::constant(i64::try_from(*extent).unwrap_or(i64::MAX));

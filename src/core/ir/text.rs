@@ -423,3 +423,9 @@ fn list(names: &[Name]) -> String {
     let texts: Vec<&str> = names.iter().map(Name::as_str).collect();
     texts.join(", ")
 }
+
+/// The values of iterators or sizes: `i = 1, j = 2`.
+pub fn point_text(at: &[(Name, i64)]) -> String {
+    let values = at.iter().map(|(name, value)| format!("{name} = {value}"));
+    values.collect::<Vec<_>>().join(", ")
+}

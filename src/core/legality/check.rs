@@ -26,7 +26,7 @@ use super::violation::Violation;
 use super::witness;
 use crate::analysis::outside::{Outside, first_outside};
 use crate::analysis::shape::Mismatch;
-use crate::ir::{Name, Nest, Tree};
+use crate::ir::{Name, Nest, Tree, point_text};
 use crate::poly::{Error, Parameters};
 
 /// Whether `nests`, in order, compute their definition.
@@ -91,13 +91,9 @@ fn at_sizes(nests: &[Nest], reductions: Reductions, sizes: Parameters) -> Verdic
             at: values,
             violation,
         })),
-        Verdict::Legal => {
-            let at = values
-                .iter()
-                .map(|(name, value)| format!("{name} = {value}"));
-            let at = at.collect::<Vec<_>>().join(", ");
-            Verdict::Undecided(Undecided::Sizes { at })
-        }
+        Verdict::Legal => Verdict::Undecided(Undecided::Sizes {
+            at: point_text(&values),
+        }),
         undecided => undecided,
     }
 }

@@ -1,7 +1,7 @@
 //! Violations of legality, shown with two iterations.
 
 use crate::analysis::outside::Outside;
-use crate::ir::{Axis, Level, Name};
+use crate::ir::{Axis, Level, Name, point_text};
 use std::fmt;
 
 /// How nests fail to compute their definition.
@@ -133,12 +133,7 @@ impl fmt::Display for Place {
         if self.iteration.is_empty() {
             return f.write_str("outside of all loops");
         }
-        let values: Vec<String> = self
-            .iteration
-            .iter()
-            .map(|(name, value)| format!("{name} = {value}"))
-            .collect();
-        write!(f, "at {}", values.join(", "))
+        write!(f, "at {}", point_text(&self.iteration))
     }
 }
 

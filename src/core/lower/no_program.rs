@@ -143,12 +143,10 @@ impl NoProgram {
                     },
                 ..
             } => {
-                let to = if right.is_float() && !left.is_float() {
-                    right
-                } else {
-                    left
-                };
-                return Some(format!("convert one of them: `{to}(…)`"));
+                return Some(format!(
+                    "convert one of them: `{}(…)`",
+                    left.or_float(*right)
+                ));
             }
             NoProgram::NeedsFloat { .. } => "convert what it takes: `f64(…)`",
             NoProgram::NeedsInteger { .. } => "convert what it takes: `i64(…)`",

@@ -5,7 +5,7 @@
 //! this order.
 
 use crate::analysis::shape::Mismatch;
-use crate::ir::{Domain, Expr, Index, Name, Node, Tensor};
+use crate::ir::{Domain, Expr, Index, Name, Node, Tensor, point_text};
 use crate::legality::complement::{Stuck, complement};
 use crate::legality::partition::{Assigned, assigned, hole, overlap, reads};
 
@@ -246,13 +246,8 @@ fn shown(tensor: &Tensor, element: &[i64]) -> String {
 }
 
 fn iteration(at: &[(Name, i64)]) -> String {
-    let values: Vec<String> = at
-        .iter()
-        .map(|(n, value)| format!("{n} = {value}"))
-        .collect();
-    if values.is_empty() {
-        "its only iteration".to_owned()
-    } else {
-        values.join(", ")
+    match point_text(at) {
+        none if none.is_empty() => "its only iteration".to_owned(),
+        values => values,
     }
 }

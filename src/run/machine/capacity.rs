@@ -98,15 +98,7 @@ impl Machine {
         };
         let variants: Vec<Workload> = sizes.iter().map(variant).collect();
         let each = control.probe_time / variants.len() as u32;
-        let budget = Budget {
-            min_runs: 3,
-            max_runs: 10,
-            time: each,
-            patience: 2 * each,
-            enough: None,
-            reached: None,
-            repeats: true,
-        };
+        let budget = Budget::of(3..=10, each);
         let timings = match runtime::measure(&variants, &budget, &kernels::bounded(control)) {
             Ok(timings) => timings,
             Err(RuntimeError::Allocation { .. } | RuntimeError::TimedOut { .. }) => {

@@ -78,15 +78,7 @@ fn probe(machine: &Machine, control: &Control) -> Result<Option<Region>, Runtime
         variant("arithmetic", fma, 1),
     ];
     let each = control.probe_time / 4;
-    let budget = Budget {
-        min_runs: 5,
-        max_runs: 50,
-        time: each,
-        patience: 2 * each,
-        enough: None,
-        reached: None,
-        repeats: true,
-    };
+    let budget = Budget::of(5..=50, each);
     let timings = match runtime::measure(&variants, &budget, &kernels::bounded(control)) {
         Ok(timings) => timings,
         Err(RuntimeError::TimedOut { .. }) => return Ok(None),

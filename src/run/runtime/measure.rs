@@ -15,6 +15,7 @@ use super::pace::{RetryBudget, Runs};
 use super::process_lock;
 use super::run::{Bench, Outputs, Placed};
 use super::tolerances::{LONG_WARM_UP, QUIET_WAIT, SETTLED_SPREAD, SHORT_WARM_UP};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -78,6 +79,19 @@ impl Default for Budget {
 }
 
 impl Budget {
+    /// So many runs, until their times sum up to `time`, or to twice as much before there are enough.
+    pub fn of(runs: RangeInclusive<usize>, time: Duration) -> Budget {
+        Budget {
+            min_runs: *runs.start(),
+            max_runs: *runs.end(),
+            time,
+            patience: 2 * time,
+            enough: None,
+            reached: None,
+            repeats: true,
+        }
+    }
+
     /// Whether a variant runs again after these runs.
     fn goes_on(&self, of: &Runs) -> bool {
         let runs = &of.all;

@@ -1,7 +1,7 @@
 //! Files of declarations and statements in the model language and TeIL: all declarations come
 //! first, each on one line.
 
-use super::term::{Declaration, Extent};
+use super::term::{Declaration, Extent, Statement, Term, Unit};
 use super::token::{Input, Rule, integer, name, sign, word};
 use crate::problem::{Problem, Span};
 use chumsky::prelude::*;
@@ -79,27 +79,26 @@ pub(super) fn items<'t, I: Input<'t> + 't, V: 't>(
         .boxed()
 }
 
-/// Separates declarations and statements, and reports declarations that follow a statement.
-/// `called` is the notation's word for declarations.
-pub(super) fn apart<V>(
-    items: Vec<Item<V>>,
-    called: &str,
-    problems: &mut Vec<Problem>,
-) -> (Vec<Declaration>, Vec<(Target, V)>) {
-    let (mut declarations, mut statements) = (Vec::new(), Vec::new());
+/// The unit of declarations and statements. Reports declarations that follow a statement; `called` is
+/// the notation's word for declarations.
+pub(super) fn unit(items: Vec<Item<Term>>, called: &str, problems: &mut Vec<Problem>) -> Unit {
+    let mut unit = Unit {
+        declarations: Vec::new(),
+        statements: Vec::new(),
+    };
     for item in items {
         match item {
             Item::Declaration(declaration) => {
-                if !statements.is_empty() {
+                if !unit.statements.is_empty() {
                     let message = format!("{called} come before all statements");
                     let problem = Problem::new(&declaration.name.1, message);
                     problems.push(problem.help("move it to the top of the program"));
                 }
-                declarations.push(declaration);
+                unit.declarations.push(declaration);
             }
-            Item::Statement(target, value) => statements.push((target, value)),
+            Item::Statement(target, value) => unit.statements.push(Statement { target, value }),
             Item::Unread => {}
         }
     }
-    (declarations, statements)
+    unit
 }

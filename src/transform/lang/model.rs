@@ -19,8 +19,8 @@
 //!
 //! Source: Rink, Modeling of Languages for Tensor Manipulation, 2018: Fig. 1, §3.1, §3.2.1, §5.
 
-use super::items::{Item, apart, extents, items};
-use super::term::{Dimension, Kind, Statement, Term, Unit};
+use super::items::{Item, extents, items, unit};
+use super::term::{Dimension, Kind, Term, Unit};
 use super::token::{Errors, Input, Rule, Token, integer, name, parsed, sign, tokens};
 use crate::ir::BinaryOp;
 use crate::problem::{Problem, Span};
@@ -45,14 +45,7 @@ pub(super) fn read(text: &str) -> (Unit, Vec<Problem>) {
     let input = tokens.as_slice().map(end, |(token, span)| (token, span));
     let (items, more) = parsed(program().parse(input));
     problems.extend(more);
-    let (declarations, values) = apart(items.unwrap_or_default(), "declarations", &mut problems);
-    let statements = values.into_iter();
-    let statements = statements.map(|(target, value)| Statement { target, value });
-    let statements = statements.collect();
-    let unit = Unit {
-        declarations,
-        statements,
-    };
+    let unit = unit(items.unwrap_or_default(), "declarations", &mut problems);
     (unit, problems)
 }
 

@@ -23,8 +23,8 @@
 //! other reductions are alike. §7 leaves operations for stencils open: `shift` has the direction of
 //! SaC's function of that name, and the zeros of the model language's padding.
 
-use super::items::{Item, apart, extents, items};
-use super::term::{Dimension, Kind, Statement, Term, Unit};
+use super::items::{Item, extents, items, unit};
+use super::term::{Dimension, Kind, Term, Unit};
 use super::token::{Errors, Input, Rule, Token, integer, name, parsed, sign, tokens, word};
 use crate::ir::{BinaryOp, Reduction};
 use crate::problem::Problem;
@@ -48,14 +48,7 @@ pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> (Unit, Vec<Prob
     };
     let (items, more) = parsed(program(&known).parse(input));
     problems.extend(more);
-    let (declarations, values) = apart(items.unwrap_or_default(), "allocations", &mut problems);
-    let statements = values.into_iter();
-    let statements = statements.map(|(target, value)| Statement { target, value });
-    let statements = statements.collect();
-    let unit = Unit {
-        declarations,
-        statements,
-    };
+    let unit = unit(items.unwrap_or_default(), "allocations", &mut problems);
     (unit, problems)
 }
 

@@ -82,35 +82,11 @@
 //!   B[i_b] = 2 * A[i_b]
 //! ```
 //!
-//! With the end `"partial"`, the loop counts blocks of `count` iterations, and a last block that is
-//! not whole is peeled off.
-//!
-//! ```rhai
-//! let n = size("N");
-//! let A = tensor([n]);
-//! let B = eq(2 * A, [i] -> [i]);
-//! print(build(B).stripmine("i", 8).peel("i_o", 8, "partial"));
-//! ```
-//!
-//! ```text
-//! size N
-//! size N_p7_8 = (N + 7) / 8
-//! size N_8 = N / 8
-//! f64 B[N], A[N]
-//! for i_o in 0..N_8
-//!   for i_i in 8*i_o..8*i_o + 8
-//!     B[i_i] = 2 * A[i_i]
-//! for i_o_b in N_8..N_p7_8
-//!   for i_i_2 in 8*i_o_b..N
-//!     B[i_i_2] = 2 * A[i_i_2]
-//! ```
-//!
 //! Always legal: iterations keep their order.
 //!
-//! Refuses: counts below 1; ends other than `"front"`, `"back"`, `"rest"` and `"partial"`; steps other
-//! than 1; a loop whose trip count varies and that has several bounds at this end, or for `"rest"`
-//! does not depend on sizes alone; a `least` above `count`, or with another end; for `"partial"` a
-//! loop that is not over blocks of a size; new names that are in use.
+//! Refuses: counts below 1; ends other than `"front"`, `"back"` and `"rest"`; steps other than 1; a
+//! loop whose trip count varies and that has several bounds at this end, or for `"rest"` does not
+//! depend on sizes alone; a `least` above `count`, or with another end; new names that are in use.
 //!
 //! Source: loop peeling, Allen and Kennedy, Optimizing Compilers for Modern Architectures, 2001.
 
@@ -154,8 +130,6 @@ words! {
         Back = "back",
         /// The back, from the last whole block on.
         Rest = "rest",
-        /// The back of a loop over blocks, from the first block on that is not whole.
-        Partial = "partial",
     }
 }
 
@@ -181,18 +155,11 @@ pub fn peel(
     let l = chain(nest, &position)[position.len() - 1];
     check_step(nest, l)?;
     let Some((first, second)) = split(&l.range, (count, missing), end) else {
-        let several = |end| format!("`{}` has several bounds at its {end}: {}", l.name, l.range);
-        let text = match end {
-            End::Front => several("front"),
-            End::Back | End::Rest => several("back"),
-            End::Partial => {
-                let text = "is not the number of blocks of";
-                format!(
-                    "`{}` in {} {text} {count} iterations of a size",
-                    l.name, l.range
-                )
-            }
+        let end = match end {
+            End::Front => "front",
+            End::Back | End::Rest => "back",
         };
+        let text = format!("`{}` has several bounds at its {end}: {}", l.name, l.range);
         return Err(refusal(text).on(nest, [l.name.clone()]));
     };
     let main = |range| {
@@ -207,7 +174,7 @@ pub fn peel(
                 .transpose()?,
             second.map(main),
         ],
-        End::Back | End::Rest | End::Partial => [
+        End::Back | End::Rest => [
             first.map(main),
             second
                 .map(|r| part(&mut names, l, r, End::Back))
@@ -242,7 +209,7 @@ pub(super) fn part_as(
 ) -> Result<Tree, Error> {
     let suffix = match end {
         End::Front => "f",
-        End::Back | End::Rest | End::Partial => "b",
+        End::Back | End::Rest => "b",
     };
     let name = names.derive(&l.name, suffix)?;
     Ok(names.part(l, role, name, range))
@@ -255,10 +222,10 @@ fn split(
     (count, missing): (i64, i64),
     end: End,
 ) -> Option<(Option<Range>, Option<Range>)> {
-    if let Some((lower, extent)) = bounds::extent(range).filter(|_| end != End::Partial) {
+    if let Some((lower, extent)) = bounds::extent(range) {
         let first = match end {
             End::Front => count.min(extent),
-            End::Back | End::Partial => (extent - count).max(0),
+            End::Back => (extent - count).max(0),
             End::Rest => ((extent + missing) / count * count).min(extent),
         };
         let part = |start: i64, extent: i64| {
@@ -285,13 +252,6 @@ fn split(
             Some(second).filter(|_| extent.divided(count).is_none()),
         ));
     }
-    if end == End::Partial {
-        let (lower, extent) = sized_extent(range, count)?;
-        let whole = lower.plus(&whole_blocks(&extent, count)?);
-        first.upper = vec![whole.clone()];
-        second.lower = from_whole(&whole, lower);
-        return Some((Some(first), Some(second)));
-    }
     match (end, range.lower.as_slice(), range.upper.as_slice()) {
         (End::Front, [lower], _) => {
             first.upper.push(lower.plus_constant(count));
@@ -304,19 +264,4 @@ fn split(
         _ => return None,
     }
     Some((Some(first), Some(second)))
-}
-
-/// How many blocks of `count` are whole, of as many as there are with one that is not.
-fn whole_blocks(blocks: &Affine, count: i64) -> Option<Affine> {
-    let mut terms = blocks.terms().iter();
-    let (name, of) = terms.find_map(|(name, c)| {
-        let of = name.size()?.of.as_ref()?;
-        (*c == 1 && of.divisor == count).then_some((name, of))
-    })?;
-    let others = blocks.minus(&Affine::iterator(name.clone()));
-    let sum = Affine::constant(of.offset - (count - 1)).plus(&others.times(count));
-    let sum = of.terms.iter().fold(sum, |sum, (part, c)| {
-        sum.plus(&Affine::iterator(part.clone()).times(*c))
-    });
-    sum.quotient_of_sizes(count)
 }

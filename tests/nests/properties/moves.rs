@@ -107,7 +107,7 @@ pub enum Move {
 /// This many moves.
 pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Value = Vec<Move>> {
     let tail = prop::sample::select(vec!["guard", "grid", "aligned", "cut", "exact"]);
-    let end = prop::sample::select(vec!["front", "back", "rest", "partial"]);
+    let end = prop::sample::select(vec!["front", "back", "rest"]);
     let order = prop::collection::vec(0..12usize, 0..4);
     let l = 0..12usize;
     let how = |collapse| {

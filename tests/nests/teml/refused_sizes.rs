@@ -144,17 +144,6 @@ pub fn sizes() -> Vec<Case> {
                 Arg::Nest(plan.clone()),
                 Arg::Loop(LoopRef::Name("i".to_owned())),
                 Arg::Int(8),
-                Arg::Word("partial".to_owned()),
-            ],
-            "`i` in 0..N is not the number of blocks of 8 iterations of a size",
-        )
-        .because_of(&["i"]),
-        Case::new(
-            &PEEL,
-            vec![
-                Arg::Nest(plan.clone()),
-                Arg::Loop(LoopRef::Name("i".to_owned())),
-                Arg::Int(8),
                 Arg::Word("rest".to_owned()),
                 Arg::Int(9),
             ],

@@ -89,8 +89,8 @@ impl Loop {
         self.sharing().unwrap_or_default().collapse
     }
 
-    /// How many of the next loops inside share their iterations with a parallel loop, if `band`
-    /// loops from this one on do so with a loop around.
+    /// How many loops inside, from the next one on, share their iterations with a parallel loop.
+    /// `band` loops from this one on do so with a loop around.
     pub fn band_inside(&self, band: usize) -> usize {
         let band = self.sharing().map_or(band, |sharing| sharing.collapse);
         band.saturating_sub(1)

@@ -33,12 +33,7 @@ pub fn written(program: &Program, notation: Notation) -> Result<String, NotSaid>
         let is_assigned = |a: &Expr| a.tensor().and_then(Tensor::name) == variable.tensor.name();
         let is_assigned = program.assignments().iter().any(is_assigned);
         let tensor = &variable.tensor;
-        let extents: Vec<String> = tensor
-            .shape()
-            .extents()
-            .iter()
-            .map(u64::to_string)
-            .collect();
+        let extents = tensor.shape().texts();
         let name = tensor.label();
         let qualifiers = match (variable.is_input, variable.is_output) {
             (true, true) => "input output ",

@@ -60,13 +60,7 @@ pub(super) fn value(assignment: &Expr) -> Said<String> {
 }
 
 fn shape(tensor: &Tensor) -> String {
-    let extents: Vec<String> = tensor
-        .shape()
-        .extents()
-        .iter()
-        .map(u64::to_string)
-        .collect();
-    list(&extents)
+    list(&tensor.shape().texts())
 }
 
 fn zeros(tensor: &Tensor) -> String {

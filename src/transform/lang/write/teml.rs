@@ -13,19 +13,10 @@ pub(super) fn declaration(tensor: &Tensor) -> String {
     if tensor.is_scalar() {
         return format!("{name} = scalar(\"{}\")", tensor.elem());
     }
-    let extents: Vec<String> = tensor
-        .shape()
-        .extents()
-        .iter()
-        .map(u64::to_string)
-        .collect();
+    let extents = tensor.shape().texts().join(", ");
     match elem {
-        "double" | "float" => format!("{name} = tensor({elem}, [{}])", extents.join(", ")),
-        _ => format!(
-            "{name} = tensor([{}], \"{}\")",
-            extents.join(", "),
-            tensor.elem()
-        ),
+        "double" | "float" => format!("{name} = tensor({elem}, [{extents}])"),
+        _ => format!("{name} = tensor([{extents}], \"{}\")", tensor.elem()),
     }
 }
 
