@@ -549,7 +549,7 @@ fn a_run_fits_a_narrow_terminal() {
                   compare([naive, naive.parallelize(1)]);\n";
     std::fs::write(place.path().join("small.rhai"), script).unwrap();
     let teml = env!("CARGO_BIN_EXE_teml");
-    // It begins once the dialog has set its own width.
+    // It begins once the width of this terminal is set.
     let text = format!("read go; stty rows 24 cols 40; exec {teml} run small.rhai 2>/dev/null");
     let mut command = Command::new("sh");
     command.args(["-c", &text]).current_dir(place.path());

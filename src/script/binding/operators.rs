@@ -1,4 +1,5 @@
-//! The operators of [`transform::OPERATORS`] between tensors: `A + B`, `2 * A`, `-A`.
+//! The operators of [`transform::OPERATORS`] between tensors: `A + B`, `2 * A`, `-A`. A size is a
+//! number as well: `A / n`.
 //!
 //! Each is registered for the types that it takes and no others, so that everything else keeps
 //! the operators that it has: those of indices and those of numbers.
@@ -10,7 +11,10 @@ use crate::binding::operand_names;
 use crate::binding::state::Shared;
 use crate::ir::{Expr, Infix, Node};
 use crate::messages::fail::Failure;
+use crate::transform::tensor::cast::vcast;
+use crate::transform::tensor::vindex::vindex;
 use crate::transform::{self, Arg, Kind, Number, OPERATORS, Op, Value};
+use crate::values::Index;
 use rhai::{Dynamic, Engine, EvalAltResult, NativeCallContext};
 
 type Context<'a> = NativeCallContext<'a>;
@@ -53,10 +57,39 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
         engine.register_fn(op.name, move |c: Context, a: i64, b: Expr| {
             on(&c, &[of_int(a), of_expr(b)])
         });
+        let on = apply.clone();
         engine.register_fn(op.name, move |c: Context, a: f64, b: Expr| {
-            apply(&c, &[of_float(a), of_expr(b)])
+            on(&c, &[of_float(a), of_expr(b)])
+        });
+        let on = apply.clone();
+        engine.register_fn(op.name, move |c: Context, a: Expr, b: Index| {
+            let size = of_sizes(&b, &a).ok_or_else(|| absent(op, "tensor, iterator", &c))?;
+            on(&c, &[of_expr(a), of_expr(size)])
+        });
+        engine.register_fn(op.name, move |c: Context, a: Index, b: Expr| {
+            let size = of_sizes(&a, &b).ok_or_else(|| absent(op, "iterator, tensor", &c))?;
+            apply(&c, &[of_expr(size), of_expr(b)])
         });
     }
+}
+
+/// The value of sizes beside the elements of a tensor, as a number of their type. `None` if the index
+/// has iterators: these have many values.
+fn of_sizes(index: &Index, beside: &Expr) -> Option<Expr> {
+    if index.affine.iterators().next().is_some() {
+        return None;
+    }
+    let value = vindex(&index.affine).ok()?;
+    match beside.elem() {
+        elem if elem == value.elem() => Some(value),
+        elem => vcast(&value, elem, &None).ok(),
+    }
+}
+
+/// The error of Rhai for types that an operator does not take.
+fn absent(op: &Op, types: &str, context: &Context) -> Box<EvalAltResult> {
+    let signature = format!("{} ({types})", op.name);
+    EvalAltResult::ErrorFunctionNotFound(signature, context.call_position()).into()
 }
 
 /// Whether two tensors compared by this operator may be meant as wholes.

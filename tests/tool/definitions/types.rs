@@ -80,3 +80,24 @@ fn numbers_of_texts_have_a_value_of_the_type() {
     assert!(message.contains("is not a value of type f32"), "{message}");
     assert_eq!(at, "1e300");
 }
+
+/// Beside a tensor, a size is a number; an iterator has many values.
+#[test]
+fn sizes_are_numbers_of_the_tensor_beside_them() {
+    let head = "let n = size(\"N\"); let x = tensor([n], \"f32\"); let c = tensor([n], \"i64\");";
+    for (value, expected) in [
+        ("x / n", "x[_1] / f32(index(N))"),
+        ("2 * n * x", "f32(index(2*N)) * x[_1]"),
+        ("c - (n + 1)", "c[_1] - index(N + 1)"),
+    ] {
+        let shown = printed(&format!("{head} let y = stored({value}); print(y);"));
+        assert!(shown.ends_with(&format!("y[_1] = {expected}\n")), "{shown}");
+    }
+    let mean = format!("{head} compare(build(stored(einsum(\"i->\", x) / n)));");
+    let (code, out, err) = teml(&["run"], &mean);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("equal the definition"), "{out}");
+    let (message, at) = fault(&format!("{head} x * i;"));
+    assert_eq!(message, "`*` cannot be applied to a tensor and an iterator");
+    assert_eq!(at, "*");
+}
