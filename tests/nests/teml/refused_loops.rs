@@ -269,8 +269,7 @@ fn bound_cases() -> Vec<Case> {
     let step = "`i` has the step 3, and this is for loops of step 1".to_owned();
     let too_deep = |level| NoLoop::TooDeep { level, depth: 1 };
     let several = |end| format!("`i` has several bounds at its {end}: max(k, 2)..min(k + 3, 5)");
-    let no_end =
-        "`end` must be one of \"front\", \"back\", \"rest\", \"partial\", not \"top\"".to_owned();
+    let no_end = "`end` must be one of \"front\", \"back\", \"rest\", not \"top\"".to_owned();
     let far = 1 << 40;
     let beyond = Affine::constant(far);
     vec![
