@@ -1,6 +1,6 @@
 //! Affine indices, ranges and boxes as constraints on integer points.
 
-use crate::ir::{Affine, Loop, Name, Tensor};
+use crate::ir::{Affine, Name, Range, Tensor};
 use crate::poly::{Constraint, Linear, Piece, Relation};
 
 pub(super) fn linear(a: &Affine, variable: &dyn Fn(&Name) -> Option<String>) -> Linear {
@@ -9,25 +9,25 @@ pub(super) fn linear(a: &Affine, variable: &dyn Fn(&Name) -> Option<String>) -> 
     Linear::new(terms.map(|(name, c)| (*c, named(name))), a.offset())
 }
 
-/// The bounds of a loop, for its iterator `x`.
+/// The bounds of a range, for its iterator `x`.
 pub(super) fn bounded(
     piece: Piece,
-    l: &Loop,
+    range: &Range,
     x: &str,
     variable: &dyn Fn(&Name) -> Option<String>,
 ) -> Piece {
-    let lower = l.range.lower.iter().fold(piece, |piece, bound| {
+    let lower = range.lower.iter().fold(piece, |piece, bound| {
         piece.constrain(linear(bound, variable), Relation::LessOrEqual, x)
     });
-    let upper = l.range.upper.iter().fold(lower, |piece, bound| {
+    let upper = range.upper.iter().fold(lower, |piece, bound| {
         piece.constrain(x, Relation::Less, linear(bound, variable))
     });
-    if l.range.step == 1 {
+    if range.step == 1 {
         return upper;
     }
     // x = lower + step*k, counted from the greatest lower bound.
     let count = format!("{x} count");
-    let lower: Vec<Linear> = l.range.lower.iter().map(|b| linear(b, variable)).collect();
+    let lower: Vec<Linear> = range.lower.iter().map(|b| linear(b, variable)).collect();
     let starts = lower.iter().enumerate().map(|(k, first)| {
         let others = lower.iter().enumerate().filter(|(other, _)| *other != k);
         let is_greatest = others.map(|(other, bound)| {
@@ -37,7 +37,7 @@ pub(super) fn bounded(
                 (bound.clone(), Relation::LessOrEqual, first.clone())
             }
         });
-        let steps = Linear::new([(1, x), (-l.range.step, count.as_str())], 0);
+        let steps = Linear::new([(1, x), (-range.step, count.as_str())], 0);
         let is_start = (steps, Relation::Equal, first.clone());
         is_greatest.chain([is_start]).collect()
     });

@@ -15,6 +15,8 @@ pub(super) struct Nodes<'p, 'a> {
     pub(super) updates: Vec<Numbered<'p, 'a>>,
     /// In topological order: each leaf follows the leaves that it reads.
     pub(super) combining: Vec<Numbered<'p, 'a>>,
+    /// For each of these, from its nodes to the partial results that they add.
+    pub(super) operands: Vec<UnionMap>,
     /// From nodes to the nodes that they read.
     pub(super) links: UnionMap,
     /// From nodes to the other values that they update.

@@ -70,7 +70,7 @@ impl Leaf<'_> {
     pub(super) fn bound(&self, piece: Piece, mark: &str) -> Piece {
         let variable = |name: &Name| Some(self.variable(name)? + mark);
         let piece = self.loops.iter().enumerate().fold(piece, |piece, (d, l)| {
-            bounded(piece, l, &(iterator(d) + mark), &variable)
+            bounded(piece, &l.range, &(iterator(d) + mark), &variable)
         });
         let elements: Vec<String> = (0..self.region().len())
             .map(|d| element(d) + mark)

@@ -63,6 +63,7 @@ mod sources;
 mod space;
 mod staging;
 mod steps;
+mod strips;
 mod unset;
 mod values;
 mod verdict;

@@ -10,9 +10,9 @@
 //! Source: Kelly and Pugh, A Unifying Framework for Iteration Reordering Transformations, 1995.
 
 use super::clock::Clock;
-use super::pairs::{Iteration, before, executing_one};
+use super::pairs::{Iteration, executing_one, orders};
 use super::program::{Leaf, Original, Program, What};
-use super::relations::time;
+use super::relations::{executed, time};
 use super::reversed::{Pair, Placed, Reversed};
 use super::space::Space;
 use super::verdict::Question;
@@ -20,7 +20,7 @@ use super::violation::Violation;
 use super::witness;
 use crate::ir::{BinaryOp, Name};
 use crate::poly::{Error, Map, Piece, UnionMap, UnionSet};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// An undecided question, and the reason.
 pub(super) struct Unknown {
@@ -70,7 +70,7 @@ pub(super) fn holds(
         let mut kept = Kept::Yes;
         for instances in order.executed()? {
             let all = UnionSet::new(&[instances.original.domain(&instances.space.name())])?;
-            if !instances.times.domain()?.is_equal(&all)? {
+            if !instances.executed()?.is_equal(&all)? {
                 return Ok(Kept::No(None));
             }
             if instances.are_repeated()? {
@@ -105,7 +105,8 @@ pub(super) fn some_reversed(
     let pairs = pairs.map(|(first, later)| Pair::of(first, later));
     for pair in pairs.filter(|pair| !pair.is_kept()).take(count) {
         let free = order.is_free(pair.first, pair.later, reassociates);
-        if let Some(iterations) = pair.reversed(free)?.into_iter().next() {
+        let reversed = pair.reversed(&pair.conflicts(free)?)?;
+        if let Some(iterations) = reversed.into_iter().next() {
             return Ok(Some(pair.with(iterations)));
         }
     }
@@ -142,7 +143,7 @@ pub(super) fn reverses_updates(
             if is_one
                 && !pair.is_kept()
                 && !order.is_free(first, later, reassociates)
-                && !pair.reversed(false)?.is_empty()
+                && !pair.reversed(&pair.conflicts(false)?)?.is_empty()
             {
                 return Ok(true);
             }
@@ -170,8 +171,6 @@ struct Instances<'p, 'a> {
     original: &'p Leaf<'a>,
     space: Space,
     leaves: Vec<&'p Leaf<'a>>,
-    /// From instances to the times of their executions.
-    times: UnionMap,
 }
 
 impl<'p, 'a> Order<'p, 'a> {
@@ -207,14 +206,10 @@ impl<'p, 'a> Order<'p, 'a> {
             {
                 continue;
             }
-            let leaves: Vec<&Leaf> = own.iter().map(|placed| placed.leaf).collect();
-            let clock = Clock::of(leaves.iter().copied());
-            let pieces: Vec<Piece> = leaves.iter().filter_map(|l| time(l, &clock)).collect();
             found.push(Instances {
                 original,
                 space,
-                leaves,
-                times: UnionMap::new(&pieces)?,
+                leaves: own.iter().map(|placed| placed.leaf).collect(),
             });
         }
         Ok(found)
@@ -227,7 +222,7 @@ impl<'p, 'a> Order<'p, 'a> {
         let mut extra = UnionSet::new(&[])?;
         for instances in &executed {
             let all = UnionSet::new(&[instances.original.domain(&instances.space.name())])?;
-            let found = instances.times.domain()?;
+            let found = instances.executed()?;
             missing = missing.union(&all.subtract(&found)?)?;
             extra = extra.union(&found.subtract(&all)?)?;
         }
@@ -239,7 +234,7 @@ impl<'p, 'a> Order<'p, 'a> {
         }
         for instances in &executed {
             if instances.are_repeated()? {
-                return witness::twice(self.program, &instances.times);
+                return witness::twice(self.program, &instances.times()?);
             }
         }
         Ok(None)
@@ -255,15 +250,21 @@ impl<'p, 'a> Order<'p, 'a> {
         reassociates: &dyn Fn(usize) -> bool,
         more: &mut dyn FnMut(&Pair, Map) -> Result<bool, Error>,
     ) -> Result<(), Unknown> {
-        for first in &self.leaves {
-            for later in &self.leaves {
+        // Pairs of leaves, the second one later, that touch no common element.
+        let mut apart: HashSet<(usize, usize)> = HashSet::new();
+        for (k, first) in self.leaves.iter().enumerate() {
+            for (m, later) in self.leaves.iter().enumerate() {
                 let pair = Pair::of(first, later);
-                if pair.is_kept() {
+                if pair.is_kept() || apart.contains(&(m, k)) {
                     continue;
                 }
                 let free = self.is_free(first, later, reassociates);
                 let mut goes_on = || -> Result<bool, Error> {
-                    for iterations in pair.reversed(free)? {
+                    let conflicts = pair.conflicts(free)?;
+                    if conflicts.is_empty() {
+                        apart.insert((k, m));
+                    }
+                    for iterations in pair.reversed(&conflicts)? {
                         if !more(&pair, iterations)? {
                             return Ok(false);
                         }
@@ -302,6 +303,19 @@ impl<'p, 'a> Order<'p, 'a> {
 }
 
 impl Instances<'_, '_> {
+    /// The instances that the leaves execute.
+    fn executed(&self) -> Result<UnionSet, Error> {
+        let pieces: Vec<Piece> = self.leaves.iter().filter_map(|l| executed(l)).collect();
+        UnionSet::new(&pieces)
+    }
+
+    /// From instances to the times of their executions.
+    fn times(&self) -> Result<UnionMap, Error> {
+        let clock = Clock::of(self.leaves.iter().copied());
+        let pieces = self.leaves.iter().filter_map(|l| time(l, &clock));
+        UnionMap::new(&pieces.collect::<Vec<_>>())
+    }
+
     /// Whether an instance is executed twice.
     fn are_repeated(&self) -> Result<bool, Error> {
         for (k, one) in self.leaves.iter().enumerate() {
@@ -312,10 +326,9 @@ impl Instances<'_, '_> {
                 };
                 let loops = if k == m { one.loops.len() } else { 0 };
                 let [s, t] = pair.each_ref().map(Iteration::iterators);
-                for piece in before(&same, (&s, &t), loops, k != m) {
-                    if !piece.is_empty()? {
-                        return Ok(true);
-                    }
+                let twice = same.one_of(orders((&s, &t), loops, k != m));
+                if !twice.is_empty()? {
+                    return Ok(true);
                 }
             }
         }

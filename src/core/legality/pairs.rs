@@ -11,7 +11,7 @@ use super::memory::{Memory, iterator, read_accesses};
 use super::program::{Leaf, What, accesses};
 use crate::analysis::bounds::Bounds;
 use crate::ir::{Affine, Name, Tensor};
-use crate::poly::{Linear, Piece, Relation};
+use crate::poly::{Constraint, Linear, Piece, Relation};
 
 /// The suffix of the second iteration's iterators.
 const SECOND: &str = " other";
@@ -163,6 +163,15 @@ pub(super) struct Touching {
 }
 
 impl Touching {
+    /// The pairs that satisfy more constraints.
+    pub(super) fn constrained(&self, constraints: &[Constraint]) -> Touching {
+        let each = self.each.iter();
+        Touching {
+            hull: constrained(&self.hull, constraints),
+            each: each.map(|piece| constrained(piece, constraints)).collect(),
+        }
+    }
+
     /// The pairs of each two accesses.
     pub(super) fn each(&self) -> &[Piece] {
         match self.each.as_slice() {
@@ -335,22 +344,42 @@ pub(super) fn iterations(first: &Iteration, second: &Iteration) -> Piece {
     pairs.flatten().fold(all, Piece::one_of)
 }
 
-/// The points of `piece` at which `x` precedes `y` lexicographically in the first `count`
-/// coordinates. If `or_equal`, points with equal prefixes are included.
+/// The points of `piece` at which `x` precedes `y`, as in [`orders`].
 pub(super) fn before(
     piece: &Piece,
-    (x, y): (&[Linear], &[Linear]),
+    points: (&[Linear], &[Linear]),
     count: usize,
     or_equal: bool,
 ) -> Vec<Piece> {
+    let orders = orders(points, count, or_equal).into_iter();
+    orders.map(|order| constrained(piece, &order)).collect()
+}
+
+/// The ways in which `x` precedes `y` lexicographically in the first `count` coordinates. If
+/// `or_equal`, points with equal prefixes are included.
+pub(super) fn orders(
+    (x, y): (&[Linear], &[Linear]),
+    count: usize,
+    or_equal: bool,
+) -> Vec<Vec<Constraint>> {
     let mut found = Vec::new();
-    let mut same = piece.clone();
+    let mut same = Vec::new();
     for (a, b) in x.iter().zip(y).take(count) {
-        found.push(same.clone().constrain(a.clone(), Relation::Less, b.clone()));
-        same = same.constrain(a.clone(), Relation::Equal, b.clone());
+        let mut less: Vec<Constraint> = same.clone();
+        less.push((a.clone(), Relation::Less, b.clone()));
+        found.push(less);
+        same.push((a.clone(), Relation::Equal, b.clone()));
     }
     if or_equal {
         found.push(same);
     }
     found
+}
+
+/// The points of `piece` that satisfy more constraints.
+pub(super) fn constrained(piece: &Piece, constraints: &[Constraint]) -> Piece {
+    let constraints = constraints.iter().cloned();
+    constraints.fold(piece.clone(), |piece, (a, relation, b)| {
+        piece.constrain(a, relation, b)
+    })
 }

@@ -7,7 +7,7 @@ use super::constraints::{bounded, inside, linear};
 use super::limit::OPERATIONS;
 use super::sizes::for_sizes;
 use crate::analysis::shape::{self, IteratorRange, Mismatch};
-use crate::ir::{Affine, Expr, Index, Loop, Name, Node, Range, Tensor};
+use crate::ir::{Affine, Expr, Index, Name, Node, Range, Tensor};
 use crate::poly::{self, Error, Linear, Piece, Relation, Set};
 
 /// An assignment `tensor[index] = value`, and the ranges of all iterators in it.
@@ -175,10 +175,7 @@ impl Assigned {
         let known = self.ranges.iter();
         known.fold(piece, |piece, range| match variable(&range.name) {
             None => piece,
-            Some(x) => {
-                let l = Loop::serial(range.name.clone(), range.range(), Vec::new());
-                bounded(piece, &l, &x, &variable)
-            }
+            Some(x) => bounded(piece, &range.range(), &x, &variable),
         })
     }
 }

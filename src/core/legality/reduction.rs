@@ -236,17 +236,21 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
             all: UnionSet::new(&domains)?,
             updates,
             combining: Vec::new(),
+            operands: Vec::new(),
             links: UnionMap::new(&[])?,
             starts: UnionMap::new(&[])?,
         };
         let statement = self.program.originals[self.a].stmt;
-        let mut open: Vec<Numbered> = numbered().filter(|(_, l)| l.combines()).collect();
+        let mut open = Vec::new();
+        for (k, leaf) in numbered().filter(|(_, l)| l.combines()) {
+            open.push((k, leaf, self.read(k, leaf, 1)?));
+        }
         for _ in 0..MAX_LEVELS {
             let mut waiting = Vec::new();
-            for (k, leaf) in open {
-                let (operands, others) = self.linked(k, leaf, 1, &nodes.all)?;
+            for (k, leaf, read) in open {
+                let (operands, others) = parted(&read, &nodes.all)?;
                 if operands.is_empty()? || !others.is_empty()? {
-                    waiting.push((k, leaf));
+                    waiting.push((k, leaf, read));
                     continue;
                 }
                 if !matches!(leaf.what, What::Stmt(s) if accumulates(s, statement)) {
@@ -255,17 +259,17 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
                 let own = UnionSet::new(&[leaf.domain(&Space::Write(k).name())])?;
                 nodes.all = nodes.all.union(&own.subtract(self.empty)?)?;
                 nodes.combining.push((k, leaf));
+                nodes.operands.push(operands);
             }
             open = waiting;
         }
         for (k, leaf) in nodes.updates.iter().chain(&nodes.combining) {
-            let (before, others) = self.linked(*k, leaf, 0, &nodes.all)?;
+            let (before, others) = parted(&self.read(*k, leaf, 0)?, &nodes.all)?;
             nodes.links = nodes.links.union(&before)?;
             nodes.starts = nodes.starts.union(&others)?;
         }
-        for (k, leaf) in &nodes.combining {
-            let operands = self.linked(*k, leaf, 1, &nodes.all)?.0;
-            nodes.links = nodes.links.union(&operands)?;
+        for operands in &nodes.operands {
+            nodes.links = nodes.links.union(operands)?;
         }
         Ok(self.has_right_signs(&nodes)?.then_some(nodes))
     }
@@ -285,19 +289,19 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         let adding = UnionSet::new(&adding)?;
         let subtracting = nodes.all.subtract(&adding)?;
         let left = nodes.all.subtract(&nodes.links.range()?)?;
-        let starts = nodes.starts.intersect_domain(&adding)?.range()?;
-        if !left.is_subset(&subtracting)? || !starts.is_subset(&identity(statement)?)? {
+        let starts = nodes.starts.intersect_domain(&adding)?;
+        let old = parted(&starts, &identity(statement)?)?.1;
+        if !left.is_subset(&subtracting)? || !old.is_empty()? {
             return Ok(false);
         }
         for (k, leaf) in all() {
             let own = if adds(leaf) { &adding } else { &subtracting };
-            let before = self.linked(*k, leaf, 0, &nodes.all)?.0;
+            let before = parted(&self.read(*k, leaf, 0)?, &nodes.all)?.0;
             if !before.range()?.is_subset(own)? {
                 return Ok(false);
             }
         }
-        for (k, leaf) in &nodes.combining {
-            let operands = self.linked(*k, leaf, 1, &nodes.all)?.0;
+        for operands in &nodes.operands {
             if !operands.range()?.is_subset(&adding)? {
                 return Ok(false);
             }
@@ -305,21 +309,13 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         Ok(true)
     }
 
-    /// The values that the executions of a leaf read with an access: nodes, and others.
-    fn linked(
-        &self,
-        k: usize,
-        leaf: &Leaf,
-        access: usize,
-        nodes: &UnionSet,
-    ) -> Result<(UnionMap, UnionMap), Error> {
+    /// The values that the executions of a leaf read with an access. Skips executions that add empty
+    /// slots.
+    fn read(&self, k: usize, leaf: &Leaf, access: usize) -> Result<UnionMap, Error> {
         let reads = leaf.domain(&Space::Read { leaf: k, access }.name());
         let reads = reads.to(&Space::Write(k).name(), leaf.iterators());
-        let (linked, others) = linked(reads, self.found, nodes)?;
-        let full = |links: UnionMap| -> Result<UnionMap, Error> {
-            links.intersect_domain(&links.domain()?.subtract(self.empty)?)
-        };
-        Ok((full(linked)?, full(others)?))
+        let all = values_of(reads, self.found)?;
+        all.subtract(&all.intersect_domain(self.empty)?)
     }
 
     /// From updates to the instances that they execute, the points `I⟨f⟩[…]`. Their coordinates are
@@ -363,11 +359,10 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
             pieces.push(domain.to(&self.tuple(f), around.chain(element)));
         }
         let mut elements = UnionMap::new(&pieces)?;
-        for (k, leaf) in &nodes.combining {
+        for ((k, leaf), operands) in nodes.combining.iter().zip(&nodes.operands) {
             let Some((f, loops)) = family(*k) else {
                 continue;
             };
-            let operands = self.linked(*k, leaf, 1, &nodes.all)?.0;
             let any = (0..self.coordinates()).map(|d| Linear::from(coordinate(d).as_str()));
             let around = leaf.iterators().into_iter().take(loops);
             let domain = leaf.domain(&Space::Write(*k).name());
@@ -384,13 +379,12 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         let Some((_, meant_starts, meant_elements)) = self.meant()? else {
             return Ok(false);
         };
-        let starts = &nodes.starts;
-        if meant_starts.range()?.is_subset(&identity)? {
-            return starts.range()?.is_subset(&identity);
+        let old = parted(&nodes.starts, &identity)?.1;
+        if parted(&meant_starts, &identity)?.1.is_empty()? {
+            return old.is_empty();
         }
         // One tree of each element starts from the old value, once; the others start from the
         // identity.
-        let old = starts.apply_range(&starts.range()?.subtract(&identity)?.identity()?)?;
         let of_old = old.reverse()?.apply_range(elements)?;
         let of_meant = meant_starts.reverse()?.apply_range(&meant_elements)?;
         let of_meant = of_meant.intersect_range(&elements.range()?)?;
@@ -414,7 +408,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         let reads = leaf.domain(&reads.name()).to(&space.name(), point);
         let instances = self.instances(&space, 0);
         let all = UnionSet::new(std::slice::from_ref(&instances))?;
-        let (links, starts) = linked(reads, self.meant, &all)?;
+        let (links, starts) = parted(&values_of(reads, self.meant)?, &all)?;
         let elements = self.to_element(instances, 0, 0);
         let elements = UnionMap::new(&[elements])?;
         let own = UnionMap::new(&[self.without_loops(0, 0)])?;
@@ -430,7 +424,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         let variable = |name: &Name| self.coordinate_of(name);
         let loops = original.loops.iter().zip(0..);
         loops.fold(piece, |piece, (l, d)| {
-            bounded(piece, l, &coordinate(d), &variable)
+            bounded(piece, &l.range, &coordinate(d), &variable)
         })
     }
 
@@ -492,15 +486,16 @@ fn coordinate(k: usize) -> String {
     format!("x{k}")
 }
 
-/// The values behind the reads of nodes, as nodes and others. `reads` maps reads to the nodes.
-fn linked(
-    reads: Piece,
-    values: &UnionMap,
-    nodes: &UnionSet,
-) -> Result<(UnionMap, UnionMap), Error> {
-    let links = UnionMap::new(&[reads])?.reverse()?.apply_range(values)?;
-    let others = links.intersect_range(&links.range()?.subtract(nodes)?)?;
-    Ok((links.intersect_range(nodes)?, others))
+/// The values behind the reads of nodes. `reads` maps reads to the nodes.
+fn values_of(reads: Piece, values: &UnionMap) -> Result<UnionMap, Error> {
+    UnionMap::new(&[reads])?.reverse()?.apply_range(values)
+}
+
+/// The links to nodes, and to others.
+fn parted(links: &UnionMap, nodes: &UnionSet) -> Result<(UnionMap, UnionMap), Error> {
+    let own = links.intersect_range(nodes)?;
+    let others = links.subtract(&own)?;
+    Ok((own, others))
 }
 
 /// Whether a statement may combine partial results of a reduction, or add up its subtrahends.

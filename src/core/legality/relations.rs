@@ -8,8 +8,10 @@ use super::clock::Clock;
 use super::constraints::{bounded, linear, within};
 use super::program::{Leaf, Original, What};
 use super::space::Space;
-use crate::ir::Name;
+use super::strips::without_strips;
+use crate::ir::{Affine, Name, Origin, Range};
 use crate::poly::{Linear, Piece, Relation};
+use std::borrow::Cow;
 
 /// All instances of an assignment.
 pub(super) fn instances(a: usize, original: &Original) -> Piece {
@@ -23,7 +25,9 @@ pub(super) fn instances(a: usize, original: &Original) -> Piece {
         .loops
         .iter()
         .zip(&variables)
-        .fold(piece, |piece, (l, x)| bounded(piece, l, x, &variable))
+        .fold(piece, |piece, (l, x)| {
+            bounded(piece, &l.range, x, &variable)
+        })
 }
 
 /// The coordinate for each iterator of an original.
@@ -38,18 +42,25 @@ fn point_variable(k: usize) -> String {
     format!("x{k}")
 }
 
-/// The instances that a leaf executes, constrained by the iterations that execute them. The
-/// iterators of the loops around are the hidden variables `t0`, `t1` …
+/// The instances that a leaf executes.
 pub(super) fn executed(leaf: &Leaf) -> Option<Piece> {
+    let (origin, region) = executes(leaf)?;
+    let bounds = region.iter().flat_map(|(low, extent)| [low, extent]);
+    let used: Vec<&Affine> = origin.point.iter().chain(bounds).collect();
+    let ranges = without_strips(&leaf.loops, &|name| used.iter().any(|a| a.mentions(name)));
+    iterated(leaf, &ranges)
+}
+
+/// The instances that a leaf executes, constrained by the iterations that execute them. The
+/// iterators of the loops around are the hidden variables `t0`, `t1` … A loop without a range is left
+/// out.
+fn iterated(leaf: &Leaf, ranges: &[Option<Cow<Range>>]) -> Option<Piece> {
     let variable = |name: &Name| {
         let k = leaf.loops.iter().position(|l| l.name == *name)?;
         Some(format!("t{k}"))
     };
     let instances = leaf.instances()?.name();
-    let (origin, region) = match leaf.what {
-        What::Stmt(s) => (s.origin.as_ref()?, &[][..]),
-        What::Fill(f) => (f.origin.as_ref()?, &f.region[..]),
-    };
+    let (origin, region) = executes(leaf)?;
     let coordinates = origin.point.len() + region.len();
     let variables: Vec<String> = (0..coordinates).map(point_variable).collect();
     let (point, elements) = variables.split_at(origin.point.len());
@@ -58,20 +69,35 @@ pub(super) fn executed(leaf: &Leaf) -> Option<Piece> {
         piece.constrain(x.as_str(), Relation::Equal, linear(a, &variable))
     });
     let piece = within(piece, region, elements, &variable);
-    let piece = leaf.loops.iter().enumerate().fold(piece, |piece, (k, l)| {
+    let piece = ranges.iter().enumerate().fold(piece, |piece, (k, range)| {
+        let Some(range) = range else { return piece };
         let t = format!("t{k}");
-        bounded(piece.exists(&t), l, &t, &variable)
+        bounded(piece.exists(&t), range, &t, &variable)
     });
     Some(piece)
 }
 
+/// The instance and the box of elements that a leaf executes in an iteration.
+fn executes<'a>(leaf: &Leaf<'a>) -> Option<(&'a Origin, &'a [(Affine, Affine)])> {
+    Some(match leaf.what {
+        What::Stmt(s) => (s.origin.as_ref()?, &[][..]),
+        What::Fill(f) => (f.origin.as_ref()?, &f.region[..]),
+    })
+}
+
+/// The instances of a leaf, with all iterators around it.
+fn in_iterations(leaf: &Leaf) -> Option<Piece> {
+    let ranges = leaf.loops.iter().map(|l| Some(Cow::Borrowed(&l.range)));
+    iterated(leaf, &ranges.collect::<Vec<_>>())
+}
+
 /// The map from a leaf's instances to the times at which the nests execute them.
 pub(super) fn time(leaf: &Leaf, clock: &Clock) -> Option<Piece> {
-    Some(executed(leaf)?.to("", clock.moment(leaf)))
+    Some(in_iterations(leaf)?.to("", clock.moment(leaf)))
 }
 
 /// The map from a leaf's instances to the values of the outermost `count` iterators around it.
 pub(super) fn iterations(leaf: &Leaf, count: usize) -> Option<Piece> {
     let values = (0..count).map(|k| Linear::from(format!("t{k}").as_str()));
-    Some(executed(leaf)?.to("", values))
+    Some(in_iterations(leaf)?.to("", values))
 }

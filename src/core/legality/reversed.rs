@@ -1,10 +1,10 @@
 //! Leaves of nests, each with the leaf of the definition that it executes. For two of them, the
 //! pairs of iterations that reverse the order of instances.
 
-use super::pairs::{Iteration, before, touching};
+use super::pairs::{Iteration, Touching, constrained, orders, touching};
 use super::program::Leaf;
 use super::verdict::Question;
-use crate::poly::{Error, Linear, Map, Piece, Relation, UnionMap, is_stopped};
+use crate::poly::{Constraint, Error, Linear, Map, Piece, Relation, UnionMap, is_stopped};
 
 /// A leaf of the nests.
 pub(super) struct Placed<'p, 'a> {
@@ -86,46 +86,45 @@ impl<'p, 'a> Pair<'p, 'a> {
         unordered || in_order || same
     }
 
+    /// The pairs of iterations that touch one element, in one iteration of the shared loops. If
+    /// `free`, commuting updates do not conflict.
+    ///
+    /// The quick test finds most that have no pair. The answer is the same for the leaves in the
+    /// other order.
+    pub(super) fn conflicts(&self, free: bool) -> Result<Vec<Touching>, Error> {
+        let pair = Iteration::pair(self.first.leaf, self.later.leaf);
+        let [s, t] = pair.each_ref().map(Iteration::iterators);
+        let both = s.into_iter().zip(t).take(self.shared);
+        let shared: Vec<Constraint> = both.map(|(s, t)| (s, Relation::Equal, t)).collect();
+        let mut found = Vec::new();
+        for touching in touching(&pair, free) {
+            let touching = touching.constrained(&shared);
+            if !touching.hull.is_contradictory()? {
+                found.push(touching);
+            }
+        }
+        Ok(found)
+    }
+
     /// The pairs of iterations, the first leaf's first, that execute two conflicting instances in
     /// the reverse order.
-    pub(super) fn reversed(&self, free: bool) -> Result<Vec<Map>, Error> {
+    pub(super) fn reversed(&self, conflicts: &[Touching]) -> Result<Vec<Map>, Error> {
         let pair = Iteration::pair(self.first.leaf, self.later.leaf);
         let [Some(x), Some(y)] = pair.each_ref().map(Iteration::point) else {
             return Ok(Vec::new());
         };
         let [s, t] = pair.each_ref().map(Iteration::iterators);
-        let shared = self.shared;
-        let (x, y) = (&x[shared..], &y[shared..]);
-        let reversed = |touching: &Piece| -> Vec<Piece> {
-            let both = s.iter().zip(&t).take(shared);
-            let touching = both.fold(touching.clone(), |piece, (s, t)| {
-                piece.constrain(s.clone(), Relation::Equal, t.clone())
-            });
-            let (loops, or_equal) = (self.meant.0 - shared, self.meant.1);
-            let meant = before(&touching, (x, y), loops, or_equal).into_iter();
-            let meant = meant
-                .enumerate()
-                .map(|(k, m)| (Ordered::of(x, y, loops, k), m));
-            // In one iteration of all loops it comes later, or is the same execution.
-            let (s, t) = (&s[shared..], &t[shared..]);
-            let (loops, or_equal) = (self.found.0 - shared, !self.found.1);
-            let pieces = meant.flat_map(|(order, meant)| {
-                let found = before(&meant, (t, s), loops, or_equal).into_iter();
-                let found = found.enumerate();
-                found.filter_map(move |(k, piece)| {
-                    let other = Ordered::of(t, s, loops, k);
-                    (!order.contradicts(&other)).then_some(piece)
-                })
-            });
-            pieces.collect()
-        };
+        let after = |all: Vec<Linear>| all.into_iter().skip(self.shared).collect::<Vec<_>>();
+        let [x, y, s, t] = [x, y, s, t].map(after);
+        let reversed = self.reversing((&x, &y), (&s, &t));
         let mut found = Vec::new();
-        for touching in touching(&pair, free) {
-            if are_empty(&reversed(&touching.hull))? {
+        for touching in conflicts {
+            if is_empty(&touching.hull.clone().one_of(reversed.clone()))? {
                 continue;
             }
-            for pieces in touching.each().iter().map(reversed) {
-                for piece in pieces {
+            for touching in touching.each() {
+                for order in &reversed {
+                    let piece = constrained(touching, order);
                     if !is_empty(&piece)? {
                         found.push(Map::new(&[piece])?);
                     }
@@ -133,6 +132,29 @@ impl<'p, 'a> Pair<'p, 'a> {
             }
         }
         Ok(found)
+    }
+
+    /// The ways in which instance `x` is meant to come before `y`, but iteration `s` does not come
+    /// before `t`.
+    fn reversing(
+        &self,
+        (x, y): (&[Linear], &[Linear]),
+        (s, t): (&[Linear], &[Linear]),
+    ) -> Vec<Vec<Constraint>> {
+        let meant = self.meant.0 - self.shared;
+        // In one iteration of all loops it comes later, or is the same execution.
+        let found = self.found.0 - self.shared;
+        let later = orders((t, s), found, !self.found.1);
+        let earlier = orders((x, y), meant, self.meant.1).into_iter().enumerate();
+        let both = earlier.flat_map(|(k, earlier)| {
+            let order = Ordered::of(x, y, meant, k);
+            let later = later.iter().enumerate();
+            later.filter_map(move |(k, later)| {
+                let other = Ordered::of(t, s, found, k);
+                (!order.contradicts(&other)).then(|| [&earlier[..], later].concat())
+            })
+        });
+        both.collect()
     }
 
     /// The leaves with pairs of their iterations.
@@ -152,7 +174,7 @@ impl<'p, 'a> Pair<'p, 'a> {
     }
 }
 
-/// A piece of [`before`], as conditions on two points: coordinates that are equal, and one that is
+/// One of the [`orders`], as conditions on two points: coordinates that are equal, and one that is
 /// less.
 struct Ordered<'l> {
     equal: (&'l [Linear], &'l [Linear]),
@@ -160,7 +182,7 @@ struct Ordered<'l> {
 }
 
 impl<'l> Ordered<'l> {
-    /// The conditions of piece number `k` on `x` and `y`.
+    /// The conditions of order number `k` on `x` and `y`.
     fn of(x: &'l [Linear], y: &'l [Linear], count: usize, k: usize) -> Ordered<'l> {
         let is_less = k < count.min(x.len()).min(y.len());
         Ordered {
@@ -181,15 +203,6 @@ impl<'l> Ordered<'l> {
             || is_equal(self.equal, turned)
             || is_equal((other.equal.1, other.equal.0), self.less)
     }
-}
-
-fn are_empty(pieces: &[Piece]) -> Result<bool, Error> {
-    for piece in pieces {
-        if !is_empty(piece)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 /// Whether a piece has no pair. There are many pieces, and their quick test does not ask whether it

@@ -27,10 +27,11 @@
 //! If these conditions cannot be shown, the buffer stays. This says nothing about the program.
 
 use super::buffers::{Buffer, Role, Use};
-use super::constraints::linear;
+use super::constraints::{bounded, linear};
 use super::memory::{element, iterator};
 use super::pairs::{Iteration, before, iterations};
 use super::program::{Leaf, Program, What, accesses};
+use super::strips::without_strips;
 use crate::analysis::facts::is_nonnegative;
 use crate::ir::{Affine, Fill, Name, Stmt};
 use crate::poly::{Error, Linear, Piece, Relation, UnionSet};
@@ -264,21 +265,38 @@ impl<'a> Buffer<'_, 'a> {
         let rank = self.tensor.shape().rank();
         let outer = (0..self.loops()).map(iterator);
         let all: Vec<String> = outer.chain((0..rank).map(element)).collect();
-        let inner = (self.loops()..leaf.loops.len()).map(iterator);
         let piece = Piece::set("", all.iter().map(String::as_str));
-        let piece = inner.fold(piece, |piece, t| piece.exists(&t));
         let parameters = leaf.parameters.iter();
         let piece = parameters.fold(piece, |piece, name| piece.parameter(name.as_str()));
-        let piece = leaf.bound(piece, "");
-        if let What::Fill(_) = leaf.what {
-            return vec![piece];
-        }
         let variable = |name: &Name| leaf.variable(name);
+        if let What::Fill(_) = leaf.what {
+            let inner = (self.loops()..leaf.loops.len()).map(iterator);
+            let piece = inner.fold(piece, |piece, t| piece.exists(&t));
+            return vec![leaf.bound(piece, "")];
+        }
         let indices = self.indices(leaf).into_iter();
         let indices = indices.filter(|(write, _)| *write == written);
         let pieces = indices.map(|(_, index)| {
+            let is_outer = |name: &Name| {
+                let depth = leaf.loops.iter().position(|l| l.name == *name);
+                depth.is_some_and(|depth| depth < self.loops())
+            };
+            let is_used = |name: &Name| is_outer(name) || index.iter().any(|a| a.mentions(name));
+            let ranges = without_strips(&leaf.loops, &is_used)
+                .into_iter()
+                .enumerate();
+            let ranges = ranges.filter_map(|(depth, range)| Some((depth, range?)));
+            let piece = ranges.fold(piece.clone(), |piece, (depth, range)| {
+                let t = iterator(depth);
+                let piece = if depth < self.loops() {
+                    piece
+                } else {
+                    piece.exists(&t)
+                };
+                bounded(piece, &range, &t, &variable)
+            });
             let index = index.iter().enumerate();
-            index.fold(piece.clone(), |piece, (d, at)| {
+            index.fold(piece, |piece, (d, at)| {
                 let at = linear(at, &variable);
                 piece.constrain(element(d).as_str(), Relation::Equal, at)
             })

@@ -6,6 +6,7 @@
 
 use super::relation::Constraint;
 use std::cell::RefCell;
+use std::rc::Rc;
 
 /// Parameters, and the constraints between them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,11 +18,11 @@ pub struct Assumed {
 }
 
 thread_local! {
-    static ASSUMED: RefCell<Assumed> = RefCell::new(Assumed::default());
+    static ASSUMED: RefCell<Rc<Assumed>> = RefCell::default();
 }
 
 /// Restores the assumptions around, even on a panic.
-struct Around(Assumed);
+struct Around(Rc<Assumed>);
 
 impl Drop for Around {
     fn drop(&mut self) {
@@ -32,13 +33,13 @@ impl Drop for Around {
 /// Runs `question` with these parameters in all sets and maps of this thread. Assumptions around it
 /// do not hold inside.
 pub fn assuming<T>(assumed: Assumed, question: impl FnOnce() -> T) -> T {
-    let _around = Around(ASSUMED.replace(assumed));
+    let _around = Around(ASSUMED.replace(Rc::new(assumed)));
     question()
 }
 
 /// The assumptions that hold now.
-pub(super) fn assumed() -> Assumed {
-    ASSUMED.with_borrow(Assumed::clone)
+pub(super) fn assumed() -> Rc<Assumed> {
+    ASSUMED.with_borrow(Rc::clone)
 }
 
 /// A point of the assumptions that something holds at.

@@ -12,6 +12,7 @@
 //! rounded bounds Chvátal, Edmonds Polytopes and a Hierarchy of Combinatorial Problems, 1973.
 
 use super::notation::Rows;
+use std::ops::Range;
 
 /// The most pivots for one bound, and the most rounds over all bounds.
 const MAX_PIVOTS: usize = 500;
@@ -47,9 +48,8 @@ struct Tableau {
     rows: Vec<Row>,
     /// The variables that are not columns.
     variables: Vec<Row>,
-    /// The first `paired` variables, and as many after them, are the coordinates of two comparable
-    /// points.
-    paired: usize,
+    /// These variables, and as many after them, are the coordinates of two comparable points.
+    paired: Range<usize>,
 }
 
 /// Whether no integers satisfy all constraints; `false` if unknown.
@@ -126,7 +126,7 @@ impl Tableau {
             constraints,
             columns: vec![Column::Variable; variables],
             variables: Vec::with_capacity(variables),
-            paired: of.paired,
+            paired: of.paired.clone(),
         }
     }
 
@@ -166,11 +166,9 @@ impl Tableau {
         // Distances between the points of a pair are integers.
         for _ in 0..MAX_ROUNDS {
             let mut is_tighter = false;
-            for k in 0..self.paired {
-                for sum in [
-                    [(k, 1), (k + self.paired, -1)],
-                    [(k, -1), (k + self.paired, 1)],
-                ] {
+            for k in self.paired.clone() {
+                let other = k + self.paired.len();
+                for sum in [[(k, 1), (other, -1)], [(k, -1), (other, 1)]] {
                     if self.tighten(&sum)? {
                         is_tighter = true;
                         if let Some(contradiction) = self.restored()? {

@@ -303,9 +303,8 @@ mod tests {
         inequalities.extend((0..9).map(|k| (0..10).map(|c| i128::from(c == k)).collect()));
         let rows = Rows {
             columns: 10,
-            paired: 0,
-            equations: Vec::new(),
             inequalities,
+            ..Rows::default()
         };
         let (tableau, least) = Tableau::of(&rows).unwrap();
         assert_eq!(least, [0; 9]);

@@ -7,6 +7,8 @@ use super::names::escape;
 use super::relation::{Constraint, Relation};
 use std::collections::HashMap;
 use std::fmt;
+use std::ops::Range;
+use std::rc::Rc;
 
 /// A part of a set or map: tuples, and a conjunction of constraints.
 ///
@@ -19,7 +21,9 @@ use std::fmt;
 pub struct Piece {
     tuple: (String, Vec<Linear>),
     pub(super) range: Option<(String, Vec<Linear>)>,
-    pub(super) parameters: Vec<String>,
+    assumed: Rc<Assumed>,
+    /// The parameters that are not assumed.
+    parameters: Vec<String>,
     hidden: Vec<String>,
     constraints: Vec<Constraint>,
     /// Disjunctions: all constraints of one list of each choice hold.
@@ -30,16 +34,13 @@ impl Piece {
     /// All points of the tuple. An empty name is a tuple without a name.
     pub fn set<'a>(tuple: &str, variables: impl IntoIterator<Item = &'a str>) -> Piece {
         let variables = variables.into_iter().map(Linear::from).collect();
-        let Assumed {
-            parameters,
-            constraints,
-        } = assumed();
         Piece {
             tuple: (tuple.to_owned(), variables),
             range: None,
-            parameters,
+            assumed: assumed(),
+            parameters: Vec::new(),
             hidden: Vec::new(),
-            constraints,
+            constraints: Vec::new(),
             choices: Vec::new(),
         }
     }
@@ -85,22 +86,41 @@ impl Piece {
         self
     }
 
-    /// The pieces without choices whose union this is.
-    pub(super) fn chosen(&self) -> Vec<Piece> {
-        let plain = Piece {
-            choices: Vec::new(),
-            ..self.clone()
-        };
-        self.choices.iter().fold(vec![plain], |pieces, lists| {
-            let each = pieces.iter().flat_map(|piece| {
-                lists.iter().map(|list| {
-                    let mut piece = piece.clone();
-                    piece.constraints.extend(list.iter().cloned());
-                    piece
-                })
+    /// All parameters.
+    pub(super) fn parameters(&self) -> impl Iterator<Item = &String> {
+        self.assumed.parameters.iter().chain(&self.parameters)
+    }
+
+    /// One list from each choice, in all ways.
+    pub(super) fn selections(&self) -> Vec<Vec<&Constraint>> {
+        let none = vec![Vec::new()];
+        self.choices.iter().fold(none, |selected, lists| {
+            let each = selected.iter().flat_map(|before| {
+                let longer = |list| before.iter().copied().chain(list).collect();
+                lists.iter().map(longer)
             });
             each.collect()
         })
+    }
+
+    /// The piece without choices, under more constraints.
+    pub(super) fn selected(&self, selection: &[&Constraint]) -> Piece {
+        let own = self.constraints.iter().chain(selection.iter().copied());
+        Piece {
+            tuple: self.tuple.clone(),
+            range: self.range.clone(),
+            assumed: self.assumed.clone(),
+            parameters: self.parameters.clone(),
+            hidden: self.hidden.clone(),
+            constraints: own.cloned().collect(),
+            choices: Vec::new(),
+        }
+    }
+
+    /// The pieces without choices whose union this is.
+    pub(super) fn chosen(&self) -> Vec<Piece> {
+        let selections = self.selections();
+        selections.iter().map(|s| self.selected(s)).collect()
     }
 }
 
@@ -119,21 +139,24 @@ impl Piece {
 
 /// The constraints of a piece as rows of coefficients. The columns are parameters, coordinates,
 /// hidden variables and the constant, in this order.
-pub(super) struct Rows {
+#[derive(Clone, Default)]
+pub(super) struct Rows<'a> {
     pub(super) columns: usize,
-    /// The number of coordinates of each point of a pair. 0 if there are parameters, or if the
-    /// numbers differ.
-    pub(super) paired: usize,
+    pub(super) names: HashMap<&'a str, usize>,
+    /// The columns of the first point of a pair, if the second one has as many. They follow each other.
+    pub(super) paired: Range<usize>,
     /// Expressions that are 0.
     pub(super) equations: Vec<Vec<i128>>,
     /// Expressions that are at least 0.
     pub(super) inequalities: Vec<Vec<i128>>,
 }
 
-impl Rows {
+impl<'a> Rows<'a> {
+    /// The rows of a piece without its choices.
+    ///
     /// # Errors
     /// The name of an undeclared variable.
-    pub(super) fn of<'a>(piece: &'a Piece, parameters: &[&'a str]) -> Result<Rows, &'a str> {
+    pub(super) fn of(piece: &'a Piece, parameters: &[&'a str]) -> Result<Rows<'a>, &'a str> {
         let (domain, range) = piece.tuples();
         let entries: Vec<&Linear> = match domain {
             Some((_, values)) => values.iter().chain(&range.1).collect(),
@@ -141,52 +164,58 @@ impl Rows {
         };
         let first = parameters.len();
         let hidden = first + entries.len();
-        let mut columns: HashMap<&str, usize> = HashMap::new();
-        columns.extend(parameters.iter().copied().zip(0..));
-        columns.extend(piece.hidden.iter().map(String::as_str).zip(hidden..));
+        let mut names: HashMap<&str, usize> = HashMap::new();
+        names.extend(parameters.iter().copied().zip(0..));
+        names.extend(piece.hidden.iter().map(String::as_str).zip(hidden..));
         let paired = domain.map_or(0, |(_, values)| values.len());
-        let are_alike = parameters.is_empty() && paired == range.1.len();
+        let paired = if paired == range.1.len() { paired } else { 0 };
         let mut rows = Rows {
             columns: hidden + piece.hidden.len() + 1,
-            paired: if are_alike { paired } else { 0 },
+            names,
+            paired: first..first + paired,
             equations: Vec::new(),
             inequalities: Vec::new(),
         };
         for (entry, k) in entries.into_iter().zip(first..) {
             match entry.terms.as_slice() {
-                [(1, name)] if entry.constant == 0 && !columns.contains_key(name.as_str()) => {
-                    columns.insert(name, k);
+                [(1, name)] if entry.constant == 0 && !rows.names.contains_key(name.as_str()) => {
+                    rows.names.insert(name, k);
                 }
                 _ => {
-                    let mut row = rows.row(&columns, [(1, entry)])?;
+                    let mut row = rows.row([(1, entry)])?;
                     row[k] -= 1;
                     rows.equations.push(row);
                 }
             }
         }
-        for (left, relation, right) in &piece.constraints {
-            let mut row = rows.row(&columns, [(-1, left), (1, right)])?;
-            match relation {
-                Relation::Equal => rows.equations.push(row),
-                Relation::LessOrEqual => rows.inequalities.push(row),
-                Relation::Less => {
-                    *row.last_mut().unwrap_or(&mut 0) -= 1;
-                    rows.inequalities.push(row);
-                }
-            }
-        }
+        rows.extend(piece.assumed.constraints.iter().chain(&piece.constraints))?;
         Ok(rows)
     }
 
-    fn row<'a, const N: usize>(
-        &self,
-        columns: &HashMap<&str, usize>,
-        sum: [(i128, &'a Linear); N],
-    ) -> Result<Vec<i128>, &'a str> {
+    /// Adds constraints.
+    pub(super) fn extend(
+        &mut self,
+        constraints: impl IntoIterator<Item = &'a Constraint>,
+    ) -> Result<(), &'a str> {
+        for (left, relation, right) in constraints {
+            let mut row = self.row([(-1, left), (1, right)])?;
+            match relation {
+                Relation::Equal => self.equations.push(row),
+                Relation::LessOrEqual => self.inequalities.push(row),
+                Relation::Less => {
+                    *row.last_mut().unwrap_or(&mut 0) -= 1;
+                    self.inequalities.push(row);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn row<const N: usize>(&self, sum: [(i128, &'a Linear); N]) -> Result<Vec<i128>, &'a str> {
         let mut row = vec![0; self.columns];
         for (factor, linear) in sum {
             for (coefficient, name) in &linear.terms {
-                let column = columns.get(name.as_str()).ok_or(name.as_str())?;
+                let column = self.names.get(name.as_str()).ok_or(name.as_str())?;
                 row[*column] += factor * i128::from(*coefficient);
             }
             row[self.columns - 1] += factor * i128::from(linear.constant);
@@ -211,7 +240,8 @@ fn tuple(name: &str, values: &[Linear]) -> String {
 impl fmt::Display for Piece {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&tuple(&self.tuple.0, &self.tuple.1))?;
-        let mut constraints = self.constraints.clone();
+        let mut constraints = self.assumed.constraints.clone();
+        constraints.extend(self.constraints.iter().cloned());
         if let Some((name, values)) = &self.range {
             // isl knows a hidden variable only behind the colon, so the value gets a name instead.
             let values = values.iter().enumerate().map(|(k, value)| {
@@ -252,7 +282,7 @@ impl fmt::Display for Piece {
 /// The text of the union of the pieces.
 pub(super) fn text(pieces: &[Piece]) -> String {
     let mut parameters: Vec<String> = Vec::new();
-    for name in pieces.iter().flat_map(|p| &p.parameters) {
+    for name in pieces.iter().flat_map(Piece::parameters) {
         let name = escape(name);
         if !parameters.contains(&name) {
             parameters.push(name);

@@ -19,10 +19,15 @@ impl Piece {
     /// Whether there is no point or pair. isl decides if the quick test does not.
     pub fn is_empty(&self) -> Result<bool, Error> {
         let parameters = parameters(std::slice::from_ref(self));
-        for piece in self.chosen() {
-            if contradict(&rows(&piece, &parameters)?) {
+        let plain = rows(self, &parameters)?;
+        for selection in self.selections() {
+            let mut rows = plain.clone();
+            let added = rows.extend(selection.iter().copied());
+            added.map_err(|name| undeclared(self, name))?;
+            if contradict(&rows) {
                 continue;
             }
+            let piece = self.selected(&selection);
             let is_empty = match piece.range {
                 Some(_) => Map::new(&[piece])?.is_empty()?,
                 None => Set::new(&[piece])?.is_empty()?,
@@ -33,9 +38,13 @@ impl Piece {
         }
         Ok(true)
     }
-}
 
-impl Piece {
+    /// Whether the quick test shows that there is no point or pair, whatever is chosen.
+    pub fn is_contradictory(&self) -> Result<bool, Error> {
+        let parameters = parameters(std::slice::from_ref(self));
+        Ok(contradict(&rows(self, &parameters)?))
+    }
+
     /// The lexicographically first point of a set, if any. isl decides if a variable has no lower
     /// bound, or if numbers become too large.
     ///
@@ -43,7 +52,9 @@ impl Piece {
     /// The set is unbounded in this direction.
     pub fn first(&self) -> Result<Option<Point>, Error> {
         let chosen = self.chosen();
-        if let ([piece], None, true) = (&chosen[..], &self.range, self.parameters.is_empty()) {
+        if let ([piece], None, true) =
+            (&chosen[..], &self.range, self.parameters().next().is_none())
+        {
             let mut found = match first(&rows(piece, &[])?) {
                 First::Point(values) => Some(values),
                 First::Empty => return Ok(None),
@@ -146,7 +157,7 @@ fn refused(piece: &Piece, reason: &str) -> Error {
 /// The parameters of all pieces, without duplicates.
 fn parameters(pieces: &[Piece]) -> Vec<&str> {
     let mut found: Vec<&str> = Vec::new();
-    for name in pieces.iter().flat_map(|p| &p.parameters) {
+    for name in pieces.iter().flat_map(Piece::parameters) {
         if !found.contains(&name.as_str()) {
             found.push(name);
         }
@@ -154,11 +165,14 @@ fn parameters(pieces: &[Piece]) -> Vec<&str> {
     found
 }
 
-fn rows(piece: &Piece, parameters: &[&str]) -> Result<Rows, Error> {
-    Rows::of(piece, parameters).map_err(|name| {
-        let reason = format!("the variable `{name}` is not introduced");
-        refused(piece, &reason)
-    })
+/// The rows of a piece without its choices.
+fn rows<'a>(piece: &'a Piece, parameters: &[&'a str]) -> Result<Rows<'a>, Error> {
+    Rows::of(piece, parameters).map_err(|name| undeclared(piece, name))
+}
+
+fn undeclared(piece: &Piece, name: &str) -> Error {
+    let reason = format!("the variable `{name}` is not introduced");
+    refused(piece, &reason)
 }
 
 /// The map of a piece. A set becomes a map from the point without coordinates.
