@@ -397,15 +397,25 @@ fn range(sizes: &[Name], k: usize) -> Range {
         let Some(of) = quotient.size().and_then(|size| size.of.as_ref()) else {
             continue;
         };
-        // Of one sum, a quotient by 4 is twice the quotient by 8, or one more.
+        // Of one sum, a quotient by 4 is twice the quotient by 8, or one more. With a greater sum, it
+        // is greater by at most the quotient of the difference, rounded up.
         if let Some(own) = own
-            && (&own.terms, own.offset) == (&of.terms, of.offset)
+            && own.terms == of.terms
             && of.divisor % own.divisor == 0
         {
             let times = of.divisor / own.divisor;
             let low = Affine::iterator(quotient.clone()).times(times);
-            range.upper.push(low.plus_constant(times));
-            range.lower.push(low);
+            let more = own.offset.saturating_sub(of.offset);
+            let up = more
+                .saturating_neg()
+                .div_euclid(own.divisor)
+                .saturating_neg();
+            range
+                .upper
+                .push(low.plus_constant(times.saturating_add(up)));
+            range
+                .lower
+                .push(low.plus_constant(more.div_euclid(own.divisor)));
         }
         // divisor*quotient <= terms + offset < divisor*quotient + divisor bounds its last term.
         let place = |part: &Name| sizes.iter().position(|size| size == part);
