@@ -4,7 +4,7 @@
 //! nest(`
 //! f64 y[64], x[64]
 //! local f64 T[8]
-//! local f64 S[64][64]
+//! local f64 S[128][128]
 //! for i in 0..8
 //!   T[i] = x[i]
 //! for j in 0..64
@@ -19,7 +19,7 @@
 //!
 //! ```text
 //! local f64 T[8] on the stack
-//! local f64 S[64][64] on the stack
+//! local f64 S[128][128] on the stack
 //! for i in 0..8, in vectors of f64
 //!   T[i] = x[i], loaded once
 //! for j in 0..64
@@ -33,7 +33,7 @@
 //!
 //! ```text
 //! local f64 T[8] in registers
-//! local f64 S[64][64] one for each thread
+//! local f64 S[128][128] one for each thread
 //! for i in 0..8, in vectors of f64
 //!   T[i] = x[i], loaded once
 //! for j in 0..64
@@ -53,9 +53,12 @@ use crate::target::Target;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The most bytes of a local tensor that is a variable: 16 KiB. Larger ones do not fit into
-/// registers anyway, and would take the stack from smaller ones.
-const MAX_VARIABLE: u64 = 1 << 14;
+/// The most bytes of a local tensor that is a variable: 64 KiB. Larger ones would take the stack from
+/// smaller ones.
+const MAX_VARIABLE: u64 = 1 << 16;
+
+/// The same if it begins with zeros, which a variable does each time.
+const MAX_ZEROS: u64 = 1 << 14;
 
 /// The most bytes of all local tensors that are variables: 128 KiB. Stacks are seldom smaller than
 /// 2 MiB.
@@ -131,7 +134,8 @@ impl Places<'_> {
 
     fn local(&mut self, local: &Local) -> Local {
         let tensor = &local.tensor;
-        let space = match self.fit_variables([tensor]) {
+        let fits = !local.zeros || bytes(tensor) <= MAX_ZEROS;
+        let space = match fits && self.fit_variables([tensor]) {
             false => Space::Thread,
             true if may_be_registers(tensor, self.target) => Space::Register,
             true => Space::Stack,
