@@ -170,7 +170,7 @@ impl Served {
                 let nests = nests.collect::<Result<Vec<_>, _>>()?.concat();
                 let kernels = self.session.verb("kernel", |bench| {
                     let before = std::mem::take(&mut bench.lock().exported);
-                    let exported = verbs::export(bench, nests, &name, &outputs);
+                    let exported = verbs::export(bench, nests, &name, &outputs, &[]);
                     let own = std::mem::replace(&mut bench.lock().exported, before);
                     exported.map(|named| named.map(|()| own))
                 })?;

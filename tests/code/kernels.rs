@@ -54,7 +54,7 @@ for elem in ["f64", "f32"] {
 }
 "#;
 
-fn build(script: &str, directory: &Path) -> Output {
+pub fn build(script: &str, directory: &Path) -> Output {
     std::fs::write(directory.join("kernels.rhai"), script).unwrap();
     Command::new(env!("CARGO_BIN_EXE_teml"))
         .args(["build", "kernels.rhai", "--out", "out"])
@@ -64,7 +64,7 @@ fn build(script: &str, directory: &Path) -> Output {
         .unwrap()
 }
 
-fn text(bytes: &[u8]) -> String {
+pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 

@@ -39,3 +39,4 @@ mod tune;
 mod tuning;
 mod turns;
 mod vectors;
+mod views;

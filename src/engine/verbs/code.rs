@@ -6,7 +6,7 @@ use super::refusal::Refusal;
 use super::workbench::Bench;
 use crate::codegen::{self, Kernel};
 use crate::ir::Nest;
-use crate::package::{self, Exported};
+use crate::package::{self, Exported, View};
 use crate::trial::{self, Variant, sizes};
 
 /// The C function that runs nests in order. Its name is `name`, or else that of the last nest with
@@ -59,7 +59,8 @@ pub fn kernel(
 }
 
 /// Makes nests a function of the library that `teml build` makes. `outputs` are results even if a
-/// later nest reads them.
+/// later nest reads them. With `transposed`, the function of that name takes these tensors as
+/// transposes as well, and the nests are what it computes then.
 ///
 /// # Errors
 /// As [`generate`]. The inner error is one of the name.
@@ -68,22 +69,37 @@ pub fn export(
     nests: Vec<Nest>,
     name: &str,
     outputs: &[String],
+    transposed: &[String],
 ) -> Result<Result<(), String>, Refusal> {
     announce(bench, name, &nests)?;
-    if bench
-        .lock()
-        .exported
-        .iter()
-        .any(|e| e.kernel.symbol == name)
-    {
-        return Ok(Err(format!("is taken: `{name}` was exported before")));
+    let known = bench.lock().exported.clone();
+    let of_name = |symbol: &str| known.iter().find(|e| e.kernel.symbol == symbol);
+    let (symbol, base) = match (transposed.is_empty(), of_name(name)) {
+        (true, _) => (name.to_owned(), None),
+        (false, Some(base)) => (package::view_symbol(name, transposed), Some(base)),
+        (false, None) => {
+            let text = format!("is not known: export `{name}` without transposes first");
+            return Ok(Err(text));
+        }
+    };
+    if of_name(&symbol).is_some() {
+        return Ok(Err(format!("is taken: `{symbol}` was exported before")));
     }
-    let kernel = kernel(bench, &nests, name, outputs)?;
-    let exported = Exported { kernel, nests };
-    let mut bench = bench.lock();
-    if let Some(error) = package::kernel_name_error(&exported, &bench.exported) {
+    let kernel = kernel(bench, &nests, &symbol, outputs)?;
+    let exported = Exported {
+        kernel,
+        nests,
+        view: base.map(|base| View {
+            of: base.kernel.symbol.clone(),
+            transposed: transposed.to_vec(),
+        }),
+    };
+    let misfit = base.and_then(|base| package::view_error(base, &exported, transposed));
+    let error = misfit.map(|why| format!("cannot be `{name}` for transposes: {why}"));
+    if let Some(error) = error.or_else(|| package::kernel_name_error(&exported, &known)) {
         return Ok(Err(error));
     }
+    let mut bench = bench.lock();
     bench.has_effect = true;
     bench.exported.push(exported);
     Ok(Ok(()))

@@ -199,6 +199,24 @@ def _overlap(array, other):
         return True
 
 
+def _called_as_view(function, tensors, arrays, views, sizes):
+    """Calls the function for arrays that are transposed in memory, if there is one."""
+    given = zip(tensors, arrays)
+    arrays = {tensor.name: _array(function, tensor.name, array) for tensor, array in given}
+    turned = tuple(
+        tensor.name
+        for tensor in tensors
+        if any(tensor.name in view for view in views)
+        and not tensor.has_rows(arrays[tensor.name])
+        and tensor.has_rows(arrays[tensor.name].T)
+    )
+    if turned not in views:
+        return False
+    arrays.update((name, arrays[name].T) for name in turned)
+    globals()[views[turned]](**arrays, **sizes)
+    return True
+
+
 def _call(function, tensors, arrays, sizes=()):
     """Calls a kernel on arrays, in the order of its parameters."""
     arrays = [_array(function, tensor.name, given) for tensor, given in zip(tensors, arrays)]

@@ -1,7 +1,7 @@
 //! The C side: source, header, checks, and the files with which builds find them.
 
 use super::parts::{Exported, Package, Use, extents};
-use super::{arrays, team};
+use super::{arrays, team, views};
 use crate::codegen::symbol::from_label;
 use crate::codegen::{
     BASE, C_BEGINS, C_ENDS, Kernel, Param, Preamble, c_type, definition_of_size, passed, unit_after,
@@ -58,7 +58,7 @@ pub fn source(package: &Package, preamble: &Preamble) -> String {
             text.push_str(&team::door(exported, k, &package.versions));
         }
         text.push('\n');
-        text.push_str(&checked(exported));
+        text.push_str(&checked(package, exported));
     }
     text.push_str(&arrays::functions(package));
     let _ = write!(text, "\n{C_ENDS}");
@@ -66,7 +66,7 @@ pub fn source(package: &Package, preamble: &Preamble) -> String {
 }
 
 /// The function that checks its arguments and then calls the kernel.
-fn checked(exported: &Exported) -> String {
+fn checked(package: &Package, exported: &Exported) -> String {
     let symbol = &exported.kernel.symbol;
     let mut body = String::new();
     for name in exported.sizes() {
@@ -88,6 +88,7 @@ fn checked(exported: &Exported) -> String {
     for size in exported.derived_sizes() {
         let _ = writeln!(body, "    {}", definition_of_size(&size));
     }
+    body.push_str(&views::calls(package, exported));
     let all: Vec<_> = exported.parameters().collect();
     let is_in_memory = |(param, _): &&(&Param, Use)| !param.tensor.is_by_value();
     let in_memory: Vec<_> = all.iter().filter(is_in_memory).collect();
@@ -363,7 +364,15 @@ pub fn header(package: &Package) -> String {
                 c_type(tensor.elem())
             )
         });
-        let lines: String = lines.collect();
+        let views = package.views_of(exported);
+        let views = views.iter().map(|(view, transposed)| {
+            let transposed = transposed.join(" and ");
+            format!(
+                " *   The function with checks calls {} for transposed {transposed}.\n",
+                view.kernel.symbol
+            )
+        });
+        let lines: String = lines.chain(views).collect();
         let prototype = exported.kernel.prototype().unwrap_or_default();
         let _ = write!(
             text,

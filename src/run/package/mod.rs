@@ -8,11 +8,13 @@ mod names;
 mod parts;
 mod python;
 mod team;
+mod views;
 mod write;
 
 pub use blas::{BLAS_EXPORTS, blas_source};
 pub use names::{kernel_name_error, name_error};
-pub use parts::{Exported, File, Package, Parameter, Version};
+pub use parts::{Exported, File, Package, Parameter, Version, View};
+pub use views::{view_error, view_symbol};
 pub use write::{NoPackage, write, write_files, write_module};
 
 use crate::codegen::Preamble;

@@ -54,7 +54,7 @@ const MODULES: &str = "\
 
 /// Imports of the Python package, and the local variables of its functions.
 const OWN: &str = "\
-    ctypes made np numpy pathlib tensors";
+    ctypes made np numpy pathlib tensors views";
 
 /// Files of the package, other packages that it needs, libraries that every program is linked with,
 /// and targets that CMake makes itself.

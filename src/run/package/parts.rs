@@ -12,6 +12,17 @@ pub struct Exported {
     pub kernel: Kernel,
     /// The nests that it computes.
     pub nests: Vec<Nest>,
+    /// The function whose arguments it takes if some of them are transposed.
+    pub view: Option<View>,
+}
+
+/// A function whose arrays another one takes as transposes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct View {
+    /// The symbol of the function.
+    pub of: String,
+    /// The labels of the tensors that are transposed: their dimensions are reversed.
+    pub transposed: Vec<String>,
 }
 
 /// Kernels that belong together.
@@ -177,6 +188,12 @@ impl Exported {
         self.kernel.sizes.iter().take(sizes).map(|(name, _)| name)
     }
 
+    /// The parameter of that label.
+    pub(super) fn parameter(&self, label: &str) -> Option<(&Param, Use)> {
+        let mut all = self.parameters();
+        all.find(|(param, _)| param.tensor.label() == label)
+    }
+
     pub(super) fn parameters(&self) -> impl Iterator<Item = (&Param, Use)> {
         self.kernel.params.iter().map(|param| {
             let used = match param.role {
@@ -190,6 +207,16 @@ impl Exported {
 }
 
 impl Package {
+    /// The kernels for transposed arguments of another one, with the labels of these.
+    pub(super) fn views_of(&self, exported: &Exported) -> Vec<(&Exported, &[String])> {
+        let views = self.kernels.iter().filter_map(|other| {
+            let view = other.view.as_ref()?;
+            let is_of = view.of == exported.kernel.symbol;
+            is_of.then_some((other, view.transposed.as_slice()))
+        });
+        views.collect()
+    }
+
     /// The name of the C file.
     pub fn source_name(&self) -> String {
         format!("{}.c", self.name)

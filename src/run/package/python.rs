@@ -67,7 +67,7 @@ pub fn module(package: &Package) -> String {
         include_str!("device.py"),
     );
     for exported in &package.kernels {
-        text.push_str(&function(exported));
+        text.push_str(&function(package, exported));
     }
     text
 }
@@ -77,7 +77,7 @@ fn takes_addresses(exported: &Exported) -> bool {
     exported.kernel.headers.contains(&Header::Cuda)
 }
 
-fn function(exported: &Exported) -> String {
+fn function(package: &Package, exported: &Exported) -> String {
     let symbol = &exported.kernel.symbol;
     let all: Vec<_> = exported.parameters().collect();
     let name = |tensor: &Tensor| name(exported, tensor);
@@ -212,6 +212,30 @@ fn function(exported: &Exported) -> String {
     }
     let names: Vec<String> = all.iter().map(|(param, _)| name(&param.tensor)).collect();
     let returned = of(&[Use::Result, Use::Update]);
+    let views = package.views_of(exported);
+    if !views.is_empty() && is_quick {
+        let view = |(view, transposed): &(&Exported, &[String])| {
+            let among = all.iter().map(|(param, _)| &param.tensor);
+            let among = among.filter(|tensor| transposed.iter().any(|t| t == tensor.label()));
+            let names: String = among
+                .map(|tensor| format!("\"{}\", ", name(tensor)))
+                .collect();
+            format!("({names}): \"{}\"", view.kernel.symbol)
+        };
+        let _ = write!(
+            text,
+            "    views = {{{}}}\n    \
+             if _called_as_view(\"{symbol}\", tensors, [{}], views, dict({})):\n        return {}\n",
+            views.iter().map(view).collect::<Vec<_>>().join(", "),
+            names.join(", "),
+            untold
+                .iter()
+                .map(|size| format!("{size}={size}"))
+                .collect::<Vec<_>>()
+                .join(", "),
+            returned.join(", ")
+        );
+    }
     let _ = write!(
         text,
         "    _call(\"{symbol}\", tensors, [{}], [{}])\n    return {}\n",
