@@ -69,8 +69,7 @@ pub(super) fn holds(
     let executed = || -> Result<Kept, Error> {
         let mut kept = Kept::Yes;
         for instances in order.executed()? {
-            let all = UnionSet::new(&[instances.original.domain(&instances.space.name())])?;
-            if !instances.executed()?.is_equal(&all)? {
+            if !instances.are_executed()? {
                 return Ok(Kept::No(None));
             }
             if instances.are_repeated()? {
@@ -222,7 +221,7 @@ impl<'p, 'a> Order<'p, 'a> {
         let mut extra = UnionSet::new(&[])?;
         for instances in &executed {
             let all = UnionSet::new(&[instances.original.domain(&instances.space.name())])?;
-            let found = instances.executed()?;
+            let found = UnionSet::new(&instances.executed())?;
             missing = missing.union(&all.subtract(&found)?)?;
             extra = extra.union(&found.subtract(&all)?)?;
         }
@@ -304,9 +303,20 @@ impl<'p, 'a> Order<'p, 'a> {
 
 impl Instances<'_, '_> {
     /// The instances that the leaves execute.
-    fn executed(&self) -> Result<UnionSet, Error> {
-        let pieces: Vec<Piece> = self.leaves.iter().filter_map(|l| executed(l)).collect();
-        UnionSet::new(&pieces)
+    fn executed(&self) -> Vec<Piece> {
+        self.leaves.iter().filter_map(|l| executed(l)).collect()
+    }
+
+    /// Whether the leaves execute all instances, and no others.
+    fn are_executed(&self) -> Result<bool, Error> {
+        let found = self.executed();
+        let all = [self.original.domain(&self.space.name())];
+        let within = |some: &[Piece], others: &[Piece]| {
+            let others = others.iter().cloned().map(Piece::without_assumptions);
+            let others = UnionSet::new(&others.collect::<Vec<_>>())?;
+            UnionSet::new(some)?.is_subset(&others)
+        };
+        Ok(within(&found, &all)? && within(&all, &found)?)
     }
 
     /// From instances to the times of their executions.

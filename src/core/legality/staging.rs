@@ -255,7 +255,7 @@ impl<'a> Buffer<'_, 'a> {
             return Ok(true);
         }
         let others = others.iter().flat_map(|u| self.elements(u, others_write));
-        let others: Vec<Piece> = others.collect();
+        let others: Vec<Piece> = others.map(Piece::without_assumptions).collect();
         UnionSet::new(&some)?.is_subset(&UnionSet::new(&others)?)
     }
 

@@ -86,6 +86,17 @@ impl Piece {
         self
     }
 
+    /// The piece without the constraints that hold for all pieces of a question. Other pieces under
+    /// these are subsets of both or of neither, and isl decides sooner about this one.
+    #[must_use]
+    pub fn without_assumptions(mut self) -> Piece {
+        self.assumed = Rc::new(Assumed {
+            parameters: self.assumed.parameters.clone(),
+            constraints: Vec::new(),
+        });
+        self
+    }
+
     /// All parameters.
     pub(super) fn parameters(&self) -> impl Iterator<Item = &String> {
         self.assumed.parameters.iter().chain(&self.parameters)
@@ -329,6 +340,43 @@ mod tests {
         );
         assert_eq!(piece.chosen()[0].is_empty(), Ok(true));
         assert_eq!(piece.is_empty(), Ok(false));
+    }
+
+    #[test]
+    fn pieces_without_assumptions_have_the_same_subsets() {
+        use crate::poly::{UnionSet, assuming, available};
+        if available().is_err() {
+            return;
+        }
+        let facts = Assumed {
+            parameters: vec!["n".to_owned()],
+            constraints: vec![("n".into(), Relation::Less, 4.into())],
+        };
+        assuming(facts, || {
+            let below = |end: Linear| Piece::set("S", ["i"]).constrain("i", Relation::Less, end);
+            let is_within = |some: &Piece, piece: &Piece| {
+                let some = UnionSet::new(std::slice::from_ref(some)).unwrap();
+                let piece = UnionSet::new(std::slice::from_ref(piece)).unwrap();
+                some.is_subset(&piece).unwrap()
+            };
+            let ends = [
+                Linear::from("n"),
+                Linear::new([(1, "n")], -1),
+                3.into(),
+                2.into(),
+            ];
+            let mut found = Vec::new();
+            for (some, other) in ends.iter().flat_map(|a| ends.iter().map(move |b| (a, b))) {
+                let (some, other) = (below(some.clone()), below(other.clone()));
+                let within = is_within(&some, &other);
+                assert_eq!(
+                    is_within(&some, &other.clone().without_assumptions()),
+                    within
+                );
+                found.push(within);
+            }
+            assert_eq!(found.iter().filter(|within| **within).count(), 9);
+        });
     }
 
     #[test]
