@@ -37,7 +37,7 @@ mod steps;
 mod trees;
 
 pub use self::pattern::{NoRule, Rule};
-pub use self::same::proves_equal;
+pub use self::same::{composed, proves_equal};
 
 use self::language::{Algebra, Count, Facts};
 use self::trees::{Reader, written};

@@ -1124,3 +1124,34 @@ fn symmetric_results_are_computed_once() {
         "schedules::optimize(build(C))",
     );
 }
+
+#[test]
+fn sums_are_divided_instead_of_their_terms() {
+    let declared = "
+        let E = tensor([40, 30]); let s = tensor([40]); let V = tensor([30, 20]);
+        let Q = eq(vat(E, [i, j]) / vat(s, [i]), [i, j]);
+        let O = einsum(\"ij,jd->id\", Q, V);
+        let alone = eq(vsum(vat(E, [i, j]) / vat(s, [i]) * vat(V, [j, d]), [j]), [i, d]);
+        let R = eq(vat(alone, [i, d]) + 1, [i, d]);
+        let other = eq(vat(E, [i, j]) / vat(s, [j]), [i, j]);
+        let P = einsum(\"ij,jd->id\", other, V);
+        let steps = |given| {
+            let made = schedules::optimize(given.map(|t| build(t)));
+            if type_of(made) == \"nest\" { made = [made]; }
+            `${made.reduce(|sum, n| sum + operations(n), 0)} ${check(made).legal}`
+        };";
+    let product = 2 * 40 * 30 * 20;
+    let count = |before: &str, of: &str| {
+        dialog::shown(&format!("{before}{declared}"), &format!("steps.call({of})")).unwrap()
+    };
+    let reassociated = "reductions(\"reassoc\");";
+    let shown = |operations: i32| format!("=> \"{operations} true\"");
+    assert_eq!(count(reassociated, "[Q, O]"), shown(product + 40 * 20));
+    assert_eq!(
+        count(reassociated, "[alone, R]"),
+        shown(product + 2 * 40 * 20)
+    );
+    // Numbers may not be rounded otherwise, and divisors differ.
+    assert_eq!(count("", "[Q, O]"), shown(product + 40 * 30));
+    assert_eq!(count(reassociated, "[other, P]"), shown(product + 40 * 30));
+}

@@ -8,7 +8,7 @@ use crate::binding::takes::{Takes, Type};
 use crate::ir::{Expr, Name, Nest, Program};
 use crate::legality::Reductions;
 use crate::messages::fail::Failure;
-use crate::transform::simplify::{Rule, simplified, simplified_program};
+use crate::transform::simplify::{self, Rule, simplified, simplified_program};
 use crate::transform::tensor::contraction::{self, NoSplit};
 use crate::transform::tensor::mirrored::mirrored;
 use crate::verbs::{as_definition, equal};
@@ -23,12 +23,16 @@ const FROM: Param<String> = Param::new("from");
 const TO: Param<String> = Param::new("to");
 const A: Param<Definition> = Param::new("a");
 const B: Param<Definition> = Param::new("b");
+const ASSIGNMENTS: Param<Steps> = Param::new("assignments");
 
 /// An assignment; of a nest, the one that it computes.
 struct Assigned(Expr);
 
 /// The name of a tensor.
 struct Factor(Name);
+
+/// Assignments in order, or the nests that compute them.
+struct Steps(Vec<Expr>);
 
 /// An expression, or a list of assignments.
 struct Definition(Vec<Expr>);
@@ -46,6 +50,13 @@ arguments! {
             Some(nest) => of_nest(&nest, p),
             None => Expr::of(p).map(Assigned),
         }
+    };
+    Steps, "a list of tensors or nests", Takes::Value(Type::List), |p| {
+        p.list(|item| {
+            let of_nest = || held::<Nest>(item).and_then(|nest| only_assignment(&nest));
+            held::<Expr>(item).or_else(of_nest)
+        })
+        .map(Steps)
     };
     Definition, "a tensor, an expression or a list of assignments", Takes::Value(Type::Tensor), |p| {
         let one = p.given.as_ref().and_then(held::<Expr>).map(|expr| Ok(vec![expr]));
@@ -134,6 +145,45 @@ assignment, as `build` makes it.
 
 Refuses: an assignment without such a sum; values of windows or of parts of tensors.",
     call: |call| listed(call, contraction::split_operands(&call.arg(&ASSIGNMENT)?.0)),
+};
+
+pub(super) static COMPOSED: Function = Function {
+    name: "composed",
+    topic: "queries",
+    effect: Effect::None,
+    params: &[ASSIGNMENTS.any()],
+    returns: "tensor",
+    doc: "\
+The last of several assignments, with the values of the others in the place of their tensors.
+
+```rhai
+let A = tensor([4, 5]);
+let B = tensor([5, 6]);
+let s = tensor([4]);
+let Q = eq(vdiv(A, s, [[i, j], [i]]), [i, j]);
+let C = einsum(\"ij,jk->ik\", Q, B);
+print(composed([Q, C]));
+```
+
+```text
+f64 C[4][6], A[4][5], s[4], B[5][6]
+C[i][k] = sum(j in 0..5: A[i][j] / s[i] * B[j][k]) where i in 0..4, k in 0..6
+```
+
+Nests of assignments, as `build` makes them, may be given instead.
+
+Refuses: an assignment that keeps elements of its tensor; one whose target has other indices than
+iterators.",
+    call: |call| {
+        let Steps(steps) = call.arg(&ASSIGNMENTS)?;
+        let made = simplify::composed(&steps).map(Dynamic::from);
+        made.ok_or_else(|| {
+            call.fail(
+                &ASSIGNMENTS,
+                "must be assignments of all elements, indexed by iterators",
+            )
+        })
+    },
 };
 
 pub(super) static MIRRORED: Function = Function {
@@ -381,14 +431,20 @@ rules do not decide.",
 };
 
 fn of_nest(nest: &Nest, place: &Place) -> Result<Assigned, Failure> {
+    let wrong = || place.fail("must be the nest of one assignment, as `build` makes it");
+    only_assignment(nest).map(Assigned).ok_or_else(wrong)
+}
+
+/// The assignment of a nest that `build` has made of it.
+fn only_assignment(nest: &Nest) -> Option<Expr> {
     let is_whole = nest.condition().is_empty() && nest.donated().is_empty();
     match (nest.definition().as_ref(), nest.originals()) {
         ([only], [part])
             if only.is_assignment() && is_whole && part.trees.as_ref() == nest.trees() =>
         {
-            Ok(Assigned(only.clone()))
+            Some(only.clone())
         }
-        _ => Err(place.fail("must be the nest of one assignment, as `build` makes it")),
+        _ => None,
     }
 }
 

@@ -34,6 +34,15 @@ pub fn proves_equal(a: &[Expr], b: &[Expr], rules: &[Rule]) -> bool {
     graph.find(roots[0]) == graph.find(roots[1])
 }
 
+/// The last assignment, with the values of the others in the place of their tensors. `None` if one of them
+/// does not assign all elements, or indexes its target with more than iterators.
+#[must_use]
+pub fn composed(assignments: &[Expr]) -> Option<Expr> {
+    let whole = Whole::of(assignments)?;
+    let last = explicit(assignments.last()?).ok()?;
+    Some(last.with_value(whole.value))
+}
+
 /// A definition in one assignment.
 struct Whole {
     /// The iterators of the target, by dimension.
