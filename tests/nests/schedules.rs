@@ -1128,12 +1128,13 @@ fn symmetric_results_are_computed_once() {
 #[test]
 fn sums_are_divided_instead_of_their_terms() {
     let declared = "
-        let E = tensor([40, 30]); let s = tensor([40]); let V = tensor([30, 20]);
+        let E = tensor([40, 30]); let V = tensor([30, 20]);
+        let s = tensor([40]); let c = tensor([30]);
         let Q = eq(vat(E, [i, j]) / vat(s, [i]), [i, j]);
         let O = einsum(\"ij,jd->id\", Q, V);
         let alone = eq(vsum(vat(E, [i, j]) / vat(s, [i]) * vat(V, [j, d]), [j]), [i, d]);
         let R = eq(vat(alone, [i, d]) + 1, [i, d]);
-        let other = eq(vat(E, [i, j]) / vat(s, [j]), [i, j]);
+        let other = eq(vat(E, [i, j]) / vat(c, [j]), [i, j]);
         let P = einsum(\"ij,jd->id\", other, V);
         let steps = |given| {
             let made = schedules::optimize(given.map(|t| build(t)));
