@@ -46,7 +46,7 @@ fn kernels_compute_the_same_on_a_device() {
         let ran = teml(&["run", KERNELS, "--set", &setting], "opencl");
         let (shown, wrong) = (text(&ran.stdout), text(&ran.stderr));
         assert!(ran.status.success(), "{elem}: {shown}{wrong}");
-        assert_eq!(shown.matches("elements equal the definition").count(), 21);
+        assert_eq!(shown.matches("elements equal the definition").count(), 23);
     }
 }
 

@@ -8,7 +8,7 @@ use teml::analysis::launches::launches;
 use teml::codegen::{Phases, phases};
 use teml::interp::threads::{Race, Run, race};
 use teml::ir::{Loop, Name, Nest, Tensor};
-use teml::legality::{Exchange, exchanges};
+use teml::legality::{Barrier, Exchange, Waiting, exchanges};
 use teml::target::Device;
 
 /// Computations with schedules for devices, at sizes that blocks do not divide.
@@ -98,6 +98,38 @@ const SCHEDULED: &[(&str, &str)] = &[
                    B[8*o + l][k] = tile[k][l]`);",
     ),
     (
+        "sums on lanes",
+        "reductions(\"reassoc\"); let A = tensor([3, 300]); let y = sum(A, [2]);
+         let p = schedules::device_sums(build(y), #{lanes: 32});",
+    ),
+    (
+        "softmax on lanes",
+        "reductions(\"reassoc\"); let A = tensor([3, 512]); let s = max(A, [2]);
+         let e = exp(vsub(A, s, [[i, j], [i]]), () -> [i, j]); let t = sum(e, [2]);
+         let R = eq(vdiv(e, t, [[i, j], [i]]), [i, j]);
+         let p = schedules::device_rows([build(s), build(e), build(t), build(R)], #{lanes: 16});",
+    ),
+    (
+        "lanes in shared memory",
+        "let p = nest(`
+           f64 A[4][8][16], B[4][8][16]
+           grid.x for b in 0..4
+             local f64 rows[8][16]
+             block.x for i in 0..8
+               lane for j in 0..16
+                 rows[i][j] = A[b][i][j]
+             for t in 0..3
+               block.x for i2 in 0..8
+                 lane for j2 in 0..8
+                   rows[i2][j2] = rows[i2][15 - j2] + 1
+               block.x for i3 in 0..8
+                 lane for j3 in 8..16
+                   rows[i3][j3] = rows[i3][15 - j3]
+             block.x for i4 in 0..8
+               lane for j4 in 0..16
+                 B[b][i4][j4] = rows[i4][j4]`);",
+    ),
+    (
         "first thread",
         "let p = nest(`
            f64 A[8][16], B[8][16]
@@ -121,10 +153,16 @@ fn case(script: &str) -> Case {
 }
 
 impl Case {
-    fn race(&self, barriers: &[Vec<usize>]) -> Option<Race> {
+    fn race(&self, barriers: &[Barrier]) -> Option<Race> {
+        let of = |waiting: Waiting| {
+            let of = barriers.iter().filter(move |barrier| barrier.of == waiting);
+            of.map(|barrier| barrier.at.clone()).collect::<Vec<_>>()
+        };
         let run = Run {
-            barriers,
+            barriers: &of(Waiting::Block),
+            of_warps: &of(Waiting::Warp),
             distributed: &self.phases.distributed,
+            passed: &self.phases.passed,
             sizes: &[],
         };
         race(&self.phases.trees, &run).unwrap()
@@ -134,7 +172,12 @@ impl Case {
     fn exchanges(&self) -> Vec<Exchange> {
         let context: Vec<&Loop> = self.nest.context().iter().collect();
         let trees = &self.phases.trees;
-        let own = |name: &Name| self.phases.distributed.contains(name);
+        let Phases {
+            distributed,
+            passed,
+            ..
+        } = &self.phases;
+        let own = |name: &Name| distributed.contains(name) || passed.contains(name);
         let is_shared = |tensor: &Tensor| !tensor.name().is_some_and(own);
         let launches = launches(trees, &context).unwrap();
         let all = launches
@@ -145,7 +188,7 @@ impl Case {
 }
 
 /// Whether all exchanges are ordered.
-fn is_ordered(exchanges: &[Exchange], barriers: &[Vec<usize>]) -> bool {
+fn is_ordered(exchanges: &[Exchange], barriers: &[Barrier]) -> bool {
     exchanges.iter().all(|e| e.is_ordered(barriers))
 }
 
@@ -165,9 +208,42 @@ fn barriers_suffice_and_none_is_needless() {
             assert!(race.is_some(), "{name} does not need {:?}", barriers[k]);
             assert!(!is_ordered(&exchanges, &fewer), "{name}: {race:?}");
             count += 1;
+            // A barrier of each warp alone is refused where other threads wait.
+            fewer.push(Barrier {
+                of: Waiting::Warp,
+                ..barriers[k].clone()
+            });
+            let race = case.race(&fewer);
+            assert!(race.is_none() || !is_ordered(&exchanges, &fewer), "{name}");
+            assert_eq!(
+                race.is_none(),
+                is_ordered(&exchanges, &fewer),
+                "{name}: {race:?}"
+            );
         }
     }
-    assert!(count >= 20, "{count} barriers");
+    assert!(count >= 25, "{count} barriers");
+}
+
+#[test]
+fn lanes_pass_on_what_they_have_and_wait_for_their_warp_alone() {
+    let of = |name: &str| {
+        let (_, script) = SCHEDULED.iter().find(|(known, _)| *known == name).unwrap();
+        case(script).phases
+    };
+    let sums = of("sums on lanes");
+    assert_eq!(sums.passed.len(), 5, "{:?}", sums.passed);
+    assert_eq!(sums.barriers.len(), 1, "{:?}", sums.barriers);
+    let softmax = of("softmax on lanes");
+    assert_eq!(softmax.passed.len(), 8, "{:?}", softmax.passed);
+    assert!(softmax.distributed.iter().any(|name| name.as_str() == "e"));
+    let shared = of("lanes in shared memory");
+    assert!(shared.passed.is_empty());
+    let waiting: Vec<Waiting> = shared.barriers.iter().map(|barrier| barrier.of).collect();
+    assert!(
+        !waiting.is_empty() && !waiting.contains(&Waiting::Block),
+        "{shared:?}"
+    );
 }
 
 #[test]
@@ -206,8 +282,64 @@ fn rows(phases: &[(i64, i64, bool)], repeats: i64) -> String {
     text
 }
 
+/// Rows with an element for each lane, and some phases that read elements of other lanes.
+fn lanes(phases: &[(i64, bool)], repeats: i64) -> String {
+    let mut text = "f64 A[2][8], B[2][8]\ngrid.x for b in 0..1\n  local f64 row[2][8]\n  \
+                    block.x for i0 in 0..2\n    lane for j0 in 0..8\n      row[i0][j0] = A[i0][j0]\n"
+        .to_owned();
+    text.push_str(&format!("  for t in 0..{repeats}\n"));
+    for (k, (shift, is_other)) in phases.iter().enumerate() {
+        let (i, j, next) = (k * 3 + 1, k * 3 + 2, k * 3 + 3);
+        // The row of the same lanes, or that of other ones.
+        let row = if *is_other {
+            format!("1 - i{i}")
+        } else {
+            format!("i{i}")
+        };
+        text.push_str(&format!(
+            "    local f64 next{next}[2][8]\n    block.x for i{i} in 0..2\n      lane for j{j} in 0..4\n        \
+             next{next}[i{i}][j{j}] = row[{row}][j{j} + {shift}]\n    \
+             block.x for i{next} in 0..2\n      lane for j{next} in 0..4\n        \
+             row[i{next}][j{next}] = next{next}[i{next}][j{next}] + 1\n"
+        ));
+    }
+    text.push_str("  block.x for i in 0..2\n    lane for j in 0..8\n      B[i][j] = row[i][j]\n");
+    text
+}
+
 proptest! {
     #![proptest_config(config(150))]
+
+    /// The same with lanes, whose elements are passed on, or in memory that warps share.
+    #[test]
+    fn proof_and_execution_agree_about_lanes(
+        phases in prop::collection::vec((0i64..5, any::<bool>()), 1..4),
+        repeats in 1i64..3,
+        keep in any::<u16>(),
+        of_warps in any::<u16>(),
+    ) {
+        let text = lanes(&phases, repeats);
+        let case = case(&format!("let p = nest(`{text}`);"));
+        let all = &case.phases.barriers;
+        prop_assert_eq!(case.race(all), None, "{}", text);
+        let exchanges = case.exchanges();
+        let kept = all.iter().enumerate().filter(|(k, _)| keep >> k & 1 == 1);
+        let kept: Vec<Barrier> = kept
+            .map(|(k, barrier)| match of_warps >> k & 1 {
+                1 => Barrier { of: Waiting::Warp, ..barrier.clone() },
+                _ => barrier.clone(),
+            })
+            .collect();
+        prop_assert_eq!(case.race(&kept).is_none(), is_ordered(&exchanges, &kept), "{} {:?}", text, kept);
+        for k in 0..all.len() {
+            let mut fewer = all.clone();
+            let barrier = fewer.remove(k);
+            prop_assert!(repeats == 1 || case.race(&fewer).is_some(), "{} does not need {:?}", text, barrier);
+            prop_assert_eq!(case.race(&fewer).is_none(), is_ordered(&exchanges, &fewer), "{}", text);
+            fewer.push(Barrier { of: Waiting::Warp, ..barrier });
+            prop_assert_eq!(case.race(&fewer).is_none(), is_ordered(&exchanges, &fewer), "{}", text);
+        }
+    }
 
     /// Where execution finds a race, the proof refuses; and what the proof accepts has no race.
     #[test]
@@ -221,7 +353,7 @@ proptest! {
         let all = &case.phases.barriers;
         prop_assert_eq!(case.race(all), None, "{}", text);
         let kept = all.iter().enumerate().filter(|(k, _)| keep >> k & 1 == 1);
-        let kept: Vec<Vec<usize>> = kept.map(|(_, barrier)| barrier.clone()).collect();
+        let kept: Vec<Barrier> = kept.map(|(_, barrier)| barrier.clone()).collect();
         let exchanges = case.exchanges();
         if case.race(&kept).is_some() {
             prop_assert!(!is_ordered(&exchanges, &kept), "{} {:?}", text, kept);

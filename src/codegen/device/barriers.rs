@@ -3,25 +3,32 @@
 //! The innermost sequences come first: a barrier there also serves exchanges around it. In a
 //! sequence, each exchange in one iteration is an interval of places. Intervals are stabbed in the
 //! order of their ends, which takes the fewest places. Then come exchanges with a later iteration
-//! of the loop. Barriers that others made needless are dropped at the end.
+//! of the loop. Barriers that others made needless are dropped at the end. Exchanges between lanes
+//! of one warp come last, as a barrier of the block also serves them.
 //!
 //! `legality` decides whether a barrier lies between two accesses ([`Exchange::is_ordered`]), and is
 //! asked about all of them at the end.
 
-use crate::legality::Exchange;
+use crate::legality::{Barrier, Exchange, Waiting};
 
-/// The positions of barriers, each before the tree that is there, in order.
-pub(super) fn barriers(exchanges: &[Exchange]) -> Vec<Vec<usize>> {
-    let mut found: Vec<Vec<usize>> = Vec::new();
+/// The barriers, in order.
+pub(super) fn barriers(exchanges: &[Exchange]) -> Vec<Barrier> {
+    let mut found: Vec<Barrier> = Vec::new();
     let mut order: Vec<&Exchange> = exchanges.iter().collect();
     order.sort_by_key(|e| {
         let (depth, at) = before(e);
-        (usize::MAX - depth, e.carried.is_some(), at)
+        (e.is_in_warp, usize::MAX - depth, e.carried.is_some(), at)
     });
     for exchange in order {
         if !exchange.is_ordered(&found) {
             let (depth, _) = before(exchange);
-            found.push(exchange.to[..=depth].to_vec());
+            found.push(Barrier {
+                at: exchange.to[..=depth].to_vec(),
+                of: match exchange.is_in_warp {
+                    true => Waiting::Warp,
+                    false => Waiting::Block,
+                },
+            });
         }
     }
     found.sort();

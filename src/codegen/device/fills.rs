@@ -1,7 +1,7 @@
 //! Spreads initializations over the threads of a device.
 //!
 //! A fill outside of all block loops would run on one thread. In a block, its last dimension is
-//! dealt out to the threads. A fill of the processor becomes a grid: blocks of threads along the
+//! dealt out to the threads. If a block has lanes, they get it, and threads the one before it. A fill of the processor becomes a grid: blocks of threads along the
 //! last dimension, and blocks over the two before it. All elements of a fill are different, so that
 //! needs no proof.
 
@@ -33,28 +33,34 @@ fn element(fill: &Fill, dimension: usize, at: &Affine) -> Fill {
     }
 }
 
-/// Loops over parts of the last dimension that `threads` threads fill at a time: the loop over
-/// parts, to be bound or not, and the fill in it.
-fn parts(fill: &Fill, threads: i64, number: &mut usize) -> Option<(Name, Range, Tree)> {
-    let last = fill.region.len().checked_sub(1)?;
-    let extent = fill.region[last].1.clone();
+/// A loop, to be bound or not.
+type Over = (Name, Range);
+
+/// Loops over parts of a dimension that `threads` threads fill at a time, and over the elements of a
+/// part; the fill in them.
+fn parts(
+    fill: &Fill,
+    dimension: usize,
+    threads: i64,
+    number: &mut usize,
+) -> Option<(Over, Over, Fill)> {
+    let extent = fill.region[dimension].1.clone();
     let (outer, inner) = (name(number, "part"), name(number, "element"));
     let first = Affine::iterator(outer.clone()).times(threads);
-    let one = element(fill, last, &Affine::iterator(inner.clone()));
+    let one = element(fill, dimension, &Affine::iterator(inner.clone()));
     let range = Range {
         lower: vec![first.clone()],
         upper: vec![first.plus_constant(threads), extent.clone()],
         step: 1,
         within: None,
     };
-    let body = vec![Tree::Fill(Arc::new(one))];
-    let inner = bound(inner, range, Level::Block, 0, body);
     let count = extent.plus_constant(threads - 1);
     let count = match count.as_constant() {
         Some(count) => Affine::constant(count.max(0) / threads),
         None => count.quotient_of_sizes(threads)?,
     };
-    Some((outer, Range::between(Affine::constant(0), count), inner))
+    let all = Range::between(Affine::constant(0), count);
+    Some(((outer, all), (inner, range), one))
 }
 
 /// A fill of the processor as a grid of blocks with so many threads; `None` if it has no dimension.
@@ -67,32 +73,61 @@ pub(super) fn grid(fill: &Fill, threads: i64, number: &mut usize) -> Option<Tree
         whole = element(&whole, dimension, &Affine::iterator(l.clone()));
         around.push((l, Range::between(Affine::constant(0), extent)));
     }
-    let (outer, range, inner) = parts(&whole, threads, number)?;
-    let mut tree = bound(outer, range, Level::Grid, 0, vec![inner]);
+    let last = fill.region.len().checked_sub(1)?;
+    let ((outer, all), (inner, range), one) = parts(&whole, last, threads, number)?;
+    let body = vec![Tree::Fill(Arc::new(one))];
+    let inner = bound(inner, range, Level::Block, 0, body);
+    let mut tree = bound(outer, all, Level::Grid, 0, vec![inner]);
     for (k, (l, range)) in around.into_iter().enumerate() {
         tree = bound(l, range, Level::Grid, k + 1, vec![tree]);
     }
     Some(tree)
 }
 
-/// Trees of a block whose fills run on all of its `threads` in x.
-pub(super) fn spread(trees: &[Tree], threads: i64, number: &mut usize) -> Vec<Tree> {
+/// Trees of a block whose fills run on all of its threads in x, and on all of their lanes.
+pub(super) fn spread(trees: &[Tree], threads: [i64; 2], number: &mut usize) -> Vec<Tree> {
     let in_block = |tree: &Tree, number: &mut usize| match tree {
         Tree::Loop(l) if !l.is_block() => Tree::of_loop(Loop {
             body: spread(&l.body, threads, number),
             ..(**l).clone()
         }),
-        Tree::Fill(fill) if threads > 1 && !is_single(fill) => match parts(fill, threads, number) {
-            Some((outer, range, inner)) => Tree::of_loop(Loop::serial(outer, range, vec![inner])),
-            None => tree.clone(),
-        },
+        Tree::Fill(fill) => dealt(fill, threads, number).unwrap_or_else(|| tree.clone()),
         tree => tree.clone(),
     };
     trees.iter().map(|tree| in_block(tree, number)).collect()
 }
 
-/// Whether a fill has one element along its last dimension.
-fn is_single(fill: &Fill) -> bool {
-    let last = fill.region.last();
-    last.is_none_or(|(_, extent)| extent.as_constant() == Some(1))
+/// A fill on the threads of a block. `None` if it has nothing to share out.
+fn dealt(fill: &Fill, [x, lanes]: [i64; 2], number: &mut usize) -> Option<Tree> {
+    let last = fill.region.len().checked_sub(1)?;
+    let mut dimensions = match lanes {
+        1 => vec![(last, 0, x)],
+        _ => vec![(last, Axis::LANE, lanes)],
+    };
+    if lanes > 1 && last > 0 {
+        dimensions.push((last - 1, 0, x));
+    }
+    dimensions.retain(|(d, _, threads)| *threads > 1 && !is_single(fill, *d));
+    let mut whole = fill.clone();
+    let (mut around, mut phase) = (Vec::new(), Vec::new());
+    for (dimension, axis, threads) in dimensions {
+        let (outer, inner, one) = parts(&whole, dimension, threads, number)?;
+        around.push(outer);
+        phase.push((inner, axis));
+        whole = one;
+    }
+    if phase.is_empty() {
+        return None;
+    }
+    let tree = Tree::Fill(Arc::new(whole));
+    let tree = phase.into_iter().fold(tree, |tree, ((l, range), axis)| {
+        bound(l, range, Level::Block, axis, vec![tree])
+    });
+    let serial = |tree, (l, range)| Tree::of_loop(Loop::serial(l, range, vec![tree]));
+    Some(around.into_iter().fold(tree, serial))
+}
+
+/// Whether a fill has one element along a dimension.
+fn is_single(fill: &Fill, dimension: usize) -> bool {
+    fill.region[dimension].1.as_constant() == Some(1)
 }

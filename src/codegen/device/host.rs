@@ -183,7 +183,7 @@ fn launch(kernel: &Kernel, started: &Started, indent: usize, text: &mut String) 
         true => "1".to_owned(),
         false => extent,
     });
-    let block = kernel.threads.map(|n| n.max(1).to_string());
+    let block = kernel.block().map(|n| n.to_string());
     let numbers = started.numbers.iter().map(|name| {
         let pointer = format!("(void *)&{name}");
         (pointer, "sizeof(int64_t)".to_owned())

@@ -1,17 +1,20 @@
 //! From trees to the plan of a launch.
 
 use super::plan::{Condition, Kernel, Node};
+use super::spaces::Passes;
 use super::wide::Wide;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::levels::trips;
 use crate::ir::{Affine, Axis, Index, Loop, Name, Tensor, Tree};
+use crate::legality::Barrier;
 use std::collections::HashSet;
 
 /// Adds what each block executes to the plan of a launch.
 pub(super) struct Lowering<'a> {
     pub(super) kernel: &'a mut Kernel,
-    /// The positions of barriers.
-    pub(super) barriers: &'a [Vec<usize>],
+    pub(super) barriers: &'a [Barrier],
+    /// The elements that lanes pass on when phases begin.
+    pub(super) passes: &'a Passes,
     /// The tensors that are in registers of a thread.
     pub(super) registers: HashSet<Name>,
     /// The tensors that the threads of a block share.
@@ -54,13 +57,31 @@ impl Lowering<'_> {
         let mut nodes = Vec::new();
         for k in 0..=trees.len() {
             position.push(k);
-            if self.barriers.contains(position) {
-                nodes.push(Node::Barrier);
-            }
+            let at = self
+                .barriers
+                .iter()
+                .filter(|barrier| barrier.at == *position);
+            nodes.extend(at.map(|barrier| Node::Barrier(barrier.of)));
             if let Some(tree) = trees.get(k) {
+                nodes.extend(self.passed(tree));
                 nodes.extend(self.tree(tree, position, chain));
             }
             position.pop();
+        }
+        nodes
+    }
+
+    /// The nodes by which lanes pass elements on before a tree.
+    fn passed(&self, tree: &Tree) -> Vec<Node> {
+        let passes = tree.as_loop().and_then(|l| self.passes.get(&l.name));
+        let mut nodes = Vec::new();
+        let mut last = None;
+        for pass in passes.into_iter().flatten() {
+            if last != Some(&pass.to) {
+                nodes.push(Node::Local(pass.to.clone()));
+                last = Some(&pass.to);
+            }
+            nodes.push(Node::Pass(pass.clone()));
         }
         nodes
     }
@@ -117,7 +138,7 @@ impl Lowering<'_> {
             return Some(node);
         }
         let bound = tree.as_loop().map(|l| axes(l)).unwrap_or_default();
-        let dimensions = (0..Axis::DIMENSIONS).filter(|d| self.kernel.threads[*d] > 1);
+        let dimensions = (0..Axis::OF_THREADS).filter(|d| self.kernel.threads[*d] > 1);
         let dimensions: Vec<usize> = dimensions.filter(|d| !bound.contains(d)).collect();
         Some(match dimensions.is_empty() {
             true => node,

@@ -1,7 +1,7 @@
 //! Nests that run on a device: one plan, printed as CUDA C or OpenCL C, and C that starts it.
 //!
-//! `spaces` decides which memory local tensors have, `barriers` where the threads of a block wait,
-//! and `lower` makes the plan. `legality` is asked before (are the iterations of bound loops
+//! `spaces` decides which memory local tensors have, and what lanes pass on; `barriers` where the
+//! threads of a block wait; and `lower` makes the plan. `legality` is asked before (are the iterations of bound loops
 //! independent?) and after (is a barrier between threads that exchange data?). `print` prints what
 //! the device runs, and `host` what the processor does. Words that differ are in headers.
 
@@ -18,12 +18,12 @@ use super::derived::definition_of_size;
 use super::kernel::{Header, Param, Role};
 use super::support::{mentions, support_of_device};
 use crate::analysis::launches::{self, Launch, Misplaced};
-use crate::ir::{Affine, Expr, Loop, Name, Nest, Node, Tensor, Tree};
-use crate::legality::exchanges;
+use crate::ir::{Affine, Axis, Expr, Loop, Name, Nest, Node, Tensor, Tree};
+use crate::legality::{Barrier, exchanges};
 use crate::target::{Device, DeviceApi, Target};
 use lower::Lowering;
 use plan::{Plan, Step};
-use spaces::Distributed;
+use spaces::{Distributed, Passes};
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 
@@ -44,6 +44,11 @@ pub enum NoDevice {
         z: i64,
         most: i64,
     },
+    /// Lanes that do not fit into warps.
+    #[error(
+        "a warp would have {found} lanes, and one of the device has {warp}: {found} does not divide {warp}"
+    )]
+    Lanes { found: i64, warp: i64 },
     /// More memory than the threads of a block share.
     #[error("the threads of a block would share {found} bytes ({tensors}), and have {most}")]
     Shared {
@@ -76,6 +81,9 @@ impl NoDevice {
         match self {
             NoDevice::Misplaced(why) => why.help(),
             NoDevice::Threads { .. } => "choose smaller blocks: shorter inner loops of stripmine",
+            NoDevice::Lanes { .. } => {
+                "stripmine the loop by a divisor of `machine().device_warp`, and bind the inner one"
+            }
             NoDevice::Shared { .. } => {
                 "choose smaller tiles, or copy fewer tensors; each thread keeps what only it uses"
             }
@@ -265,10 +273,11 @@ fn has_index(value: &Expr) -> bool {
 pub struct Phases {
     /// The trees, in which each launch has a grid loop.
     pub trees: Vec<Tree>,
-    /// The positions of barriers, each before the tree there, or behind the last one.
-    pub barriers: Vec<Vec<usize>>,
+    pub barriers: Vec<Barrier>,
     /// The local tensors of blocks that are distributed: each thread has its own part.
     pub distributed: Vec<Name>,
+    /// Those whose elements lanes pass on when a phase begins.
+    pub passed: Vec<Name>,
 }
 
 /// The phases of a nest with bound loops.
@@ -278,17 +287,24 @@ pub struct Phases {
 pub fn phases(nest: &Nest, device: &Device) -> Result<Phases, NoDevice> {
     let trees = prepared(nest, device)?;
     let context: Vec<&Loop> = nest.context().iter().collect();
-    let (mut barriers, mut distributed) = (Vec::new(), Vec::new());
+    let (mut barriers, mut distributed, mut passed) = (Vec::new(), Vec::new(), Vec::new());
     for launch in &launches::launches(&trees, &context)? {
         let placed = Placed::of(nest, &trees, launch, &context)?;
         barriers.extend(placed.barriers);
-        let own = placed.distributed.iter();
-        distributed.extend(own.filter_map(|of| of.part.name().cloned()));
+        for of in &placed.distributed {
+            let known = if of.is_passed {
+                &mut passed
+            } else {
+                &mut distributed
+            };
+            known.extend(of.part.name().cloned());
+        }
     }
     Ok(Phases {
         trees,
         barriers,
         distributed,
+        passed,
     })
 }
 
@@ -329,7 +345,7 @@ fn steps(trees: &[Tree], kernels: &mut dyn Iterator<Item = plan::Kernel>) -> Vec
 struct Placed {
     shared: Vec<Tensor>,
     distributed: Vec<Distributed>,
-    barriers: Vec<Vec<usize>>,
+    barriers: Vec<Barrier>,
 }
 
 impl Placed {
@@ -362,7 +378,15 @@ fn kernel(
     launch: &Launch,
     (context, device): (&[&Loop], &Device),
 ) -> Result<plan::Kernel, NoDevice> {
-    let [x, y, z] = launch.threads;
+    let lanes = launch.threads[Axis::LANE].max(1);
+    if device.warp % lanes != 0 {
+        return Err(NoDevice::Lanes {
+            found: lanes,
+            warp: device.warp,
+        });
+    }
+    let mut kernel = plan::Kernel::new(launch);
+    let [x, y, z] = kernel.block();
     let found = x.saturating_mul(y).saturating_mul(z);
     if found > device.threads {
         let most = device.threads;
@@ -379,7 +403,6 @@ fn kernel(
         distributed,
         barriers,
     } = Placed::of(nest, trees, launch, context)?;
-    let mut kernel = plan::Kernel::new(launch);
     kernel.shared = shared;
     kernel.own = distributed.iter().map(|of| of.part.clone()).collect();
     if kernel.shared_bytes() > device.shared {
@@ -395,9 +418,16 @@ fn kernel(
     let mut chain: Vec<&Loop> = context.to_vec();
     chain.extend(launch.around.iter().chain(&launch.grid));
     let fixed = chain.len();
-    let body = spaces::with_parts(launch.body, &distributed, &mut chain, fixed);
-    let registers = distributed.iter().filter_map(|of| of.part.name().cloned());
-    let registers = registers.collect();
+    let mut passes = Passes::new();
+    let body = spaces::with_parts(launch.body, &distributed, &mut chain, fixed, &mut passes);
+    let own = distributed.iter().map(|of| &of.part);
+    let own = own.chain(passes.values().flatten().map(|pass| &pass.to));
+    let registers = own.filter_map(|of| of.name().cloned()).collect();
+    for pass in passes.values().flatten() {
+        if !kernel.passed.contains(&pass.to.elem()) {
+            kernel.passed.push(pass.to.elem());
+        }
+    }
     let shared = kernel.shared.iter().filter_map(|t| t.name().cloned());
     let shared = shared.collect();
     let mut chain: Vec<&Loop> = context.to_vec();
@@ -405,6 +435,7 @@ fn kernel(
     let mut lowering = Lowering {
         kernel: &mut kernel,
         barriers: &barriers,
+        passes: &passes,
         registers,
         shared,
         access: device.access,

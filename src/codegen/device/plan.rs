@@ -1,7 +1,9 @@
 //! The plan of nests that run on a device: what the processor does, and what each thread executes.
 
+use super::spaces::Pass;
 use crate::analysis::launches::Launch;
-use crate::ir::{self, Affine, Axis, Fill, Name, Stmt, Tensor};
+use crate::ir::{self, Affine, Axis, Elem, Fill, Name, Stmt, Tensor};
+use crate::legality::Waiting;
 use crate::target::Processor;
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
@@ -32,13 +34,15 @@ pub(super) struct Kernel {
     /// The grid loops, outermost first.
     pub(super) grid: Vec<Arc<ir::Loop>>,
     /// The number of threads of a block, by dimension.
-    pub(super) threads: [i64; Axis::DIMENSIONS],
+    pub(super) threads: [i64; Axis::OF_THREADS],
     /// Local tensors in memory that the threads of a block share.
     pub(super) shared: Vec<Tensor>,
     /// Local tensors that are distributed: each thread has its own part.
     pub(super) own: Vec<Tensor>,
     /// How many blocks run on a processor of the device at once, at most.
     pub(super) at_once: Option<i64>,
+    /// The element types that lanes pass on.
+    pub(super) passed: Vec<Elem>,
     pub(super) body: Vec<Node>,
 }
 
@@ -85,8 +89,10 @@ pub(super) enum Node {
     Load(Move),
     /// Writes a part from registers.
     Store(Move),
-    /// All threads of the block wait for each other.
-    Barrier,
+    /// Lanes of a warp pass an element on.
+    Pass(Pass),
+    /// Threads of the block wait for each other.
+    Barrier(Waiting),
 }
 
 /// Neighbors in a row of a tensor in memory, and a part in registers.
@@ -137,8 +143,15 @@ impl Kernel {
             shared: Vec::new(),
             own: Vec::new(),
             at_once: None,
+            passed: Vec::new(),
             body: Vec::new(),
         }
+    }
+
+    /// The threads of a block as the device counts them: lanes are neighbors in x.
+    pub(super) fn block(&self) -> [i64; Axis::DIMENSIONS] {
+        let [x, y, z, lanes] = self.threads.map(|n| n.max(1));
+        [x.saturating_mul(lanes), y, z]
     }
 
     /// The bytes of memory that the threads of a block share, with what alignment takes.
@@ -157,7 +170,7 @@ impl Kernel {
 
     /// How many blocks run on a processor at once, if threads need registers for their tensors alone.
     pub(super) fn blocks_on(&self, processor: &Processor) -> i64 {
-        let threads = self.threads.iter().map(|n| (*n).max(1));
+        let threads = self.block().into_iter();
         let registers = i64::try_from(self.own_bytes() / REGISTER).unwrap_or(i64::MAX);
         processor.blocks(
             threads.fold(1, i64::saturating_mul),
@@ -209,7 +222,8 @@ fn loops_of_nodes(nodes: &[Node], see: &mut dyn FnMut(&ir::Loop)) {
             | Node::Local(_)
             | Node::Load(_)
             | Node::Store(_)
-            | Node::Barrier => {}
+            | Node::Pass(_)
+            | Node::Barrier(_) => {}
         }
     }
 }
@@ -226,7 +240,7 @@ fn bytes(tensor: &Tensor) -> u64 {
 }
 
 /// The names of dimensions.
-pub(super) const DIMENSIONS: [&str; Axis::DIMENSIONS] = ["x", "y", "z"];
+pub(super) const DIMENSIONS: [&str; Axis::OF_THREADS] = ["x", "y", "z", "lane"];
 
 impl Display for Plan {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -251,8 +265,16 @@ fn steps(f: &mut Formatter<'_>, steps: &[Step], depth: usize) -> fmt::Result {
                 )?;
             }
             Step::Launch(kernel) => {
-                let [x, y, z] = kernel.threads;
-                write!(f, "{:indent$}launch blocks of {x} × {y} × {z} threads", "")?;
+                let [x, y, z, lanes] = kernel.threads;
+                let lanes = match lanes {
+                    1 => String::new(),
+                    lanes => format!(" × {lanes}"),
+                };
+                write!(
+                    f,
+                    "{:indent$}launch blocks of {x} × {y} × {z}{lanes} threads",
+                    ""
+                )?;
                 match kernel.own_bytes() {
                     0 => {}
                     own => write!(f, " with {own} bytes in registers")?,
@@ -353,10 +375,36 @@ fn nodes(f: &mut Formatter<'_>, all: &[Node], depth: usize) -> fmt::Result {
                     of.neighbors()
                 )?;
             }
-            Node::Barrier => writeln!(f, "{:indent$}barrier", "")?,
+            Node::Pass(of) => writeln!(f, "{:indent$}{of}", "")?,
+            Node::Barrier(Waiting::Block) => writeln!(f, "{:indent$}barrier", "")?,
+            Node::Barrier(Waiting::Warp) => writeln!(f, "{:indent$}barrier of each warp", "")?,
         }
     }
     Ok(())
+}
+
+impl Display for Pass {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let access = |tensor: &Tensor, index: &[Affine]| {
+            let index: String = index.iter().map(|a| format!("[{a}]")).collect();
+            format!("{}{index}", tensor.label())
+        };
+        let (to, from) = (access(&self.to, &self.at), access(&self.from, &self.slot));
+        write!(f, "{to} = {from} of lane {}", self.lane("lane"))
+    }
+}
+
+impl Pass {
+    /// The number of the lane that has the element, where `lane` is the one that gets it.
+    pub(super) fn lane(&self, lane: &str) -> String {
+        match (self.times, self.plus) {
+            (0, plus) => plus.to_string(),
+            (1, 0) => lane.to_owned(),
+            (1, plus) => format!("{lane} + {plus}"),
+            (times, 0) => format!("{times}*{lane}"),
+            (times, plus) => format!("{times}*{lane} + {plus}"),
+        }
+    }
 }
 
 impl Move {

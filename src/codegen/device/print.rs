@@ -4,10 +4,12 @@
 //! a header defines it (`words_cuda.h`, `words_opencl.h`).
 
 use super::plan::{Condition, Kernel, Move, Node};
+use super::spaces::Pass;
 use crate::c::value::{Values, at, element, is_guarded};
 use crate::elem::c_type;
-use crate::ir::{Affine, BinaryOp, Fill, Loop, Name, Stmt, Tensor};
+use crate::ir::{Affine, Axis, BinaryOp, Fill, Loop, Name, Stmt, Tensor};
 use crate::kernel::{Param, Role, parameter};
+use crate::legality::Waiting;
 use std::fmt::Write;
 
 /// The text of one kernel.
@@ -17,6 +19,8 @@ pub(super) struct Printer {
     values: Values,
     /// The type of iterators.
     index: &'static str,
+    /// The lanes of each thread.
+    lanes: i64,
 }
 
 /// The types of iterators, and the suffix of functions of them.
@@ -30,6 +34,7 @@ pub(super) fn body(kernel: &Kernel, index: &'static str) -> String {
         depth: 1,
         values: Values::default(),
         index,
+        lanes: kernel.threads[Axis::LANE],
     };
     printer.kernel(kernel);
     printer.text
@@ -42,7 +47,7 @@ pub(super) fn function(
     (numbers, params): (&[Name], &[Param]),
     body: &str,
 ) -> String {
-    let [x, y, z] = kernel.threads;
+    let [x, y, z] = kernel.block();
     let numbers = numbers.iter().map(|name| format!("int64_t {name}"));
     let arguments = numbers.chain(params.iter().map(argument));
     let arguments = arguments.collect::<Vec<String>>().join(",\n    ");
@@ -68,6 +73,10 @@ impl Printer {
         }
         for tensor in &kernel.own {
             self.declare("TEML_REGISTERS ", tensor);
+        }
+        for elem in &kernel.passed {
+            let threads: i64 = kernel.block().iter().product();
+            self.line(&format!("TEML_PASSED({}, {threads});", c_type(*elem)));
         }
         for l in &kernel.grid {
             let dimension = l.axis().map_or(0, |axis| axis.dimension);
@@ -152,7 +161,9 @@ impl Printer {
                 body,
             } => self.threads(of, *dimension, ends, body),
             Node::First { dimensions, body } => {
-                let threads = dimensions.iter().map(|d| format!("TEML_THREAD({d}) == 0"));
+                let threads = dimensions
+                    .iter()
+                    .map(|d| format!("{} == 0", self.thread(*d)));
                 let condition = threads.collect::<Vec<_>>().join(" && ");
                 self.within(&format!("if ({condition}) {{"), body);
             }
@@ -161,7 +172,9 @@ impl Printer {
             Node::Local(tensor) => self.declare("TEML_REGISTERS ", tensor),
             Node::Load(of) => self.moved(of, true),
             Node::Store(of) => self.moved(of, false),
-            Node::Barrier => self.line("TEML_BARRIER();"),
+            Node::Pass(of) => self.pass(of),
+            Node::Barrier(Waiting::Block) => self.line("TEML_BARRIER();"),
+            Node::Barrier(Waiting::Warp) => self.line("TEML_BARRIER_OF_WARPS();"),
         }
     }
 
@@ -175,7 +188,7 @@ impl Printer {
 
     fn threads(&mut self, of: &Loop, dimension: usize, ends: &[Affine], body: &[Node]) {
         let first = self.bound("max", &of.range.lower);
-        let thread = format!("({})TEML_THREAD({dimension})", self.index);
+        let thread = format!("({}){}", self.index, self.thread(dimension));
         let value = sum(&first, &thread);
         self.line("{");
         self.depth += 1;
@@ -183,6 +196,25 @@ impl Printer {
         self.up_to(&of.name, ends, body);
         self.depth -= 1;
         self.line("}");
+    }
+
+    /// A coordinate of the thread. Lanes are neighbors in x.
+    fn thread(&self, dimension: usize) -> String {
+        match (dimension, self.lanes) {
+            (Axis::LANE, lanes) => format!("(TEML_THREAD(0) % {lanes})"),
+            (0, 2..) => format!("(TEML_THREAD(0) / {})", self.lanes),
+            _ => format!("TEML_THREAD({dimension})"),
+        }
+    }
+
+    /// Lanes pass an element on.
+    fn pass(&mut self, of: &Pass) {
+        let elem = c_type(of.to.elem());
+        let (to, from) = (element(&of.to, &of.at), element(&of.from, &of.slot));
+        let (lane, lanes) = (of.lane(&self.thread(Axis::LANE)), self.lanes);
+        self.line(&format!(
+            "TEML_PASS({elem}, {to}, {from}, {lane}, {lanes});"
+        ));
     }
 
     /// The body of an iteration, if that is before all ends.

@@ -8,12 +8,18 @@
 //! keeps its part in registers. Each index has one of these forms, where `t` is the coordinate of
 //! the thread, and `r` what a thread does on its own:
 //!
-//! - `s*(t + n*r) + q` with n threads and `0 <= q < s`: the thread keeps the elements `s*r + q`;
+//! - `s*(t + n*r) + q` with n threads and `0 <= q < s`: the thread keeps the elements `s*r + q`. If
+//!   several axes number the threads, `t` is `lane + lanes*x`, for example;
 //! - `r`: the index says nothing about the thread.
 //!
 //! All accesses of a tensor have one form in each dimension, and the forms name all axes that are
 //! bound around the accesses. So the element tells the thread, and the rest of it a place of its
 //! own. `legality` is asked once more whether two threads use one element.
+//!
+//! Lanes may also read what other lanes of their warp keep, if one dimension numbers the lanes alone.
+//! Elements are then *passed* from register to register when the phase begins, and no statement of
+//! the phase writes the tensor. `legality` is asked whether all threads that exchange its elements
+//! are lanes of one warp.
 
 use super::fills;
 use crate::analysis::bounds::Bounds;
@@ -23,7 +29,7 @@ use crate::ir::{Affine, Axis, Expr, Fill, Index, Loop, Mode, Name, Nest, Range, 
 use crate::ir::{Level, Tensor, Tree};
 use crate::legality::exchanges;
 use crate::target::Device;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The trees of a nest in which each launch has a grid loop. Local tensors of a block are declared at
@@ -51,20 +57,22 @@ fn steps(trees: &[Tree], threads: i64, number: &mut usize) -> Vec<Tree> {
 /// Hoisted trees whose launches spread fills over their threads.
 pub(super) fn with_spread_fills(trees: &[Tree], launches: &[Launch], number: usize) -> Vec<Tree> {
     let mut number = number;
-    let mut threads = launches.iter().map(|launch| launch.threads[0]);
+    let mut threads = launches
+        .iter()
+        .map(|launch| [launch.threads[0], launch.threads[Axis::LANE]]);
     in_steps(trees, &mut threads, &mut number)
 }
 
 fn in_steps(
     trees: &[Tree],
-    threads: &mut dyn Iterator<Item = i64>,
+    threads: &mut dyn Iterator<Item = [i64; 2]>,
     number: &mut usize,
 ) -> Vec<Tree> {
     let mut found = Vec::new();
     for tree in trees {
         found.push(match tree {
             Tree::Loop(l) if l.is_grid() => {
-                let threads = threads.next().unwrap_or(1);
+                let threads = threads.next().unwrap_or([1; 2]);
                 in_blocks(l, threads, number)
             }
             Tree::Loop(l) => Tree::of_loop(Loop {
@@ -77,7 +85,7 @@ fn in_steps(
     found
 }
 
-fn in_blocks(l: &Loop, threads: i64, number: &mut usize) -> Tree {
+fn in_blocks(l: &Loop, threads: [i64; 2], number: &mut usize) -> Tree {
     let body = match l.body.as_slice() {
         [Tree::Loop(inner)] if inner.is_grid() => vec![in_blocks(inner, threads, number)],
         body => fills::spread(body, threads, number),
@@ -139,16 +147,39 @@ pub(super) struct Distributed {
     /// The part of a thread.
     pub(super) part: Tensor,
     forms: Vec<Form>,
+    /// Whether lanes read what other lanes keep.
+    pub(super) is_passed: bool,
 }
 
+/// An element that each lane gets from a lane of its warp, when a phase begins.
+#[derive(Clone, Debug)]
+pub(super) struct Pass {
+    /// The registers of the lanes that get it, and its place there.
+    pub(super) to: Tensor,
+    pub(super) at: Vec<Affine>,
+    /// The registers of the lane that has it, and its place there.
+    pub(super) from: Tensor,
+    pub(super) slot: Vec<Affine>,
+    /// The lane that has it: so many times the number of the lane that gets it, plus a number.
+    pub(super) times: i64,
+    pub(super) plus: i64,
+}
+
+/// The elements that lanes pass on, by the loop where the phase begins.
+pub(super) type Passes = BTreeMap<Name, Vec<Pass>>;
+
+/// A phase fetches at most so many elements of a tensor for one access.
+const MOST_PASSES: i64 = 64;
+
 /// The relation of an index to the thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Form {
     /// Nothing.
     Whole,
-    /// `size*(t + threads*r) + q` with `0 <= q < size`.
+    /// `size*(t + threads*r) + q` with `0 <= q < size`. The axes number the threads, the first one
+    /// fastest: each has its coefficient in the index.
     Blocks {
-        dimension: usize,
+        axes: Vec<(usize, i64)>,
         size: i64,
         threads: i64,
     },
@@ -175,9 +206,10 @@ pub(super) fn spaces(
         let Tree::Local(tensor) = tree else {
             continue;
         };
-        let own = Distributed::of(tensor, launch, context).filter(|_| {
-            let is_it = |other: &Tensor| other.name() == tensor.name();
-            exchanges(nest, trees, launch, &is_it, true).is_empty()
+        let is_it = |other: &Tensor| other.name() == tensor.name();
+        let own = Distributed::of(tensor, launch, context).filter(|own| {
+            let exchanges = exchanges(nest, trees, launch, &is_it, true);
+            exchanges.iter().all(|e| own.is_passed && e.is_in_warp)
         });
         match own {
             Some(own) => distributed.push(own),
@@ -193,26 +225,37 @@ impl Distributed {
         chain.extend(launch.around.iter().chain(&launch.grid));
         let fixed = chain.len();
         let mut uses = Vec::new();
-        let mut axes = BTreeSet::new();
-        collect(launch.body, tensor, &mut chain, fixed, &mut uses, &mut axes)?;
+        collect(launch.body, tensor, &mut chain, fixed, &mut uses)?;
         let rank = tensor.shape().rank();
+        let written: Vec<&Use> = uses.iter().filter(|of| of.is_written).collect();
         let mut forms = Vec::new();
-        let mut extents = Vec::new();
         for d in 0..rank {
-            let form = form(&uses, d, &launch.threads)?;
-            let last = uses.iter().map(|of| of[d].last_slot(form));
+            forms.push(form(&written, d, &launch.threads)?);
+        }
+        let has_forms = |of: &&Use| have_forms(&of.offsets, &forms);
+        let (own, others): (Vec<&Use>, Vec<&Use>) = uses.iter().partition(has_forms);
+        let lanes = launch.threads[Axis::LANE];
+        let is_set_in = |phase: &Option<Name>| written.iter().any(|of| of.phase == *phase);
+        let can_pass = |of: &&Use| of.can_be_passed(&forms, tensor, lanes) && !is_set_in(&of.phase);
+        if !others.iter().all(can_pass) {
+            return None;
+        }
+        let mut extents = Vec::new();
+        for (d, form) in forms.iter().enumerate() {
+            let last = own.iter().map(|of| of.offsets[d].last_slot(form));
             let last = last.collect::<Option<Vec<i64>>>()?.into_iter().max()?;
             extents.push(u64::try_from(last + 1).ok()?);
-            forms.push(form);
         }
-        let named = forms.iter().filter_map(|form| match form {
-            Form::Whole => None,
-            Form::Blocks { dimension, .. } => Some(*dimension),
+        let named = forms.iter().flat_map(|form| match form {
+            Form::Whole => &[],
+            Form::Blocks { axes, .. } => axes.as_slice(),
         });
-        let named: BTreeSet<usize> = named.collect();
-        axes.is_subset(&named).then(|| Distributed {
+        let named: BTreeSet<usize> = named.map(|(axis, _)| *axis).collect();
+        let mut axes = own.iter().flat_map(|of| &of.axes);
+        axes.all(|axis| named.contains(axis)).then(|| Distributed {
             tensor: tensor.clone(),
             part: tensor.stored_as(Shape::of_extents(extents)),
+            is_passed: !others.is_empty(),
             forms,
         })
     }
@@ -224,10 +267,52 @@ impl Distributed {
 }
 
 /// The form that all indices of a dimension have.
-fn form(uses: &[Vec<Offsets>], d: usize, threads: &[i64]) -> Option<Form> {
-    let mut forms = uses.iter().map(|of| of[d].form(threads));
+fn form(uses: &[&Use], d: usize, threads: &[i64]) -> Option<Form> {
+    let mut forms = uses.iter().map(|of| of.offsets[d].form(threads));
     let first = forms.next()??;
-    forms.all(|form| form == Some(first)).then_some(first)
+    forms
+        .all(|form| form.as_ref() == Some(&first))
+        .then_some(first)
+}
+
+/// Whether indices have these forms.
+fn have_forms(offsets: &[Offsets], forms: &[Form]) -> bool {
+    offsets.iter().zip(forms).all(|(of, form)| of.is_of(form))
+}
+
+/// A use of a tensor.
+struct Use {
+    offsets: Vec<Offsets>,
+    is_written: bool,
+    /// The loop where its phase begins, if it is in one.
+    phase: Option<Name>,
+    /// The axes that are bound around it.
+    axes: BTreeSet<usize>,
+}
+
+impl Use {
+    /// Whether it reads what a lane of the same warp keeps: one dimension numbers the lanes, and all
+    /// others agree with the forms and say nothing of lanes.
+    fn can_be_passed(&self, forms: &[Form], tensor: &Tensor, lanes: i64) -> bool {
+        let Some(d) = forms.iter().position(Form::is_of_lanes) else {
+            return false;
+        };
+        let extent = tensor.shape().extents().get(d);
+        let is_one_each =
+            extent.is_some_and(|extent| i64::try_from(*extent).is_ok_and(|n| n <= lanes));
+        let is_of_lane = self.offsets[d]
+            .threads
+            .iter()
+            .all(|(axis, _)| *axis == Axis::LANE);
+        let mut others = self.offsets.iter().zip(forms).enumerate();
+        let agree = others.all(|(k, (offsets, form))| {
+            let says_lane = offsets.threads.iter().any(|(axis, _)| *axis == Axis::LANE);
+            k == d || !says_lane && offsets.is_of(form)
+        });
+        let copies = self.offsets.iter().flat_map(|of| &of.rest);
+        let copies = copies.fold(1i64, |all, (_, _, most)| all.saturating_mul(most + 1));
+        !self.is_written && is_one_each && is_of_lane && agree && copies <= MOST_PASSES
+    }
 }
 
 impl Offsets {
@@ -258,6 +343,7 @@ impl Offsets {
             }
         }
         let constant = left.as_constant()?;
+        threads.sort_by_key(|(_, c)| *c);
         Some(Offsets {
             threads,
             rest,
@@ -266,24 +352,44 @@ impl Offsets {
     }
 
     fn form(&self, threads: &[i64]) -> Option<Form> {
-        self.last()?;
-        match *self.threads.as_slice() {
-            [] => Some(Form::Whole),
-            [(dimension, size)] if size >= 1 => {
-                let threads = threads[dimension];
-                let all = size.checked_mul(threads)?;
-                // Numbers below a block, and multiples of all blocks.
-                let within = self.rest.iter().filter(|(_, c, _)| c % all != 0);
-                let most = within.map(|(_, c, most)| c.saturating_mul((*most).max(0)));
-                let most = most.fold(self.constant % all, i64::saturating_add);
-                (most < size).then_some(Form::Blocks {
-                    dimension,
-                    size,
-                    threads,
-                })
+        let Some((_, size)) = self.threads.first().copied() else {
+            return self.last().map(|_| Form::Whole);
+        };
+        // Each axis counts all threads of those before it.
+        let mut all = size;
+        for (axis, c) in &self.threads {
+            if *c != all || size < 1 {
+                return None;
             }
-            _ => None,
+            all = all.checked_mul(threads[*axis])?;
         }
+        let form = Form::Blocks {
+            axes: self.threads.clone(),
+            size,
+            threads: all / size,
+        };
+        self.is_of(&form).then_some(form)
+    }
+
+    /// Whether the index has a form.
+    fn is_of(&self, form: &Form) -> bool {
+        if self.last().is_none() {
+            return false;
+        }
+        let Form::Blocks {
+            axes,
+            size,
+            threads,
+        } = form
+        else {
+            return self.threads.is_empty();
+        };
+        // Numbers below a block, and multiples of all blocks.
+        let all = size * threads;
+        let within = self.rest.iter().filter(|(_, c, _)| c % all != 0);
+        let most = within.map(|(_, c, most)| c.saturating_mul((*most).max(0)));
+        let most = most.fold(self.constant % all, i64::saturating_add);
+        self.threads == *axes && most < *size
     }
 
     /// The greatest value without the thread; `None` if it may be negative.
@@ -298,7 +404,7 @@ impl Offsets {
     }
 
     /// The greatest place in the part of a thread.
-    fn last_slot(&self, form: Form) -> Option<i64> {
+    fn last_slot(&self, form: &Form) -> Option<i64> {
         let mut terms = self.rest.iter();
         terms.try_fold(form.slot(self.constant), |sum, (_, c, most)| {
             sum.checked_add(form.slot(*c).checked_mul((*most).max(0))?)
@@ -306,7 +412,7 @@ impl Offsets {
     }
 
     /// The place in the part of a thread.
-    fn slot(&self, form: Form) -> Affine {
+    fn slot(&self, form: &Form) -> Affine {
         let constant = Affine::constant(form.slot(self.constant));
         let terms = self.rest.iter();
         terms.fold(constant, |sum, (r, c, _)| sum.plus(&r.times(form.slot(*c))))
@@ -314,8 +420,13 @@ impl Offsets {
 }
 
 impl Form {
+    /// Whether the index is the number of the lane.
+    fn is_of_lanes(&self) -> bool {
+        matches!(self, Form::Blocks { axes, size: 1, .. } if axes.as_slice() == [(Axis::LANE, 1)])
+    }
+
     /// The place in the part of a thread of an element at a distance from its first one.
-    fn slot(self, distance: i64) -> i64 {
+    fn slot(&self, distance: i64) -> i64 {
         match self {
             Form::Whole => distance,
             Form::Blocks { size, threads, .. } => {
@@ -331,24 +442,32 @@ fn at_most(l: &Loop, chain: &[&Loop]) -> Option<i64> {
     trips(l, &Bounds::of_chain(chain.iter().copied()))
 }
 
-/// The indices of all uses of a tensor, and the axes that are bound around them. `None` if one has
-/// no form.
+/// All uses of a tensor. `None` if an index has no form.
 fn collect<'t>(
     trees: &'t [Tree],
     tensor: &Tensor,
     chain: &mut Vec<&'t Loop>,
     fixed: usize,
-    uses: &mut Vec<Vec<Offsets>>,
-    axes: &mut BTreeSet<usize>,
+    uses: &mut Vec<Use>,
 ) -> Option<()> {
     for tree in trees {
-        let mut of_tree: Vec<Vec<Offsets>> = Vec::new();
+        let mut of_tree: Vec<Use> = Vec::new();
         let mut fits = true;
-        let mut see = |other: &Tensor, index: &[Affine]| {
+        let mut see = |other: &Tensor, index: &[Affine], is_written: bool| {
             if other.name() == tensor.name() {
                 let offsets = index.iter().map(|a| Offsets::of(a, chain, fixed));
+                let mut bound = chain.iter().filter(|l| l.is_block());
+                // A loop with one iteration has the first thread.
+                let place = |l: &Loop| chain.iter().position(|o| o.name == l.name).unwrap_or(0);
+                let is_several = |l: &&&Loop| at_most(l, &chain[..place(l)]) != Some(1);
+                let axes = bound.clone().filter(is_several).filter_map(|l| l.axis());
                 match offsets.collect::<Option<Vec<Offsets>>>() {
-                    Some(offsets) => of_tree.push(offsets),
+                    Some(offsets) => of_tree.push(Use {
+                        offsets,
+                        is_written,
+                        phase: bound.next().map(|l| l.name.clone()),
+                        axes: axes.map(|axis| axis.dimension).collect(),
+                    }),
                     None => fits = false,
                 }
             }
@@ -357,21 +476,21 @@ fn collect<'t>(
             Tree::Local(_) => {}
             Tree::Loop(l) => {
                 chain.push(l);
-                collect(&l.body, tensor, chain, fixed, uses, axes)?;
+                collect(&l.body, tensor, chain, fixed, uses)?;
                 chain.pop();
             }
             Tree::Stmt(s) => {
-                see(&s.target, &s.index);
+                see(&s.target, &s.index, true);
                 s.value.for_each_access(&mut |tensor, index| match index {
-                    Index::At(index) => see(tensor, index),
-                    _ => see(tensor, &[]),
+                    Index::At(index) => see(tensor, index, false),
+                    _ => see(tensor, &[], false),
                 });
             }
             Tree::Fill(fill) => {
                 let low: Vec<Affine> = fill.region.iter().map(|(low, _)| low.clone()).collect();
-                see(&fill.target, &low);
-                for offsets in &mut of_tree {
-                    for (of, (_, extent)) in offsets.iter_mut().zip(&fill.region) {
+                see(&fill.target, &low, true);
+                for of in &mut of_tree {
+                    for (of, (_, extent)) in of.offsets.iter_mut().zip(&fill.region) {
                         let most = extent.as_constant()? - 1;
                         if most > 0 {
                             of.rest.push((Affine::constant(0), 1, most));
@@ -383,28 +502,26 @@ fn collect<'t>(
         if !fits {
             return None;
         }
-        if !of_tree.is_empty() {
-            let bound = chain.iter().filter(|l| l.is_block());
-            axes.extend(bound.filter_map(|l| l.axis()).map(|axis| axis.dimension));
-            uses.extend(of_tree);
-        }
+        uses.extend(of_tree);
     }
     Some(())
 }
 
-/// Trees inside `chain`, with distributed tensors replaced by the parts of threads.
+/// Trees inside `chain`, with distributed tensors replaced by the parts of threads. Elements that lanes
+/// pass on are found in registers of their own, which `passes` fill.
 pub(super) fn with_parts<'t>(
     trees: &'t [Tree],
     all: &[Distributed],
     chain: &mut Vec<&'t Loop>,
     fixed: usize,
+    passes: &mut Passes,
 ) -> Vec<Tree> {
     let mut found = Vec::new();
     for tree in trees {
         found.push(match tree {
             Tree::Loop(l) => {
                 chain.push(l);
-                let body = with_parts(&l.body, all, chain, fixed);
+                let body = with_parts(&l.body, all, chain, fixed, passes);
                 chain.pop();
                 Tree::of_loop(Loop {
                     body,
@@ -412,18 +529,34 @@ pub(super) fn with_parts<'t>(
                 })
             }
             Tree::Local(_) => tree.clone(),
-            Tree::Stmt(s) => Tree::Stmt(Arc::new(stmt(s, all, chain, fixed))),
+            Tree::Stmt(s) => Tree::Stmt(Arc::new(stmt(s, all, (chain, fixed), passes))),
             Tree::Fill(fill) => Tree::Fill(Arc::new(self::fill(fill, all, chain, fixed))),
         });
     }
     found
 }
 
-fn stmt(s: &Stmt, all: &[Distributed], chain: &[&Loop], fixed: usize) -> Stmt {
+fn stmt(
+    s: &Stmt,
+    all: &[Distributed],
+    (chain, fixed): (&[&Loop], usize),
+    passes: &mut Passes,
+) -> Stmt {
     let part = |tensor: &Tensor, index: &[Affine]| part(tensor, index, all, chain, fixed);
+    let mut passed = Vec::new();
+    s.value.for_each_access(&mut |tensor, index| {
+        if let Index::At(index) = index
+            && part(tensor, index).is_none()
+            && let Some(own) = own(tensor, index, all, (chain, fixed), passes)
+        {
+            passed.push((tensor.clone(), index.to_vec(), own));
+        }
+    });
     let value = s.value.map_accesses(&|tensor, index| match index {
         Index::At(index) => {
-            let (tensor, index) = part(tensor, index)?;
+            let is_it = |(of, at, _): &&(Tensor, Vec<Affine>, _)| of == tensor && at == index;
+            let own = passed.iter().find(is_it).map(|(_, _, own)| own.clone());
+            let (tensor, index) = own.or_else(|| part(tensor, index))?;
             Some(Expr::access(tensor, Index::At(index)))
         }
         _ => None,
@@ -462,7 +595,76 @@ fn part(
     fixed: usize,
 ) -> Option<(Tensor, Vec<Affine>)> {
     let of = all.iter().find(|of| of.is(tensor))?;
-    let slots = index.iter().zip(&of.forms);
-    let slots = slots.map(|(a, form)| Some(Offsets::of(a, chain, fixed)?.slot(*form)));
-    Some((of.part.clone(), slots.collect::<Option<Vec<Affine>>>()?))
+    let offsets = index.iter().map(|a| Offsets::of(a, chain, fixed));
+    let offsets = offsets.collect::<Option<Vec<Offsets>>>()?;
+    let slots = offsets
+        .iter()
+        .zip(&of.forms)
+        .map(|(of, form)| of.slot(form));
+    have_forms(&offsets, &of.forms).then(|| (of.part.clone(), slots.collect()))
+}
+
+/// The access of registers that get what other lanes have, in each iteration of the loops of a phase
+/// that the index mentions.
+fn own(
+    tensor: &Tensor,
+    index: &[Affine],
+    all: &[Distributed],
+    (chain, fixed): (&[&Loop], usize),
+    passes: &mut Passes,
+) -> Option<(Tensor, Vec<Affine>)> {
+    let of = all.iter().find(|of| of.is_passed && of.is(tensor))?;
+    let phase = chain.iter().find(|l| l.is_block())?.name.clone();
+    let offsets = index.iter().map(|a| Offsets::of(a, chain, fixed));
+    let offsets = offsets.collect::<Option<Vec<Offsets>>>()?;
+    let lane = of.forms.iter().position(Form::is_of_lanes)?;
+    let copies: Vec<(Affine, i64)> = offsets
+        .iter()
+        .flat_map(|of| of.rest.iter().map(|(at, _, most)| (at.clone(), most + 1)))
+        .collect();
+    let number = passes.values().map(Vec::len).sum::<usize>() + 1;
+    let extents = copies.iter().map(|(_, count)| u64::try_from(*count));
+    let extents = extents.collect::<Result<Vec<u64>, _>>().ok()?;
+    // Scripts cannot use this name.
+    let name = Name::generated(0).derived(format!("passed_{number}"));
+    let to = tensor.stored_as(Shape::of_extents(extents)).named(name);
+    let times = offsets[lane].threads.iter().map(|(_, c)| c).sum();
+    let mut places = vec![Vec::new()];
+    for (_, count) in &copies {
+        let longer = places.iter().flat_map(|place: &Vec<i64>| {
+            (0..*count).map(|k| place.iter().copied().chain([k]).collect())
+        });
+        places = longer.collect();
+    }
+    for place in places {
+        // Numbers of iterations come in the order of the terms.
+        let mut numbers = place.iter();
+        let values: Vec<(i64, i64)> = offsets
+            .iter()
+            .zip(&of.forms)
+            .map(|(of, form)| {
+                let terms = of.rest.iter().zip(numbers.by_ref());
+                let start = (of.constant, form.slot(of.constant));
+                terms.fold(start, |(value, slot), ((_, c, _), n)| {
+                    (value + c * n, slot + form.slot(*c) * n)
+                })
+            })
+            .collect();
+        let slots = values
+            .iter()
+            .enumerate()
+            .map(|(d, (_, slot))| match d == lane {
+                true => Affine::constant(0),
+                false => Affine::constant(*slot),
+            });
+        passes.entry(phase.clone()).or_default().push(Pass {
+            to: to.clone(),
+            at: place.iter().map(|k| Affine::constant(*k)).collect(),
+            from: of.part.clone(),
+            slot: slots.collect(),
+            times,
+            plus: values[lane].0,
+        });
+    }
+    Some((to, copies.into_iter().map(|(at, _)| at).collect()))
 }

@@ -24,3 +24,6 @@ typedef longlong2 int64_t2;
 #define TEML_AXIS_2(of) of.z
 #define TEML_THREAD(d) TEML_AXIS_##d(threadIdx)
 #define TEML_BLOCK(d) TEML_AXIS_##d(blockIdx)
+#define TEML_BARRIER_OF_WARPS() __syncwarp()
+#define TEML_PASSED(type, threads)
+#define TEML_PASS(type, to, from, lane, lanes) (to = __shfl_sync(0xffffffffu, from, lane, lanes))

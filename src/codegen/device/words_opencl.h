@@ -30,3 +30,7 @@ typedef unsigned long uint64_t;
 #define TEML_BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define TEML_THREAD(d) get_local_id(d)
 #define TEML_BLOCK(d) get_group_id(d)
+#define TEML_BARRIER_OF_WARPS() TEML_BARRIER()
+#define TEML_AT (get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2)))
+#define TEML_PASSED(type, threads) __local type teml_passed_##type[threads]
+#define TEML_PASS(type, to, from, lane, lanes) { teml_passed_##type[TEML_AT] = from; TEML_BARRIER(); to = teml_passed_##type[TEML_AT / lanes * lanes + (lane) % lanes]; TEML_BARRIER(); }

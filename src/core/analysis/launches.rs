@@ -21,7 +21,7 @@ pub struct Launch<'t> {
     /// The code of each block.
     pub body: &'t [Tree],
     /// The number of threads of a block, by dimension.
-    pub threads: [i64; Axis::DIMENSIONS],
+    pub threads: [i64; Axis::OF_THREADS],
 }
 
 /// Why loops are not launches.
@@ -178,7 +178,7 @@ impl<'t> Walk<'_, 't> {
         }
         let mut chain: Vec<&Loop> = self.context.to_vec();
         chain.extend(around.iter().chain(&grid));
-        let mut threads = [1; Axis::DIMENSIONS];
+        let mut threads = [1; Axis::OF_THREADS];
         self.block(body, &mut chain, &mut threads)?;
         Ok(Launch {
             position: position.to_vec(),
@@ -194,7 +194,7 @@ impl<'t> Walk<'_, 't> {
         &self,
         trees: &'t [Tree],
         chain: &mut Vec<&'t Loop>,
-        threads: &mut [i64; Axis::DIMENSIONS],
+        threads: &mut [i64; Axis::OF_THREADS],
     ) -> Result<(), Misplaced> {
         for l in trees.iter().filter_map(Tree::as_loop) {
             let outer = chain.iter().rev().find(|o| o.axis().is_some());

@@ -1,6 +1,7 @@
 //! Executes what the threads of a device do, in the order of the text, and watches who touches
 //! which element. If one thread of a block writes an element, another one may touch it only after all
-//! threads have waited.
+//! threads have waited. Lanes of one warp, whose other coordinates are the same, may wait for each
+//! other alone. Or they pass an element on: then its owner wrote it in an earlier phase.
 //!
 //! This decides synchronization at given sizes, by execution. It shares no code with the proofs, and
 //! tests them.
@@ -10,7 +11,7 @@ use crate::ir::{Affine, Axis, Expr, Index, Loop, Name, Node, Tensor, Tree};
 use std::collections::HashMap;
 
 /// The coordinates of a thread of a block.
-pub type Thread = [i64; Axis::DIMENSIONS];
+pub type Thread = [i64; Axis::OF_THREADS];
 
 /// Two threads that touch one element without a barrier in between.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,8 +26,12 @@ pub struct Race {
 pub struct Run<'a> {
     /// The positions of barriers, each before the tree there, or behind the last one.
     pub barriers: &'a [Vec<usize>],
+    /// The positions where the lanes of each warp wait for each other.
+    pub of_warps: &'a [Vec<usize>],
     /// The distributed tensors: each thread has its own part. No barrier serves these.
     pub distributed: &'a [Name],
+    /// The distributed tensors whose elements lanes pass on, at the beginning of a phase.
+    pub passed: &'a [Name],
     /// The values of sizes.
     pub sizes: &'a [(Name, i64)],
 }
@@ -39,15 +44,34 @@ pub fn race(trees: &[Tree], run: &Run) -> Result<Option<Race>, Fault> {
     let mut machine = Machine {
         run,
         point: run.sizes.to_vec(),
-        thread: [0; Axis::DIMENSIONS],
+        thread: [0; Axis::OF_THREADS],
         own: Vec::new(),
         epoch: 0,
+        of_warps: 0,
+        phase: 0,
         block: 0,
         touched: HashMap::new(),
         race: None,
     };
     machine.sequence(trees, &mut Vec::new(), false)?;
     Ok(machine.race)
+}
+
+impl Touched {
+    fn new(since: u64) -> Touched {
+        Touched {
+            since,
+            writers: Vec::new(),
+            readers: Vec::new(),
+        }
+    }
+}
+
+impl Touch {
+    /// Whether both threads are lanes of one warp.
+    fn is_in_warp_of(&self, other: &Touch) -> bool {
+        self.by[..Axis::LANE] == other.by[..Axis::LANE]
+    }
 }
 
 struct Machine<'a> {
@@ -58,6 +82,9 @@ struct Machine<'a> {
     own: Vec<Name>,
     /// The number of barriers, launches and blocks before.
     epoch: u64,
+    /// The number of barriers of either kind before.
+    of_warps: u64,
+    phase: u64,
     block: u64,
     touched: HashMap<(Name, Vec<i64>), Touched>,
     race: Option<Race>,
@@ -67,9 +94,16 @@ struct Machine<'a> {
 struct Touched {
     /// The epoch; for distributed tensors the block.
     since: u64,
-    writer: Option<Thread>,
-    /// Two of the threads that read it.
-    readers: Vec<Thread>,
+    writers: Vec<Touch>,
+    readers: Vec<Touch>,
+}
+
+/// The last access of a thread.
+#[derive(Clone, Copy)]
+struct Touch {
+    by: Thread,
+    /// How many barriers of either kind came before, or for distributed tensors, how many phases.
+    at: u64,
 }
 
 impl Machine<'_> {
@@ -84,6 +118,10 @@ impl Machine<'_> {
             position.push(k);
             if self.run.barriers.contains(position) {
                 self.epoch += 1;
+                self.of_warps += 1;
+            }
+            if self.run.of_warps.contains(position) {
+                self.of_warps += 1;
             }
             match trees.get(k) {
                 None => {}
@@ -117,6 +155,9 @@ impl Machine<'_> {
         let lower = self.values(&l.range.lower)?.into_iter().max().unwrap_or(0);
         let upper = self.values(&l.range.upper)?.into_iter().min().unwrap_or(0);
         let dimension = l.axis().filter(|_| l.is_block()).map(|axis| axis.dimension);
+        if dimension.is_some() && !in_phase {
+            self.phase += 1;
+        }
         let mut value = lower;
         while value < upper && self.race.is_none() {
             if l.is_grid() {
@@ -182,41 +223,45 @@ impl Machine<'_> {
         let Some(name) = tensor.name().filter(|name| !self.own.contains(name)) else {
             return;
         };
-        let is_distributed = self.run.distributed.contains(name);
-        let since = if is_distributed {
-            self.block
-        } else {
-            self.epoch
+        let is_passed = self.run.passed.contains(name);
+        let is_distributed = is_passed || self.run.distributed.contains(name);
+        let (since, at) = match is_distributed {
+            true => (self.block, self.phase),
+            false => (self.epoch, self.of_warps),
         };
         let touched = self.touched.entry((name.clone(), element.clone()));
-        let touched = touched.or_insert(Touched {
-            since,
-            writer: None,
-            readers: Vec::new(),
-        });
+        let touched = touched.or_insert(Touched::new(since));
         if touched.since != since {
-            *touched = Touched {
-                since,
-                writer: None,
-                readers: Vec::new(),
-            };
+            *touched = Touched::new(since);
         }
-        let thread = self.thread;
-        let other = |known: &&Thread| **known != thread;
-        let writer = touched.writer.iter().find(other);
-        // An element of a distributed tensor belongs to whoever touches it.
-        let reader = touched.readers.iter().find(other);
-        let reader = reader.filter(|_| writes || is_distributed);
-        if let Some(first) = writer.or(reader) {
+        let new = Touch {
+            by: self.thread,
+            at,
+        };
+        // Lanes do so in order, if a barrier or the beginning of a phase is between them.
+        let may_wait = is_passed || !is_distributed;
+        let is_in_order = |other: &Touch| may_wait && other.is_in_warp_of(&new) && other.at < at;
+        let collides = |other: &&Touch| other.by != new.by && !is_in_order(other);
+        // An element of a distributed tensor belongs to whoever writes it.
+        let is_taken =
+            |other: &&Touch| collides(other) || is_passed && writes && other.by != new.by;
+        let reads_count = writes || is_distributed && !is_passed;
+        let mut readers = touched.readers.iter().filter(|_| reads_count);
+        let writer = touched.writers.iter().find(is_taken);
+        let first = writer.or_else(|| readers.find(collides));
+        if let Some(first) = first {
             self.race = Some(Race {
                 tensor: name.clone(),
                 element,
-                threads: [*first, thread],
+                threads: [first.by, new.by],
             });
-        } else if writes {
-            touched.writer = Some(thread);
-        } else if touched.readers.len() < 2 && !touched.readers.contains(&thread) {
-            touched.readers.push(thread);
+        } else {
+            let known = match writes {
+                true => &mut touched.writers,
+                false => &mut touched.readers,
+            };
+            known.retain(|other| other.by != new.by);
+            known.push(new);
         }
     }
 

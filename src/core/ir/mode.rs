@@ -33,12 +33,13 @@ pub enum Mode {
 }
 
 /// A coordinate of the threads of a device. A device starts a grid of blocks, and each block has
-/// threads, which share memory and wait for each other. Blocks do neither.
+/// threads, which share memory and wait for each other. Blocks do neither. The last coordinate of a
+/// thread is its lane: threads that differ in nothing else run in step, and pass registers on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Axis {
     /// The level that it counts at.
     pub of: Level,
-    /// The dimension, from 0; neighbors in dimension 0 run side by side.
+    /// The dimension, from 0; neighbors in dimension 0 run side by side, and lanes closer still.
     pub dimension: usize,
 }
 
@@ -54,25 +55,40 @@ pub enum Level {
 impl Axis {
     /// The names of all axes.
     pub const WORDS: &[&str] = &[
-        "grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z",
+        "grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z", "lane",
     ];
 
-    /// The number of dimensions.
+    /// The number of dimensions of a grid.
     pub const DIMENSIONS: usize = 3;
+
+    /// The dimension of lanes.
+    pub const LANE: usize = 3;
+
+    /// The number of dimensions of a block.
+    pub const OF_THREADS: usize = 4;
 
     /// The axis of that name.
     pub fn from_word(word: &str) -> Option<Axis> {
         let place = Axis::WORDS.iter().position(|known| *known == word)?;
-        let levels = [Level::Grid, Level::Block];
-        Some(Axis {
-            of: levels[place / Axis::DIMENSIONS],
-            dimension: place % Axis::DIMENSIONS,
+        Some(match place.checked_sub(Axis::DIMENSIONS) {
+            None => Axis {
+                of: Level::Grid,
+                dimension: place,
+            },
+            Some(dimension) => Axis {
+                of: Level::Block,
+                dimension,
+            },
         })
     }
 
     /// The name.
     pub fn word(self) -> &'static str {
-        Axis::WORDS[self.of as usize * Axis::DIMENSIONS + self.dimension % Axis::DIMENSIONS]
+        let first = match self.of {
+            Level::Grid => 0,
+            Level::Block => Axis::DIMENSIONS,
+        };
+        Axis::WORDS[(first + self.dimension).min(Axis::WORDS.len() - 1)]
     }
 }
 

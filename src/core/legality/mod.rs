@@ -80,7 +80,7 @@ pub use inplace::{InPlace, Run, in_place, is_compatible};
 pub use limit::{together, within};
 pub use memo::{Inquiry, Verdicts, remembered};
 pub use needs::needs;
-pub use phases::{Exchange, exchanges};
+pub use phases::{Barrier, Exchange, Waiting, exchanges};
 pub use proof::{Proof, Refused, prove};
 pub use reassociation::Reductions;
 pub use soundness::{Unsound, executes};

@@ -9,6 +9,9 @@
 //! Threads of a processor that run a region together are the same: a phase is a loop whose iterations
 //! they share. Nothing says which thread gets which iteration, so that any two may be on two threads.
 //!
+//! The lanes of a warp are threads that differ in their last coordinate only. They run in step, so that
+//! a barrier of the warp is enough for them.
+//!
 //! [`exchanges`] finds them, for all sizes. If it is undecided whether there is one, there is.
 //! [`Exchange::is_ordered`] decides about barriers. It knows nothing of who placed them.
 
@@ -20,6 +23,7 @@ use super::sizes::for_all_sizes;
 use crate::analysis::launches::{Launch, thread};
 use crate::ir::{Axis, Loop, Name, Nest, Tensor, Tree};
 use crate::poly::{self, Linear, Piece, Relation};
+use std::ops::Range;
 
 /// Two accesses of one element by different threads of a block, in different phases.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,16 +36,36 @@ pub struct Exchange {
     /// The number of loops around the loop in whose later iteration the other one is executed;
     /// `None` if both are executed in one iteration of all loops around both.
     pub carried: Option<usize>,
+    /// Whether the threads are always lanes of one warp.
+    pub is_in_warp: bool,
+}
+
+/// A place where threads wait for each other.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Barrier {
+    /// Its position: before the tree there, or after the last tree of a sequence.
+    pub at: Vec<usize>,
+    pub of: Waiting,
+}
+
+/// The threads that wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Waiting {
+    /// The lanes of each warp.
+    Warp,
+    /// All threads of a block.
+    Block,
 }
 
 impl Exchange {
-    /// Whether one of `barriers` is always executed between the accesses. A barrier is before the
-    /// tree at its position, or after the last tree of a sequence.
-    pub fn is_ordered(&self, barriers: &[Vec<usize>]) -> bool {
+    /// Whether one of `barriers` that both threads wait at is always executed between the accesses.
+    pub fn is_ordered(&self, barriers: &[Barrier]) -> bool {
         let (from, to) = (&self.from, &self.to);
+        let both_wait = |barrier: &&Barrier| self.is_in_warp || barrier.of == Waiting::Block;
         barriers
             .iter()
-            .any(|barrier| is_between(barrier, (from, to), self.carried))
+            .filter(both_wait)
+            .any(|barrier| is_between(&barrier.at, (from, to), self.carried))
     }
 }
 
@@ -206,11 +230,15 @@ impl Pair<'_, '_, '_> {
                 if !counts(&level) || !self.has_two_threads(&pair, &at_level) {
                     continue;
                 }
+                let beside = 0..Axis::LANE;
+                let is_in_warp =
+                    asked.has_coordinates && !self.may_be_apart(&pair, &at_level, beside);
                 let new = Exchange {
                     tensor: name.clone(),
                     from: from.to_vec(),
                     to: to.to_vec(),
                     carried: level,
+                    is_in_warp,
                 };
                 if !found.contains(&new) {
                     found.push(new);
@@ -221,17 +249,25 @@ impl Pair<'_, '_, '_> {
 
     /// Whether pairs of iterations may belong to different threads.
     fn has_two_threads(&self, pair: &[Iteration; 2], pairs: &Piece) -> bool {
-        // It is undecided, or depends on sizes, otherwise.
-        let may_be =
-            |pairs: Piece| !matches!(poly::bounded(OPERATIONS, || pairs.is_empty()), Ok(true));
-        if !self.asked.has_coordinates {
-            return may_be(pairs.clone());
+        match self.asked.has_coordinates {
+            true => self.may_be_apart(pair, pairs, 0..Axis::OF_THREADS),
+            false => may_be(pairs.clone()),
         }
-        let threads = pair
-            .each_ref()
-            .map(|iteration| (0..Axis::DIMENSIONS).map(|d| coordinate(iteration, d)));
-        let [one, other] = threads;
-        one.zip(other).any(|(a, b)| {
+    }
+
+    /// Whether threads of pairs of iterations may differ in one of these coordinates.
+    fn may_be_apart(
+        &self,
+        pair: &[Iteration; 2],
+        pairs: &Piece,
+        mut coordinates: Range<usize>,
+    ) -> bool {
+        coordinates.any(|d| {
+            let bound = pair.each_ref().map(|iteration| coordinate(iteration, d));
+            if bound.iter().all(Option::is_none) {
+                return false;
+            }
+            let [a, b] = bound.map(|coordinate| coordinate.unwrap_or(Linear::from(0)));
             [(&a, &b), (&b, &a)].into_iter().any(|(low, high)| {
                 let apart = pairs
                     .clone()
@@ -242,12 +278,15 @@ impl Pair<'_, '_, '_> {
     }
 }
 
+/// Whether there may be such pairs: there are, it is undecided, or it depends on sizes.
+fn may_be(pairs: Piece) -> bool {
+    !matches!(poly::bounded(OPERATIONS, || pairs.is_empty()), Ok(true))
+}
+
 /// The coordinate of the thread of an iteration. Where no loop is bound to it, that is 0.
-fn coordinate(iteration: &Iteration, dimension: usize) -> Linear {
+fn coordinate(iteration: &Iteration, dimension: usize) -> Option<Linear> {
     let is_bound =
         |l: &&&Loop| l.is_block() && l.axis().is_some_and(|axis| axis.dimension == dimension);
-    match iteration.leaf.loops.iter().find(is_bound) {
-        Some(l) => iteration.affine(&thread(l)),
-        None => Linear::from(0),
-    }
+    let l = iteration.leaf.loops.iter().find(is_bound)?;
+    Some(iteration.affine(&thread(l)))
 }

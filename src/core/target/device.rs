@@ -11,6 +11,8 @@ pub struct Device {
     pub api: DeviceApi,
     /// The most threads of a block.
     pub threads: i64,
+    /// The lanes of a warp: threads that run in step.
+    pub warp: i64,
     /// The memory that the threads of a block share, in bytes.
     pub shared: u64,
     /// The registers of a thread, of 4 bytes each.
@@ -101,6 +103,7 @@ impl Default for Device {
         Device {
             api: DeviceApi::default(),
             threads: 1024,
+            warp: 32,
             shared: 48 << 10,
             registers: 255,
             access: 16,

@@ -18,6 +18,37 @@
 //! `grid.z` for blocks, `block.x`, `block.y` and `block.z` for the threads of a block. Neighbors in
 //! x run side by side, so the loop that moves along the rows of tensors belongs there.
 //!
+//! `lane` is one more axis of a block, inside of the others: `lane` and `block.x` together number the
+//! threads in x. Lanes that differ in nothing else run in step, in a *warp*. They wait for each other
+//! without the rest of the block, and read what another lane keeps in registers:
+//!
+//! ```rhai
+//! let A = tensor([8, 32]);
+//! let y = eq(vsum(vat(A, [i, k]), [k]), [i]);
+//! reductions("reassoc");
+//! let rows = build(y).place_init("i").bind("i", "grid.x").stage("i", y).rfactor("k").bind("k", "lane");
+//! print(rows.stripmine("k_2", 8).rfactor("k_2_o").bind("k_2_o", "lane"));
+//! ```
+//!
+//! ```text
+//! f64 y[8], A[8][32]
+//! grid.x for i in 0..8
+//!   local f64 y_tile[]
+//!   fill y_tile[] = 0
+//!   local f64 y_tile_k[32]
+//!   fill y_tile_k[0..32] = 0
+//!   lane for k in 0..32
+//!     y_tile_k[k] += A[i][k]
+//!   local f64 y_tile_k_2_o[4]
+//!   fill y_tile_k_2_o[0..4] = 0
+//!   lane for k_2_o in 0..4
+//!     for k_2_i in 8*k_2_o..8*k_2_o + 8
+//!       y_tile_k_2_o[k_2_o] += y_tile_k[k_2_i]
+//!   for k_2_o_2 in 0..4
+//!     y_tile[] += y_tile_k_2_o[k_2_o_2]
+//!   y[i] = y_tile[]
+//! ```
+//!
 //! - Grid loops are perfectly nested. Each chain of them is one start of the device. Serial loops
 //!   around it run on the processor, and start the device in each iteration.
 //! - Each chain of block loops is a phase. Phases of one block share its threads, and run one after
@@ -30,7 +61,8 @@
 //! A nest with such loops becomes a kernel for CUDA or OpenCL, and C that starts it.
 //!
 //! Legal when no iteration writes an element that another one reads or writes. `codegen` proves it,
-//! and proves that a barrier lies between threads that exchange data.
+//! and proves that a barrier lies between threads that exchange data: one of the warp, if all of
+//! them are lanes of one. The number of lanes has to divide that of the device's warps.
 //!
 //! Refuses: unknown axes; two loops on one axis, one in the other; a loop in or around vector loops.
 //!
