@@ -33,7 +33,7 @@ Environment:
   CFLAGS          more flags for it: they override -O, -march and -mtune, but not what decides results
   TEML_CACHE_DIR  the directory of compiled kernels; beyond 512 MiB, kernels unused for a day are removed
   TEML_ISL        the file of the library isl, which computes proofs
-  TEML_DEVICE     cuda or opencl, for kernels of devices; otherwise what this machine has
+  TEML_DEVICE     cuda, opencl or a target's file, for kernels of devices; otherwise what is here
   TEML_NVRTC      the file of NVIDIA's compiler, and TEML_OPENCL that of OpenCL's loader
   NO_COLOR        turns colors off, as TERM=dumb does";
 
@@ -174,7 +174,7 @@ pub enum Command {
         #[command(flatten)]
         writing: Writing,
     },
-    /// Show facts about this machine and its peak rates.
+    /// Show facts about this machine and its device, and their peak rates.
     ///
     /// Measuring takes a few seconds. The rates are remembered for this processor and this
     /// compiler.
@@ -185,6 +185,12 @@ pub enum Command {
         /// Also measure with this number of threads
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
         threads: Option<u16>,
+        /// Write the device to a file, for `--target` and TEML_DEVICE elsewhere
+        #[arg(long, value_name = "FILE")]
+        save: Option<PathBuf>,
+        /// Show the device of another machine, and measure nothing
+        #[arg(long, value_name = "NAME|FILE", value_parser = target)]
+        target: Option<Target>,
     },
     /// Write the reference of all functions as one HTML page
     Doc {

@@ -104,7 +104,16 @@ fn main() -> ExitCode {
             limits,
             writing,
         } => repl(file.as_deref(), no_compare, &limits, writing),
-        Command::Machine { again, threads } => measuring::machine(again, threads),
+        Command::Machine {
+            target: Some(target),
+            ..
+        } => measuring::machine_of(&target),
+        Command::Machine {
+            again,
+            threads,
+            save,
+            target: None,
+        } => measuring::machine(again, threads, save.as_deref()),
         Command::Serve { limits, writing } => serving::serve(workbench(&limits, writing)),
         Command::TuneWorker { directory } => searching::work(&directory),
         Command::Worker { guard } => teml::runtime::serve(guard),

@@ -3,12 +3,13 @@
 use crate::arguments::Bench;
 use crate::output::{self, print, say};
 use crate::{GRACE, control, stop_on_ctrl_c};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 use teml::bench::{self, Against, Script};
 use teml::machine::{Machine, Speed};
 use teml::runtime::{Control, RuntimeError};
+use teml::target::{Device, Target};
 
 /// Untransformed nests at full size are slow.
 const BENCH_LIMIT: Duration = Duration::from_secs(300);
@@ -131,8 +132,14 @@ fn failed(error: &RuntimeError, control: &Control) -> ExitCode {
     }
 }
 
+/// `teml machine --target`.
+pub fn machine_of(target: &Target) -> ExitCode {
+    let text = teml::report::device(&target.device);
+    output::code(print(&format!("{text}\n")))
+}
+
 /// `teml machine`.
-pub fn machine(again: bool, threads: Option<u16>) -> ExitCode {
+pub fn machine(again: bool, threads: Option<u16>, save: Option<&Path>) -> ExitCode {
     let control = Control::default();
     stop_on_ctrl_c(&control, GRACE);
     let mut counts = vec![1, control.threads];
@@ -148,11 +155,22 @@ pub fn machine(again: bool, threads: Option<u16>) -> ExitCode {
             .map(|threads| teml::machine::speed(threads, &control))
             .collect()
     };
-    match measure() {
-        Ok(speeds) => {
-            let text = teml::report::machine(&Machine::known(&control), &speeds);
-            output::code(print(&format!("{text}\n")))
-        }
-        Err(error) => failed(&error, &control),
+    let speeds = match measure() {
+        Ok(speeds) => speeds,
+        Err(error) => return failed(&error, &control),
+    };
+    let text = teml::report::machine(&Machine::known(&control), &speeds);
+    let device = match teml::machine::device(Device::here().api, &control) {
+        Ok(device) => device,
+        Err(_) if save.is_none() => return output::code(print(&format!("{text}\n"))),
+        Err(error) => return failed(&error, &control),
+    };
+    if let Some(file) = save
+        && let Err(error) = std::fs::write(file, format!("{}\n", Target::file(&device)))
+    {
+        say(&format!("error: {}: {error}", file.display()));
+        return ExitCode::FAILURE;
     }
+    let device = teml::report::device(&device);
+    output::code(print(&format!("{text}\n{device}\n")))
 }

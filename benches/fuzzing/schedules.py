@@ -326,6 +326,10 @@ class Schedule:
         loops = ", ".join(f"@{k}" for k in range(count))
         return self.one("reorder", f"nest.reorder([{loops}])", *picks)
 
+    def double_buffer(self) -> Step:
+        way = self.rng.choice(["", ', "direct"', ', "registers"'])
+        return self.one("double_buffer", f"nest.double_buffer(@0{way})", self.loop())
+
     def reverse(self) -> Step:
         return self.one("reverse", "nest.reverse(@0)", self.loop())
 
@@ -766,7 +770,7 @@ class Schedule:
 
 
 SINGLE = {
-    "stripmine": 5, "tile": 4, "interchange": 3, "reorder": 3, "reverse": 3, "shift": 2, "skew": 2,
+    "stripmine": 5, "tile": 4, "interchange": 3, "reorder": 3, "reverse": 3, "double_buffer": 2, "shift": 2, "skew": 2,
     "slabs": 2, "peel": 3, "pad": 2, "distribute": 2, "fuse": 3, "fuse_inner": 2, "separate": 2, "isolate": 1, "tighten": 1,
     "unroll": 3, "unroll_and_jam": 4, "place_init": 3, "pack": 5, "stage": 5, "localize": 2, "pad_buffer": 2,
     "panels": 3, "rfactor": 3, "parallelize": 4, "vectorize": 5, "prefetch": 3, "stream": 2,

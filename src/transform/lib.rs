@@ -153,6 +153,7 @@ pub static OPS: &[&Op] = &[
     &nest::mode::VECTORIZE,
     &nest::bind::BIND,
     &nest::prefetch::PREFETCH,
+    &nest::double_buffer::DOUBLE_BUFFER,
     &nest::stream::STREAM,
     &nest::annotate::ANNOTATE,
     &nest::plain_loops::PLAIN_LOOPS,

@@ -5,7 +5,9 @@
 use crate::kernels::{python, succeeds};
 use std::path::Path;
 use std::process::{Command, Output};
-use teml::target::Processor;
+use teml::machine;
+use teml::runtime::Control;
+use teml::target::{DeviceApi, Processor};
 
 /// `teml` on a script, with a language for devices.
 fn teml(arguments: &[&str], device: &str) -> Output {
@@ -46,7 +48,7 @@ fn kernels_compute_the_same_on_a_device() {
         let ran = teml(&["run", KERNELS, "--set", &setting], "opencl");
         let (shown, wrong) = (text(&ran.stdout), text(&ran.stderr));
         assert!(ran.status.success(), "{elem}: {shown}{wrong}");
-        assert_eq!(shown.matches("elements equal the definition").count(), 23);
+        assert_eq!(shown.matches("elements equal the definition").count(), 25);
     }
 }
 
@@ -144,7 +146,72 @@ fn a_nest_on_a_device_is_not_compared_with_the_processor() {
         !after.contains("parallelize") && !after.contains("vectorize"),
         "{after}"
     );
-    assert!(wrong.contains("the model is one of processors"), "{wrong}");
+    assert!(
+        wrong.contains("it is not known how fast that is"),
+        "{wrong}"
+    );
+}
+
+#[test]
+fn a_file_describes_a_device_that_is_not_here() {
+    let directory = tempfile::tempdir().unwrap();
+    let facts = r#"{"name": "far", "instructions": "sse2", "device": {"name": "Some GPU", "processors": 100,
+        "l2": 1048576, "rates": {"f64": 1000, "f32": 2000, "memory": 100},
+        "processor": {"blocks": 32, "threads": 2048, "registers": 65536, "shared": 102400}}}"#;
+    let file = directory.path().join("far.json");
+    std::fs::write(&file, facts).unwrap();
+    let far = file.to_str().unwrap();
+    let described = teml(&["machine", "--target", far], "opencl");
+    let shown = text(&described.stdout);
+    for fact in [
+        "device: Some GPU, by cuda",
+        "at most 1024 threads, which share 48 KiB",
+        "2048 threads, 65536 registers, and 100 KiB to share",
+        "level 2 cache  1 MiB",
+        "copy         100 GB/s",
+    ] {
+        assert!(shown.contains(fact), "{fact}: {shown}");
+    }
+    // 32 MB pass the memory in 320 microseconds.
+    let script = "let A = tensor([1000, 4000], \"f32\"); let R = stored(2*A);
+        print(predict(schedules::on_device(build(R))));";
+    let script_file = directory.path().join("twice.rhai");
+    std::fs::write(&script_file, script).unwrap();
+    let ran = teml(&["run", script_file.to_str().unwrap()], far);
+    let shown = text(&ran.stdout);
+    assert!(
+        shown.contains("320.0 µs, bound by memory"),
+        "{shown}{}",
+        text(&ran.stderr)
+    );
+}
+
+#[test]
+fn the_driver_describes_the_device_and_kernels_measure_it() {
+    if !has_opencl() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let control = Control {
+        worker: env!("CARGO_BIN_EXE_teml").into(),
+        cache_dir: Some(directory.path().to_owned()),
+        probe_time: std::time::Duration::from_millis(300),
+        ..Control::default()
+    };
+    let device = machine::device(DeviceApi::OpenCl, &control).unwrap();
+    assert!(device.name.is_some() && device.threads >= 1, "{device:?}");
+    let rates = device.rates.unwrap();
+    assert!(
+        rates.f32 > 0 && rates.f64 > 0 && rates.memory > 0,
+        "{rates:?}"
+    );
+    assert_eq!(
+        machine::known_device(DeviceApi::OpenCl, &control),
+        Some(device.clone())
+    );
+    // The file that it makes describes the same device.
+    let target = teml::Target::parse(&teml::Target::file(&device)).unwrap();
+    assert_eq!(target.device, device);
 }
 
 #[test]

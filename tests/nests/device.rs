@@ -24,6 +24,18 @@ const SCHEDULED: &[(&str, &str)] = &[
          let p = schedules::on_device(build(C));",
     ),
     (
+        "product ahead",
+        "let A = tensor([37, 21]); let B = tensor([21, 19]); let C = einsum(\"ik,kj->ij\", A, B);
+         let n = build(C);
+         let p = schedules::device_gemm(n, #{rows: 2, columns: 1, terms: 4, ahead: \"registers\"});",
+    ),
+    (
+        "product ahead without registers",
+        "let A = tensor([37, 21]); let B = tensor([21, 19]); let C = einsum(\"ik,kj->ij\", A, B);
+         let n = build(C);
+         let p = schedules::device_gemm(n, #{rows: 2, columns: 1, terms: 4, ahead: \"direct\"});",
+    ),
+    (
         "itself",
         "let A = tensor([18, 9]); let C = einsum(\"ik,jk->ij\", A, A);
          let p = schedules::on_device(build(C));",
@@ -223,6 +235,26 @@ fn barriers_suffice_and_none_is_needless() {
         }
     }
     assert!(count >= 25, "{count} barriers");
+}
+
+#[test]
+fn copies_ahead_of_use_need_one_barrier_in_each_iteration() {
+    let of = |name: &str| {
+        let (_, script) = SCHEDULED.iter().find(|(known, _)| *known == name).unwrap();
+        case(script).phases
+    };
+    let inside = |phases: &Phases| {
+        let depths = phases.barriers.iter().map(|barrier| barrier.at.len());
+        let deepest = depths.clone().max().unwrap();
+        depths.filter(|depth| *depth == deepest).count()
+    };
+    assert_eq!(inside(&of("product")), 2);
+    for ahead in ["product ahead", "product ahead without registers"] {
+        assert_eq!(inside(&of(ahead)), 1, "{ahead}: {:?}", of(ahead));
+    }
+    let own = of("product ahead").distributed;
+    let own: Vec<&str> = own.iter().map(|name| name.as_str()).collect();
+    assert_eq!(own, ["C_tile", "B_pack_next", "A_pack_next"]);
 }
 
 #[test]

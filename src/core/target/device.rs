@@ -1,12 +1,16 @@
 //! Devices that run grids of blocks of threads, such as GPUs.
 
-use serde::Deserialize;
+use super::Target;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// A device, as far as schedules and kernels need to know it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Device {
+    /// What its driver calls it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The language of its kernels.
     pub api: DeviceApi,
     /// The most threads of a block.
@@ -19,12 +23,34 @@ pub struct Device {
     pub registers: i64,
     /// The widest access of a thread to memory, in bytes.
     pub access: i64,
+    /// The number of its processors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processors: Option<i64>,
     /// One of its processors, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub processor: Option<Processor>,
+    /// The cache that all processors share, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub l2: Option<u64>,
+    /// How fast it is at best, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rates: Option<DeviceRates>,
+}
+
+/// The most that a device does, in units of 10^9 per second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceRates {
+    /// Operations on `f64`; a fused multiply-add counts twice.
+    pub f64: u64,
+    /// Operations on `f32`.
+    pub f32: u64,
+    /// Bytes that a copy reads and writes.
+    pub memory: u64,
 }
 
 /// A processor of a device: what the blocks that run on it at once share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Processor {
     /// The most blocks.
@@ -48,7 +74,7 @@ impl Processor {
 }
 
 /// How kernels of a device are written and started.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeviceApi {
     /// CUDA C, by NVIDIA's driver.
@@ -81,17 +107,21 @@ impl Device {
     }
 
     /// The device of this machine: by CUDA if NVIDIA's driver is loaded, otherwise by OpenCL. The
-    /// environment variable `TEML_DEVICE` names another one.
+    /// environment variable `TEML_DEVICE` names another language, or the file of a target with the
+    /// facts about its device.
     pub fn here() -> Device {
-        let named = std::env::var("TEML_DEVICE").ok();
-        let named = named.and_then(|word| DeviceApi::from_word(&word));
+        let named = std::env::var("TEML_DEVICE").unwrap_or_default();
+        let file = || std::fs::read_to_string(&named).ok();
+        if let Some(target) = file().and_then(|json| Target::parse(&json).ok()) {
+            return target.device;
+        }
         let has_driver = || Path::new("/dev/nvidiactl").exists();
         let found = || match has_driver() {
             true => DeviceApi::Cuda,
             false => DeviceApi::OpenCl,
         };
         Device {
-            api: named.unwrap_or_else(found),
+            api: DeviceApi::from_word(&named).unwrap_or_else(found),
             ..Device::default()
         }
     }
@@ -101,13 +131,17 @@ impl Default for Device {
     /// The least of all devices of CUDA.
     fn default() -> Device {
         Device {
+            name: None,
             api: DeviceApi::default(),
             threads: 1024,
             warp: 32,
             shared: 48 << 10,
             registers: 255,
             access: 16,
+            processors: None,
             processor: None,
+            l2: None,
+            rates: None,
         }
     }
 }

@@ -13,7 +13,7 @@ mod device;
 mod instructions;
 mod pipeline;
 
-pub use device::{Device, DeviceApi, Processor};
+pub use device::{Device, DeviceApi, DeviceRates, Processor};
 pub use instructions::{Instructions, Vector};
 pub use pipeline::Pipeline;
 
@@ -134,6 +134,17 @@ impl Target {
             false if target.name == NATIVE => Err(format!("`{NATIVE}` is this machine")),
             false => Err("`line` is not a power of two from 16 to 1024".to_owned()),
         }
+    }
+
+    /// The text of a file that describes a device, beside a processor like this one.
+    pub fn file(device: &Device) -> String {
+        let name = device.name.as_deref().unwrap_or("device");
+        let facts = serde_json::json!({
+            "name": name,
+            "instructions": Instructions::here().name(),
+            "device": device,
+        });
+        facts.to_string()
     }
 
     /// Whether it is the current machine.

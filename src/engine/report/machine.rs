@@ -1,6 +1,7 @@
 //! The facts about the machine, one per line.
 
 use crate::machine::{Machine, Speed};
+use crate::target::{Device, DeviceRates, Processor};
 
 /// Facts from the system, and measured rates.
 pub fn machine(machine: &Machine, speeds: &[Speed]) -> String {
@@ -41,12 +42,6 @@ pub fn machine(machine: &Machine, speeds: &[Speed]) -> String {
         None => ("vectors", unknown()),
     });
     lines.push(("memory", machine.memory.map_or_else(unknown, bytes)));
-    let device = machine.target().device;
-    let (api, threads, shared) = (device.api.word(), device.threads, bytes(device.shared));
-    lines.push((
-        "device",
-        format!("by {api}: at least {threads} threads in a block, which share {shared}"),
-    ));
     let mut text = vec!["reported by the system:".to_owned()];
     let lines = lines.into_iter();
     text.extend(lines.map(|(name, value)| format!("  {name:<14} {value}")));
@@ -93,6 +88,58 @@ pub fn machine(machine: &Machine, speeds: &[Speed]) -> String {
         }
     }
     text.join("\n")
+}
+
+/// Facts about a device from its driver or a file, and measured rates.
+pub fn device(device: &Device) -> String {
+    let Device {
+        name,
+        api,
+        threads,
+        warp,
+        shared,
+        registers,
+        access,
+        processors,
+        processor,
+        l2,
+        rates,
+    } = device;
+    let name = name.as_deref().unwrap_or("a device");
+    let mut lines = vec![
+        format!("device: {name}, by {}", api.word()),
+        format!(
+            "  block          at most {threads} threads, which share {}",
+            bytes(*shared)
+        ),
+        format!("  warp           {warp} lanes"),
+        format!("  thread         {registers} registers of 4 bytes, accesses of {access} bytes"),
+    ];
+    if let Some(count) = processors {
+        lines.push(format!("  processors     {count}"));
+    }
+    if let Some(Processor {
+        blocks,
+        threads,
+        registers,
+        shared,
+    }) = processor
+    {
+        lines.push(format!(
+            "  each of them   {blocks} blocks, {threads} threads, {registers} registers, and {} to share",
+            bytes(*shared)
+        ));
+    }
+    if let Some(l2) = l2 {
+        lines.push(format!("  level 2 cache  {}", bytes(*l2)));
+    }
+    if let Some(DeviceRates { f64, f32, memory }) = rates {
+        lines.push("  at best:".to_owned());
+        lines.push(format!("    f64          {f64} GFLOP/s"));
+        lines.push(format!("    f32          {f32} GFLOP/s"));
+        lines.push(format!("    copy         {memory} GB/s"));
+    }
+    lines.join("\n")
 }
 
 /// A note on rates that were measured while other processes ran.

@@ -10,7 +10,7 @@ pub mod svg;
 mod words;
 
 pub use drawing::{drawing, drawing_page};
-pub use machine::machine;
+pub use machine::{device, machine};
 pub use moves::moves;
 pub use progress::Bar;
 pub use reference::{Article, Chapter, reference};

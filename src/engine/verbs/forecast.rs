@@ -2,10 +2,11 @@
 
 use crate::codegen;
 use crate::ir::Nest;
-use crate::machine::{self, Demand, Machine, Rates};
+use crate::machine::{self, Demand, Machine, Rates, Resource};
 use crate::runtime::Control;
+use crate::target::Device;
 use crate::trial::{self, Work};
-use crate::tune::Model;
+use crate::tune::{Model, Prediction};
 
 /// The cost model and the rates of this machine.
 pub struct Forecast {
@@ -13,6 +14,8 @@ pub struct Forecast {
     /// Those of all threads, if they were measured.
     rates: Option<Rates>,
     caches: u64,
+    /// The rates of the device, and its cache, if they are known.
+    device: Option<(Rates, u64)>,
 }
 
 /// Bounds that another order of operations moves.
@@ -25,13 +28,21 @@ const OF_THE_CORE: [&str; 5] = [
 ];
 
 impl Forecast {
-    /// The forecast for the threads of `control`.
+    /// The forecast for the threads of `control`, and the device of this machine.
     pub fn of(control: &Control) -> Forecast {
+        Forecast::with_device(control, &Device::here())
+    }
+
+    /// The forecast for the threads of `control`, and a device.
+    pub fn with_device(control: &Control, device: &Device) -> Forecast {
+        let of_device = machine::device_rates(device, control);
+        let cache = || machine::known_device(device.api, control)?.l2;
         let rates = machine::known_speed(control.threads, control);
         Forecast {
             model: Model::known(control),
             rates: rates.map(|speed| speed.rates),
             caches: Machine::known(control).last_caches(),
+            device: of_device.map(|rates| (rates, device.l2.or_else(cache).unwrap_or(0))),
         }
     }
 
@@ -58,25 +69,54 @@ impl Forecast {
         predictions.map(|p| Some(p?.seconds)).collect()
     }
 
-    /// The least time that the machine needs over `seconds`, if its rates were measured, and no device
-    /// runs the nests.
+    /// The least time that the machine, or the device that runs the nests, needs over `seconds`, if its
+    /// rates were measured.
     pub fn share(&self, nests: &[Nest], seconds: f64) -> Option<f64> {
-        if codegen::is_on_device(nests) {
-            return None;
-        }
-        Some(self.least(&trial::work(nests))? / seconds)
+        let (_, least) = self.limit(nests)?;
+        Some(least / seconds)
     }
 
-    /// A lower bound on the seconds: the time of the operations, or that of moving inputs and
-    /// results if they exceed the caches.
-    pub fn least(&self, work: &Work) -> Option<f64> {
-        let demand = Demand {
-            elem: work.elem,
-            flops: work.flops,
-            read: work.read,
-            written: work.written,
+    /// What limits nests that a device runs, and the least time that it needs. `None` if its rates are
+    /// not known.
+    pub fn on_device(&self, nests: &[Nest]) -> Option<Prediction> {
+        let (resource, seconds) = self.limit(nests)?;
+        let (bound, why) = match resource {
+            Resource::Arithmetic => ("arithmetic", "the device does no more operations at once"),
+            Resource::Memory => (
+                "memory",
+                "inputs and results pass the memory of the device once",
+            ),
         };
-        let (_, seconds) = self.rates?.limit(&demand, self.caches)?;
+        Some(Prediction {
+            seconds,
+            bound: bound.to_owned(),
+            why: why.to_owned(),
+            parts: vec![(bound.to_owned(), seconds)],
+        })
+    }
+
+    /// A lower bound on the seconds on the processor: the time of the operations, or that of moving
+    /// inputs and results if they exceed the caches.
+    pub fn least(&self, work: &Work) -> Option<f64> {
+        let (_, seconds) = self.rates?.limit(&demand(work), self.caches)?;
         Some(seconds)
+    }
+
+    /// The same for nests, where they run, with the limiting resource.
+    fn limit(&self, nests: &[Nest]) -> Option<(Resource, f64)> {
+        let (rates, caches) = match codegen::is_on_device(nests) {
+            true => self.device?,
+            false => (self.rates?, self.caches),
+        };
+        rates.limit(&demand(&trial::work(nests)), caches)
+    }
+}
+
+fn demand(work: &Work) -> Demand {
+    Demand {
+        elem: work.elem,
+        flops: work.flops,
+        read: work.read,
+        written: work.written,
     }
 }

@@ -2,6 +2,7 @@
 //! and remembered.
 
 mod capacity;
+mod device;
 mod facts;
 mod kernels;
 mod measured;
@@ -9,6 +10,7 @@ mod memo;
 mod region;
 mod speed;
 
+pub use device::{device, device_rates, known_device};
 pub use facts::{Cache, Machine};
 pub use measured::{Capacity, Region};
 pub use speed::{

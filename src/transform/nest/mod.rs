@@ -26,6 +26,7 @@ pub mod build;
 pub mod compute_at;
 pub mod distribute;
 pub mod donate;
+pub mod double_buffer;
 mod fills;
 pub mod fuse;
 pub mod fuse_inner;
