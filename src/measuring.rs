@@ -149,6 +149,7 @@ pub fn machine(again: bool, threads: Option<u16>, save: Option<&Path>) -> ExitCo
     let measure = || -> Result<Vec<Speed>, RuntimeError> {
         if again {
             teml::machine::forget(&control)?;
+            teml::machine::forget_devices(&control);
         }
         let speeds = counts.into_iter();
         speeds

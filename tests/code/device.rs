@@ -134,7 +134,11 @@ fn a_nest_on_a_device_is_not_compared_with_the_processor() {
         let p = n.bind(\"i1\", \"grid.x\"); print(moves(n)); print(\"on the device:\"); print(moves(p));
         predict(p);";
     std::fs::write(&file, script).unwrap();
-    let ran = teml(&["run", file.to_str().unwrap()], "opencl");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_teml"));
+    command.arg("run").arg(&file).env("TEML_DEVICE", "opencl");
+    // Nothing was measured here.
+    command.env("TEML_CACHE_DIR", directory.path());
+    let ran = command.output().unwrap();
     let (shown, wrong) = (text(&ran.stdout), text(&ran.stderr));
     let (before, after) = shown.split_once("on the device:").unwrap();
     assert!(

@@ -291,6 +291,53 @@ fn elements_of_one_thread_are_in_its_registers() {
     assert_eq!(all("transposition"), Vec::<String>::new());
 }
 
+/// Plans from which a barrier was taken away, or made one of each warp alone: proof and execution agree
+/// about each of them, and each missing barrier is found.
+#[test]
+fn a_thousand_plans_without_a_barrier_are_each_found() {
+    let shifts = [(-1, 0), (0, 1), (1, -1), (2, 0)];
+    let mut texts = Vec::new();
+    for first in shifts {
+        for second in shifts {
+            for third in shifts {
+                let phase = |(read, write): (i64, i64), k: usize| (read, write, k % 2 == 0);
+                let phases = [first, second, third, first].into_iter().zip(0..);
+                let phases: Vec<_> = phases.map(|(shift, k)| phase(shift, k)).collect();
+                texts.push(rows(&phases, 2));
+                let of_lanes = |(read, write): (i64, i64)| (read + 1, write == 0);
+                texts.push(lanes(
+                    &[of_lanes(first), of_lanes(second), of_lanes(third)],
+                    2,
+                ));
+            }
+        }
+    }
+    let mut mutants = 0;
+    for text in &texts {
+        let case = case(&format!("let p = nest(`{text}`);"));
+        let all = &case.phases.barriers;
+        assert_eq!(case.race(all), None, "{text}");
+        let exchanges = case.exchanges();
+        for k in 0..all.len() {
+            let mut fewer = all.clone();
+            let barrier = fewer.remove(k);
+            assert!(
+                case.race(&fewer).is_some(),
+                "{text} does not need {barrier:?}"
+            );
+            assert!(!is_ordered(&exchanges, &fewer), "{text} {barrier:?}");
+            fewer.push(Barrier {
+                of: Waiting::Warp,
+                ..barrier
+            });
+            let agrees = case.race(&fewer).is_none() == is_ordered(&exchanges, &fewer);
+            assert!(agrees, "{text} {fewer:?}");
+            mutants += 2;
+        }
+    }
+    assert!(mutants >= 1000, "{mutants} mutants");
+}
+
 /// A block that reads and writes rows of shared memory, `shift` apart, in some phases.
 fn rows(phases: &[(i64, i64, bool)], repeats: i64) -> String {
     let mut text = "f64 A[64], B[64]\ngrid.x for b in 0..1\n  local f64 row[64]\n  \

@@ -8,7 +8,7 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Device {
-    /// What its driver calls it.
+    /// The name that its driver gives it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The language of its kernels.

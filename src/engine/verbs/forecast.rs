@@ -76,8 +76,8 @@ impl Forecast {
         Some(least / seconds)
     }
 
-    /// What limits nests that a device runs, and the least time that it needs. `None` if its rates are
-    /// not known.
+    /// The least time that a device needs for nests, and the resource that limits them. `None` if its
+    /// rates are not known.
     pub fn on_device(&self, nests: &[Nest]) -> Option<Prediction> {
         let (resource, seconds) = self.limit(nests)?;
         let (bound, why) = match resource {

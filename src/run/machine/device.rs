@@ -49,13 +49,14 @@ pub fn known_device(api: DeviceApi, control: &Control) -> Option<Device> {
     recall(file(api, control).as_deref())
 }
 
-pub(super) fn forget(control: &Control) {
+/// Forgets what was measured of devices.
+pub fn forget_devices(control: &Control) {
     for api in [DeviceApi::Cuda, DeviceApi::OpenCl] {
         forget_file(file(api, control).as_deref());
     }
 }
 
-/// The rates of a device: its own, or those that were measured here.
+/// The rates of a device: its own, or the ones that this machine remembers.
 pub fn device_rates(device: &Device, control: &Control) -> Option<Rates> {
     let known = || known_device(device.api, control)?.rates;
     let rates = device.rates.or_else(known)?;

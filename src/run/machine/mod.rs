@@ -10,7 +10,7 @@ mod memo;
 mod region;
 mod speed;
 
-pub use device::{device, device_rates, known_device};
+pub use device::{device, device_rates, forget_devices, known_device};
 pub use facts::{Cache, Machine};
 pub use measured::{Capacity, Region};
 pub use speed::{

@@ -180,7 +180,6 @@ pub fn speed_at_best(threads: usize, control: &Control) -> Result<Speed, Runtime
 /// As [`Compiler::find`](crate::runtime::Compiler::find).
 pub fn forget(control: &Control) -> Result<(), RuntimeError> {
     Machine::forget_measured(control);
-    super::device::forget(control);
     forget_file(Known::read(control)?.file.as_deref());
     Ok(())
 }

@@ -34,8 +34,8 @@
 //!
 //! Legal wherever the nest is: copies read what they did before. `check` proves it.
 //!
-//! Refuses: a loop that copies no tile; a loop that is not serial; several lower bounds, and those that
-//! `stripmine` refuses; steps other than 1; names that are in use.
+//! Refuses: a loop that copies no tile; a loop that is not serial; several lower bounds, and bounds
+//! that `stripmine` refuses; steps other than 1; names that are in use.
 //!
 //! Source: double buffering, as in CUTLASS; TVM's `double_buffer`.
 
@@ -80,7 +80,7 @@ struct Buffer<'t> {
     copy: &'t Tree,
     /// It, with a place for two tiles.
     both: Tensor,
-    /// What was read for the next tile.
+    /// The elements of the next tile.
     next: Tensor,
 }
 
