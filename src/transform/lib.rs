@@ -154,6 +154,7 @@ pub static OPS: &[&Op] = &[
     &nest::bind::BIND,
     &nest::prefetch::PREFETCH,
     &nest::double_buffer::DOUBLE_BUFFER,
+    &nest::place::PLACE,
     &nest::stream::STREAM,
     &nest::annotate::ANNOTATE,
     &nest::plain_loops::PLAIN_LOOPS,

@@ -61,6 +61,13 @@ const SCHEDULED: &[(&str, &str)] = &[
          let p = schedules::on_device([build(s), build(e), build(t), build(R)]);",
     ),
     (
+        "softmax in shared memory",
+        "reductions(\"reassoc\"); let A = tensor([3, 70]); let s = max(A, [2]);
+         let e = exp(vsub(A, s, [[i, j], [i]]), () -> [i, j]); let t = sum(e, [2]);
+         let R = eq(vdiv(e, t, [[i, j], [i]]), [i, j]);
+         let p = schedules::on_device([build(s), build(e), build(t), build(R)]).place(\"e\", \"shared\");",
+    ),
+    (
         "softmax of whole accesses",
         "reductions(\"reassoc\"); let A = tensor([3, 2048]); let s = max(A, [2]);
          let e = exp(vsub(A, s, [[i, j], [i]]), () -> [i, j]); let t = sum(e, [2]);
@@ -287,6 +294,7 @@ fn elements_of_one_thread_are_in_its_registers() {
     };
     assert_eq!(all("product"), ["C_tile"]);
     assert_eq!(all("softmax"), ["e"]);
+    assert_eq!(all("softmax in shared memory"), Vec::<String>::new());
     assert_eq!(all("softmax of whole accesses"), ["e"]);
     assert_eq!(all("transposition"), Vec::<String>::new());
 }

@@ -18,7 +18,7 @@ use super::derived::definition_of_size;
 use super::kernel::{Header, Param, Role};
 use super::support::{mentions, support_of_device};
 use crate::analysis::launches::{self, Launch, Misplaced};
-use crate::ir::{Affine, Axis, Expr, Loop, Name, Nest, Node, Tensor, Tree};
+use crate::ir::{Affine, Axis, Expr, Loop, Name, Nest, Node, Space, Tensor, Tree};
 use crate::legality::{Barrier, exchanges};
 use crate::target::{Device, DeviceApi, Target};
 use lower::Lowering;
@@ -56,6 +56,14 @@ pub enum NoDevice {
         tensors: String,
         most: u64,
     },
+    /// A tensor in registers whose elements several threads use.
+    #[error(transparent)]
+    NotOwn(#[from] spaces::NotOwn),
+    /// A tensor of a thread that is to be shared.
+    #[error(
+        "{tensor} is declared in loop `{within}`, which runs on threads, and cannot be shared by them"
+    )]
+    OfThread { tensor: String, within: Name },
     /// A local tensor whose size is known only when the kernel runs.
     #[error("local tensor {tensor} has extents with sizes, and a block needs numbers")]
     Sized { tensor: String },
@@ -72,6 +80,7 @@ impl NoDevice {
     pub fn loops(&self) -> Vec<Name> {
         match self {
             NoDevice::Misplaced(why) => why.loops(),
+            NoDevice::OfThread { within, .. } => vec![within.clone()],
             _ => Vec::new(),
         }
     }
@@ -86,6 +95,13 @@ impl NoDevice {
             }
             NoDevice::Shared { .. } => {
                 "choose smaller tiles, or copy fewer tensors; each thread keeps what only it uses"
+            }
+            NoDevice::NotOwn(_) => {
+                "leave it in shared memory, or let one thread use each element: bind the same loops \
+                 around all its uses"
+            }
+            NoDevice::OfThread { .. } => {
+                "declare it outside of block loops: `stage` at a loop there"
             }
             NoDevice::Sized { .. } => {
                 "block the loops first, so that a block needs a fixed part of the tensor"
@@ -355,8 +371,8 @@ impl Placed {
         launch: &Launch,
         context: &[&Loop],
     ) -> Result<Placed, NoDevice> {
-        check_locals(launch.body, &mut HashSet::new())?;
-        let (shared, distributed) = spaces::spaces(nest, trees, launch, context);
+        check_locals(launch.body, None, &mut HashSet::new())?;
+        let (shared, distributed) = spaces::spaces(nest, trees, launch, context)?;
         let is_shared = |tensor: &Tensor| !distributed.iter().any(|of| of.is(tensor));
         let exchanges = exchanges(nest, trees, launch, &is_shared, false);
         let barriers = barriers::barriers(&exchanges);
@@ -449,11 +465,19 @@ fn kernel(
     Ok(kernel)
 }
 
-fn check_locals(trees: &[Tree], names: &mut HashSet<Name>) -> Result<(), NoDevice> {
+fn check_locals(
+    trees: &[Tree],
+    phase: Option<&Loop>,
+    names: &mut HashSet<Name>,
+) -> Result<(), NoDevice> {
     for tree in trees {
         match tree {
             Tree::Local(tensor) => {
                 let label = || tensor.label().to_owned();
+                if let (Some(within), Some(Space::Shared)) = (phase, tensor.space()) {
+                    let (tensor, within) = (label(), within.name.clone());
+                    return Err(NoDevice::OfThread { tensor, within });
+                }
                 if tensor.shape().is_sized() {
                     return Err(NoDevice::Sized { tensor: label() });
                 }
@@ -462,7 +486,10 @@ fn check_locals(trees: &[Tree], names: &mut HashSet<Name>) -> Result<(), NoDevic
                     return Err(NoDevice::TwoLocals { tensor: label() });
                 }
             }
-            Tree::Loop(l) => check_locals(&l.body, names)?,
+            Tree::Loop(l) => {
+                let phase = phase.or(Some(&**l).filter(|l| l.is_block()));
+                check_locals(&l.body, phase, names)?;
+            }
             Tree::Stmt(_) | Tree::Fill(_) => {}
         }
     }

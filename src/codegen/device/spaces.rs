@@ -16,6 +16,8 @@
 //! bound around the accesses. So the element tells the thread, and the rest of it a place of its
 //! own. `legality` is asked once more whether two threads use one element.
 //!
+//! `place` says where a tensor has to lie, and is refused where that cannot be.
+//!
 //! Lanes may also read what other lanes of their warp keep, if one dimension numbers the lanes alone.
 //! Elements are then *passed* from register to register when the phase begins, and no statement of
 //! the phase writes the tensor. `legality` is asked whether all threads that exchange its elements
@@ -26,7 +28,7 @@ use crate::analysis::bounds::Bounds;
 use crate::analysis::launches::{Launch, has_grid, thread};
 use crate::analysis::levels::trips;
 use crate::ir::{Affine, Axis, Expr, Fill, Index, Loop, Mode, Name, Nest, Range, Shape, Stmt};
-use crate::ir::{Level, Tensor, Tree};
+use crate::ir::{Level, Space, Tensor, Tree};
 use crate::legality::exchanges;
 use crate::target::Device;
 use std::collections::{BTreeMap, BTreeSet};
@@ -141,6 +143,14 @@ fn without_locals(trees: &[Tree], locals: &mut Vec<Tensor>) -> Vec<Tree> {
     rest
 }
 
+/// A tensor that is to lie in registers, and whose elements several threads use.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{tensor} cannot lie in registers: {why}")]
+pub struct NotOwn {
+    pub tensor: String,
+    pub why: String,
+}
+
 /// A distributed tensor: each thread keeps its own part.
 pub(super) struct Distributed {
     tensor: Tensor,
@@ -195,12 +205,15 @@ struct Offsets {
 }
 
 /// The local tensors of a launch: shared ones, and distributed ones.
+///
+/// # Errors
+/// A tensor is placed where it cannot be.
 pub(super) fn spaces(
     nest: &Nest,
     trees: &[Tree],
     launch: &Launch,
     context: &[&Loop],
-) -> (Vec<Tensor>, Vec<Distributed>) {
+) -> Result<(Vec<Tensor>, Vec<Distributed>), NotOwn> {
     let (mut shared, mut distributed) = (Vec::new(), Vec::new());
     for tree in launch.body {
         let Tree::Local(tensor) = tree else {
@@ -211,12 +224,40 @@ pub(super) fn spaces(
             let exchanges = exchanges(nest, trees, launch, &is_it, true);
             exchanges.iter().all(|e| own.is_passed && e.is_in_warp)
         });
-        match own {
-            Some(own) => distributed.push(own),
-            None => shared.push(tensor.clone()),
+        match (own, tensor.space()) {
+            (Some(own), None | Some(Space::Registers)) => distributed.push(own),
+            (_, None | Some(Space::Shared)) => shared.push(tensor.clone()),
+            (None, Some(Space::Registers)) => {
+                let exchanges = exchanges(nest, trees, launch, &is_it, true);
+                let places = exchanges.first().map(|e| [&e.from, &e.to]);
+                let texts = places.map(|places| places.map(|place| text_at(trees, place)));
+                return Err(NotOwn {
+                    tensor: tensor.label().to_owned(),
+                    why: match texts {
+                        Some([from, to]) if from == to => format!("several threads run `{from}`"),
+                        Some([from, to]) => {
+                            format!("one thread runs `{from}`, and another one `{to}`")
+                        }
+                        None => "its indices do not say which thread uses each element".to_owned(),
+                    },
+                });
+            }
         }
     }
-    (shared, distributed)
+    Ok((shared, distributed))
+}
+
+/// The statement at a position.
+fn text_at(trees: &[Tree], place: &[usize]) -> String {
+    let Some((first, rest)) = place.split_first() else {
+        return String::new();
+    };
+    match trees.get(*first) {
+        Some(Tree::Loop(l)) => text_at(&l.body, rest),
+        Some(Tree::Stmt(s)) => s.to_string(),
+        Some(Tree::Fill(fill)) => fill.to_string(),
+        Some(Tree::Local(_)) | None => String::new(),
+    }
 }
 
 impl Distributed {

@@ -249,9 +249,35 @@ struct Data {
     triangle: Option<Triangle>,
     inner: Option<Arc<[u64]>>,
     alignment: Option<u32>,
+    space: Option<Space>,
     entries: Option<Arc<Entries>>,
     storage: Storage,
     declared: u64,
+}
+
+/// Where a local tensor of a block of a device lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    /// In memory that the threads of the block share.
+    Shared,
+    /// In registers: each thread has its own part.
+    Registers,
+}
+
+impl Space {
+    /// The names of all.
+    pub const WORDS: &[&str] = &["shared", "registers"];
+
+    /// The one of that name.
+    pub fn from_word(word: &str) -> Option<Space> {
+        let all = [Space::Shared, Space::Registers];
+        all.into_iter().find(|space| space.word() == word)
+    }
+
+    /// The name.
+    pub fn word(self) -> &'static str {
+        Space::WORDS[self as usize]
+    }
 }
 
 /// How a function gets the elements of a tensor.
@@ -305,6 +331,7 @@ impl Tensor {
             triangle: None,
             inner: None,
             alignment: None,
+            space: None,
             entries: None,
             storage: Storage::Rows,
             declared: 0,
@@ -339,6 +366,17 @@ impl Tensor {
         let mut data = (*self.0).clone();
         change(&mut data);
         Tensor(Arc::new(data))
+    }
+
+    /// The same tensor, in this space of a device.
+    #[must_use]
+    pub fn in_space(&self, space: Space) -> Tensor {
+        self.with(|data| data.space = Some(space))
+    }
+
+    /// Where it lies on a device, if that is not left to the indices.
+    pub fn space(&self) -> Option<Space> {
+        self.0.space
     }
 
     /// The same tensor, which begins at a multiple of `bytes`.

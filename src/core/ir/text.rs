@@ -20,7 +20,7 @@ use super::nest::{Loop, Nest, Tree};
 use super::range::Range;
 use super::segment::Segment;
 use super::statement::{Fill, Stmt};
-use super::tensor::Tensor;
+use super::tensor::{Space, Tensor};
 use std::fmt::{self, Display, Formatter};
 
 impl Display for Expr {
@@ -130,7 +130,11 @@ impl Display for Line<'_> {
             Tree::Loop(l) => write!(f, "{l}"),
             Tree::Stmt(s) => write!(f, "{s}"),
             Tree::Fill(fill) => write!(f, "{fill}"),
-            Tree::Local(tensor) => write!(f, "local {} {tensor}", tensor.elem()),
+            Tree::Local(tensor) => {
+                let space = tensor.space().map_or("", Space::word);
+                let between = if space.is_empty() { "" } else { " " };
+                write!(f, "local {space}{between}{} {tensor}", tensor.elem())
+            }
         }
     }
 }

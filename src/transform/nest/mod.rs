@@ -46,6 +46,7 @@ pub mod panels;
 mod parts;
 pub mod peel;
 mod permute;
+pub mod place;
 pub mod place_init;
 mod place_inits;
 pub mod plain_loops;

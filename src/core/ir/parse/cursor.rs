@@ -13,7 +13,7 @@ use crate::ir::nest::Loop;
 use crate::ir::range::{Hints, Prefetch, Range};
 use crate::ir::segment::{Lookup, Segment};
 use crate::ir::statement::{Fill, Stmt};
-use crate::ir::tensor::{Shape, Tensor};
+use crate::ir::tensor::{Shape, Space, Tensor};
 use std::ops::Range as Bytes;
 
 pub(super) struct Cursor<'a> {
@@ -224,8 +224,12 @@ impl<'a> Cursor<'a> {
 
     pub(super) fn local(&mut self) -> Result<Tensor, Wrong> {
         self.word()?;
+        let mut words = Space::WORDS.iter();
+        let word = words.find(|word| self.eat(&format!("{word} ")));
+        let space = word.and_then(|word| Space::from_word(word));
         let elem = self.elem_name()?;
-        self.declaration(elem, &[])
+        let tensor = self.declaration(elem, &[])?;
+        Ok(space.map_or(tensor.clone(), |space| tensor.in_space(space)))
     }
 
     fn elem_name(&mut self) -> Result<Elem, Wrong> {
