@@ -199,7 +199,7 @@ fn the_driver_describes_the_device_and_kernels_measure_it() {
     let control = Control {
         worker: env!("CARGO_BIN_EXE_teml").into(),
         cache_dir: Some(directory.path().to_owned()),
-        probe_time: std::time::Duration::from_millis(300),
+        probe_time: std::time::Duration::from_secs(3),
         ..Control::default()
     };
     let device = machine::device(DeviceApi::OpenCl, &control).unwrap();

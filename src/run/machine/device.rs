@@ -22,7 +22,7 @@ const LETTERS: usize = 96;
 
 /// Sums of a thread that do not wait for each other, and their rounds.
 const SUMS: i64 = 16;
-const ROUNDS: i64 = 4096;
+const ROUNDS: i64 = 1024;
 
 /// The blocks of each processor: enough to keep it busy to the end.
 const BLOCKS: i64 = 16;

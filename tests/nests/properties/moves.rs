@@ -13,7 +13,6 @@ use teml::transform::nest::annotate::ANNOTATE;
 use teml::transform::nest::at::{AT, focus};
 use teml::transform::nest::build::BUILD;
 use teml::transform::nest::distribute::DISTRIBUTE;
-use teml::transform::nest::double_buffer::DOUBLE_BUFFER;
 use teml::transform::nest::fuse::FUSE;
 use teml::transform::nest::fuse_inner::FUSE_INNER;
 use teml::transform::nest::fuse_outer::FUSE_OUTER;
@@ -57,7 +56,6 @@ pub enum Move {
     Reorder(Vec<usize>),
     Rename(usize),
     Reverse(usize),
-    DoubleBuffer(usize, &'static str),
     Shift(usize, i64),
     Skew(usize, usize, i64),
     /// Slabs: around a loop, along lines through it and an inner one, with this size.
@@ -130,8 +128,6 @@ pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Val
         2 => order.prop_map(Move::Reorder),
         1 => l.clone().prop_map(Move::Rename),
         2 => l.clone().prop_map(Move::Reverse),
-        2 => (l.clone(), prop::sample::select(vec!["registers", "direct"]))
-            .prop_map(|(l, way)| Move::DoubleBuffer(l, way)),
         1 => (l.clone(), -3..4i64).prop_map(|(l, by)| Move::Shift(l, by)),
         2 => (l.clone(), l.clone(), -2..3i64).prop_map(|(a, b, by)| Move::Skew(a, b, by)),
         2 => (l.clone(), l.clone(), -2..3i64, 1..6i64)
@@ -308,7 +304,6 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
         }
         Move::Rename(l) => call(nest, &RENAME, [pick(l)]),
         Move::Reverse(l) => call(nest, &REVERSE, [pick(l)]),
-        Move::DoubleBuffer(l, way) => call(nest, &DOUBLE_BUFFER, [pick(l), word(way)]),
         Move::Shift(l, amount) => call(nest, &SHIFT, [pick(l), int(amount)]),
         Move::Skew(inner, outer, by) => call(nest, &SKEW, [pick(inner), pick(outer), int(by)]),
         Move::Slabs(outer, inner, by, size) => {

@@ -6,6 +6,7 @@ use teml::analysis::position::NoLoop;
 use teml::analysis::verify::Invalid;
 use teml::ir::{Affine, NameError, Nest};
 use teml::transform::nest::distribute::DISTRIBUTE;
+use teml::transform::nest::double_buffer::DOUBLE_BUFFER;
 use teml::transform::nest::fuse::FUSE;
 use teml::transform::nest::isolate::ISOLATE;
 use teml::transform::nest::move_before::MOVE_BEFORE;
@@ -274,6 +275,20 @@ fn bound_cases() -> Vec<Case> {
     let beyond = Affine::constant(far);
     vec![
         about_i(&REVERSE, &stepped, &[], step.clone()),
+        about_i(&DOUBLE_BUFFER, &stepped, &[], step.clone()),
+        about_i(
+            &DOUBLE_BUFFER,
+            &nest,
+            &[],
+            "`i` copies nothing that it then reads: no local tensor in it is set by one assignment",
+        ),
+        about_i(
+            &DOUBLE_BUFFER,
+            &trees::nest(&["f64 B[9], A[9]", "parallel for i in 0..9", "  B[i] = A[i]"]),
+            &[],
+            "the iterations of `i` do not run in order",
+        )
+        .at(1),
         Case::new(&REVERSE, on(&nest, [level(2)]), too_deep(2)).at(1),
         Case::new(&SHIFT, on(&nest, [level(3), Arg::Int(1)]), too_deep(3)).at(1),
         Case::new(

@@ -340,7 +340,7 @@ fn invalid_cases() -> Vec<Case> {
          not \"fair\""
             .to_owned();
     let no_axis = "`axis` must be one of \"grid.x\", \"grid.y\", \"grid.z\", \"block.x\", \
-                   \"block.y\", \"block.z\", not \"warp\""
+                   \"block.y\", \"block.z\", \"lane\", not \"warp\""
         .to_owned();
     let grid = Axis::from_word("grid.x").unwrap();
     let bound = bind(&nest, &"i".into(), grid).unwrap();
