@@ -17,6 +17,7 @@ use crate::analysis::shape;
 use crate::analysis::verify::{self, Invalid};
 use crate::ir::{Expr, Index, Infix, Loop, Name, Nest, Node, Tensor, Tree};
 use crate::legality::independence::Race;
+use crate::legality::partition::{assigned, hole};
 use crate::legality::{self, Proof, Reductions, Refused, Undecided, Violation};
 use crate::target::Target;
 use std::collections::HashSet;
@@ -426,7 +427,7 @@ fn in_turn(nests: &[Nest], tensor: &Tensor) -> bool {
 
 /// How the statements of a definition use `tensor`, in order.
 fn role(tensor: &Tensor, definition: &[&Expr]) -> Role {
-    let mut written = false;
+    let mut parts: Vec<&Expr> = Vec::new();
     for assignment in definition {
         let Node::Assign { target, value, .. } = assignment.node() else {
             continue;
@@ -435,6 +436,7 @@ fn role(tensor: &Tensor, definition: &[&Expr]) -> Role {
         value.for_each_tensor(&mut |t| read |= t.name() == tensor.name());
         let assigns = target.tensor().is_some_and(|t| t.name() == tensor.name());
         match (read, assigns) {
+            (true, _) if together(tensor, &parts) => return Role::Out,
             // Its old contents are read, or an incomplete assignment keeps them.
             (true, true) => return Role::InOut,
             (true, false) => {
@@ -445,11 +447,23 @@ fn role(tensor: &Tensor, definition: &[&Expr]) -> Role {
                 };
             }
             (false, true) if covers(assignment) => return Role::Out,
-            (false, true) => written = true,
+            (false, true) => parts.push(assignment),
             (false, false) => {}
         }
     }
-    if written { Role::InOut } else { Role::In }
+    match parts.is_empty() {
+        true => Role::In,
+        false if together(tensor, &parts) => Role::Out,
+        false => Role::InOut,
+    }
+}
+
+/// Whether several assignments together set every element of a tensor, as pieces of it do.
+fn together(tensor: &Tensor, parts: &[&Expr]) -> bool {
+    let pieces = parts.iter().map(|part| assigned(part).ok().flatten());
+    let pieces: Option<Vec<_>> = pieces.collect();
+    let pieces = pieces.filter(|pieces| pieces.len() > 1);
+    pieces.is_some_and(|pieces| matches!(hole(tensor, &pieces), Ok(None)))
 }
 
 fn writes_later(tensor: &Tensor, definition: &[&Expr]) -> bool {

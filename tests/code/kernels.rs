@@ -643,3 +643,25 @@ fn documents() {
         assert!(directory.path().join("man").join(page).is_file(), "{page}");
     }
 }
+
+/// The pieces of a result set all of it, so that callers give no old contents.
+#[test]
+fn pieces_are_one_result() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = "let n = size(\"N\"); let A = tensor([n, 4]); let B = tensor([n, 3]);
+        let C = concat([A, B], 2); export_kernel(build(C), \"beside\");
+        let D = tensor([n, 8]); D = eq(A, [i, j] -> [i, j], [n, 8], #{j: 0..4});
+        let e = build(D); let D = eq(B, [i, j] -> [i, j + 5], [n, 8]);
+        export_kernel([e, build(D)], \"apart\");";
+    let output = build(script, directory.path());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let header = std::fs::read_to_string(directory.path().join("out/include/kernels.h")).unwrap();
+    assert!(
+        header.contains("C: N x 7 of double, is the result"),
+        "{header}"
+    );
+    assert!(
+        header.contains("D: N x 8 of double, is read and written"),
+        "{header}"
+    );
+}

@@ -516,6 +516,53 @@ def _(arrays, axis=0):
     return evaluate("concat({}, {})", arrays, _dimension(tensor, axis))
 
 
+@implements(np.stack)
+def _(arrays, axis=0):
+    arrays = [_operand(a) for a in arrays]
+    before = (slice(None),) * (axis % (arrays[0].ndim + 1))
+    return np.concatenate([a[(*before, None)] for a in arrays], len(before))
+
+
+@implements(np.vstack)
+def _(arrays):
+    arrays = [_operand(a) for a in arrays]
+    return np.concatenate([a[None] if a.ndim == 1 else a for a in arrays])
+
+
+@implements(np.hstack)
+def _(arrays):
+    return np.concatenate(arrays, min(arrays[0].ndim, 2) - 1)
+
+
+def _triangle(tensor, relation, diagonal):
+    """The elements of the last two dimensions on one side of a diagonal, and 0 on the other."""
+    names = _iterators(tensor.ndim)
+    row, column = names[-2:]
+    text = (
+        f"vselect(vindex({column} - ({diagonal})), \"{relation}\", vindex({row}), {{}}, 0, "
+        f"[(), (), [{', '.join(names)}], ()])"
+    )
+    return evaluate(f"stored(veq({text}, [{', '.join(names)}]))", tensor)
+
+
+@implements(np.tril)
+def _(m, k=0):
+    return _triangle(m, "<=", k)
+
+
+@implements(np.triu)
+def _(m, k=0):
+    return _triangle(m, ">=", k)
+
+
+@implements(np.pad)
+def _(array, pad_width, mode="constant", constant_values=0):
+    if mode != "constant" or not isinstance(constant_values, (int, float)):
+        raise TypeError("teml pads with one number: `np.pad(x, 1)`, `constant_values=2`")
+    borders = np.broadcast_to(pad_width, (array.ndim, 2)).tolist()
+    return evaluate("padded({}, {}, {})", array, borders, constant_values)
+
+
 @implements(np.repeat)
 def _(a, repeats, axis):
     at = _dimension(a, axis) - 1

@@ -120,6 +120,20 @@ X, y = rng.random((6, 5)).astype(np.float32), rng.random(5).astype(np.float32)
 assert scaled(X, y)["scaled"].dtype == np.float32
 
 
+# Arrays beside each other, triangles and borders.
+for program in (
+    lambda X, Y: np.concatenate([X, np.maximum(X @ Y.T, 0)], axis=1),
+    lambda X, Y: np.stack([X, Y], axis=-1),
+    lambda X, Y: np.vstack([X, Y]) * 2,
+    lambda X, Y: np.hstack([X, Y]),
+    lambda X, Y: np.tril(X, -1) + np.triu(Y, 2),
+    lambda X, Y: np.pad(X + Y, ((1, 0), (2, 3)), constant_values=4),
+):
+    X, Y = rng.random((6, 5)), rng.random((6, 5))
+    assert np.allclose(teml.kernel(program)(X, Y), program(X, Y))
+X, y = rng.random((6, 5)).astype(np.float32), rng.random(5).astype(np.float32)
+
+
 class Capsule:
     """An array of a library that hands out capsules, as PyTorch does."""
 
