@@ -5,13 +5,13 @@
 //! lists and maps travel as they are. Any other value stays here: the program gets its number and
 //! says when it drops it. So every operation, check and message is that of scripts.
 
-use crate::analysis::shape::virtual_shape;
+use crate::analysis::shape::extents;
 use crate::binding::operand_names::is_virtual;
 use crate::binding::takes::Type;
 use crate::catalog::Entry;
 use crate::diag::{Diagnostic, Severity};
 use crate::dialog::display;
-use crate::ir::{Affine, Expr, Index as At, Nest, Node, Shape, Tensor};
+use crate::ir::{Expr, Nest};
 use crate::messages::errors::ScriptError;
 use crate::package::{self, Exported, Package, Parameter};
 use crate::reader::dropped::Last;
@@ -368,19 +368,6 @@ fn parameters(package: &Package) -> Value {
     let kernels = package.parameters().into_iter();
     let kernels = kernels.map(|(symbol, all)| (symbol, all.into_iter().map(of).collect()));
     Value::Object(kernels.collect())
-}
-
-/// The extents of the target of an assignment, and of any other expression.
-fn extents(expr: &Expr) -> Vec<Affine> {
-    let of_iterators = match expr.node() {
-        Node::Access {
-            index: At::At(_), ..
-        } => virtual_shape(expr).ok(),
-        _ => None,
-    };
-    let of_tensor = expr.tensor().map(Tensor::shape);
-    let shape = of_iterators.as_ref().or(of_tensor).or(expr.shape());
-    shape.map_or_else(Vec::new, Shape::dims)
 }
 
 fn entry(entry: Entry) -> Value {

@@ -31,7 +31,7 @@
 pub use super::iterator_range::{IteratorRange, extreme};
 pub use super::mismatch::{Allowed, Dimension, Mismatch};
 use super::solver::Solver;
-use crate::ir::{Affine, Domain, Expr, Shape};
+use crate::ir::{Affine, Domain, Expr, Index, Node, Shape, Tensor};
 
 /// The ranges of the free iterators of `expr`, in order of first appearance. The formals of a
 /// virtual tensor are free.
@@ -96,6 +96,20 @@ fn of_iterators(ranges: Vec<IteratorRange>) -> Vec<IteratorRange> {
         }
     }
     merged
+}
+
+/// The extents of the target of an assignment, and of any other expression.
+pub fn extents(expr: &Expr) -> Vec<Affine> {
+    let of_iterators = match expr.node() {
+        Node::Access {
+            index: Index::At(_),
+            ..
+        } => virtual_shape(expr).ok(),
+        _ => None,
+    };
+    let of_tensor = expr.tensor().map(Tensor::shape);
+    let shape = of_iterators.as_ref().or(of_tensor).or(expr.shape());
+    shape.map_or_else(Vec::new, Shape::dims)
 }
 
 /// The extents of the free iterators of `expr`, in order of first appearance. This is the shape S'

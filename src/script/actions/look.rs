@@ -4,14 +4,13 @@ use super::size;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::position::Position;
 use crate::analysis::program::reads;
-use crate::analysis::shape::virtual_shape;
-use crate::analysis::{computation, facts, levels, position};
+use crate::analysis::{computation, facts, levels, position, shape};
 use crate::binding::call::Call;
 use crate::binding::conversion::unknown_option;
 use crate::binding::function::{Effect, Function};
 use crate::binding::param::{Argument, NEST, Names, Param, Words, arguments, held};
 use crate::binding::takes::{Takes, Type};
-use crate::ir::{Affine, Expr, Index, Loop, Name, Nest, Node, Program, Tensor, Variable};
+use crate::ir::{Affine, Expr, Loop, Name, Nest, Program, Tensor, Variable};
 use crate::lang::{self, Notation};
 use crate::messages::fail::Failure;
 use crate::values;
@@ -134,24 +133,16 @@ pub(super) static SHAPE: Function = Function {
     effect: Effect::None,
     params: &[TENSOR.any()],
     returns: "list",
-    doc: "The extents of a tensor expression; for an assignment, the extents of its target.",
+    doc: "\
+The extents of a tensor expression; for an assignment, the extents of its target. Extents are numbers,
+or expressions of sizes.",
     call: |call| {
-        let expr = call.arg(&TENSOR)?;
-        let of_iterators = match expr.node() {
-            Node::Access {
-                index: Index::At(_),
-                ..
-            } => virtual_shape(&expr).ok(),
-            _ => None,
-        };
-        let of_tensor = expr.tensor().map(Tensor::shape);
-        let shape = of_iterators.as_ref().or(of_tensor).or(expr.shape());
-        let extents = shape.map_or(&[] as &[u64], |s| s.extents());
-        let list: Array = extents
-            .iter()
-            .map(|e| Dynamic::from_int(e.cast_signed()))
-            .collect();
-        Ok(Dynamic::from_array(list))
+        let extents = shape::extents(&call.arg(&TENSOR)?).into_iter();
+        let list = extents.map(|affine| match affine.as_constant() {
+            Some(extent) => Dynamic::from_int(extent),
+            None => index(affine),
+        });
+        Ok(list.collect::<Array>().into())
     },
 };
 
@@ -347,13 +338,14 @@ pub(super) fn access(tensor: &Tensor, index: &[Affine], write: bool, update: boo
 }
 
 fn expressions(list: &[Affine]) -> Dynamic {
-    let list = list.iter().map(|affine| {
-        Dynamic::from(values::Index {
-            affine: affine.clone(),
-            undeclared: false,
-        })
-    });
-    list.collect::<Array>().into()
+    list.iter().cloned().map(index).collect::<Array>().into()
+}
+
+fn index(affine: Affine) -> Dynamic {
+    Dynamic::from(values::Index {
+        affine,
+        undeclared: false,
+    })
 }
 
 pub(super) static COEFFICIENT: Function = Function {
