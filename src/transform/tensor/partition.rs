@@ -70,6 +70,7 @@
 use super::eq::onto;
 use super::operand::{Operand, fresh_iterators, positional, rank, typed};
 use super::split::check_whole;
+use crate::analysis::bounds::Bounds;
 use crate::analysis::shape::{self, Mismatch};
 use crate::args::Extents;
 use crate::ir::{Affine, Domain, Expr, Index, Name, Node, Range, Shape, Tensor};
@@ -361,12 +362,12 @@ fn greatest(first: &Tensor, shapes: &[Shape]) -> Result<Shape, Error> {
             .filter_map(|shape| shape.dims().get(d).cloned())
         {
             let is_first = greatest.as_constant() == Some(1);
-            match extent.minus(greatest).as_constant() {
-                Some(more) if more > 0 => *greatest = extent,
-                Some(_) => {}
-                None if is_first => *greatest = extent,
-                None if extent.as_constant() == Some(1) => {}
-                None => {
+            match Bounds::default().interval(&extent.minus(greatest)) {
+                Some((least, _)) if least >= 0 => *greatest = extent,
+                Some((_, most)) if most <= 0 => {}
+                _ if is_first => *greatest = extent,
+                _ if extent.as_constant() == Some(1) => {}
+                _ => {
                     let what = format!(
                         "has pieces with the extents {greatest} and {extent} in dimension {}, and \
                          sizes do not say which one is greater",

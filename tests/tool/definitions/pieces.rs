@@ -128,3 +128,47 @@ fn a_partition_takes_the_shape_of_its_target() {
         fault("let u = tensor([9]); let e = partition([eq(vat(u, [j]), [j + 1], #{j: 0..4})]);");
     assert!(message.contains("no piece assigns e[0]"), "{message}");
 }
+
+/// Extents with sizes are those of the call, and not the likely ones.
+#[test]
+fn sizes_are_extents() {
+    let head = "let n = size(\"N\", #{least: 2}); let m = size(\"M\");
+        let A = tensor([n, m]); let B = tensor([n, 3]);";
+    for (value, expected) in [
+        (
+            "concat([A, B], 2)",
+            "f64 y[N][M + 3], A[N][M], B[N][3]\n\
+             y[i1][i2] = A[i1][i2] where i1 in 0..N, i2 in 0..M\n\
+             y[i1][M + i2] = B[i1][i2] where i1 in 0..N, i2 in 0..3\n",
+        ),
+        (
+            "concat([B, B], 1)",
+            "f64 y[2*N][3], B[N][3]\n\
+             y[i1][i2] = B[i1][i2] where i1 in 0..N, i2 in 0..3\n\
+             y[N + i1][i2] = B[i1][i2] where i1 in 0..N, i2 in 0..3\n",
+        ),
+        (
+            "padded(A, [1, [0, 2]])",
+            "f64 y[N + 2][M + 2], A[N][M]\n\
+             y[_1 + 1][_2] = A[_1][_2] elsewhere 0\n",
+        ),
+        (
+            "stencil(A, [[0, 0], [1, 0]], [1, 1])",
+            "f64 y[N][M], A[N][M]\n\
+             y[_1][_2] = A[_1][_2] + A[_1 + 1][_2]\n",
+        ),
+    ] {
+        let shown = printed(&format!("{head} let y = {value}; print(y);"));
+        assert!(shown.ends_with(expected), "{shown}");
+    }
+    assert_eq!(
+        printed(&format!("{head} print(shape(A)); print(shape(B));")),
+        "[N, M]\n[N, 3]\n"
+    );
+    let script =
+        format!("{head} let y = concat([A, padded(B, [0, 1], \"edge\")], 2); compare(nests(y));");
+    let (code, out, err) = teml(&["run", "--set", "N=5", "--set", "M=1"], &script);
+    assert_eq!(code, 0, "{out}{err}");
+    let (message, _) = fault(&format!("{head} padded(A, [1, 1], \"edge\");"));
+    assert!(message.contains("is 0 at"), "{message}");
+}
