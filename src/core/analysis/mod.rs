@@ -10,6 +10,7 @@
 //! | And for quotients and remainders of iterators? | [`shape::ranges_of_digits`] |
 //! | Which end has the range of an index, in terms of sizes? | `iterator_range::extreme` |
 //! | Which shape does an expression have? | [`shape::virtual_shape`] |
+//! | And which extents, also of a target? | [`shape::extents`] |
 //! | Does an iterator list have one entry for each dimension? | [`shape::check_rank`] |
 //! | Do several iterators in one index give different values? | [`mixed_radix::is_injective`] |
 //! | How many values do they give, if there are no holes? | [`mixed_radix::dense_extent`] |

@@ -1,7 +1,7 @@
 //! Assignments in pieces, and what the library makes of them, compared with loops in order.
 
 use crate::definitions::given::{N, a, computes, x, y};
-use crate::definitions::{fault, printed};
+use crate::definitions::{fault, printed, teml};
 
 /// Elements row by row.
 fn rows(height: usize, width: usize, element: impl Fn(usize, usize) -> f64) -> Vec<f64> {
@@ -165,8 +165,7 @@ fn sizes_are_extents() {
         printed(&format!("{head} print(shape(A)); print(shape(B));")),
         "[N, M]\n[N, 3]\n"
     );
-    let script =
-        format!("{head} let y = concat([A, padded(B, [0, 1], \"edge\")], 2); compare(nests(y));");
+    let script = format!("{head} let y = concat([A, padded(B, [0, 1], \"edge\")], 2); compare(y);");
     let (code, out, err) = teml(&["run", "--set", "N=5", "--set", "M=1"], &script);
     assert_eq!(code, 0, "{out}{err}");
     let (message, _) = fault(&format!("{head} padded(A, [1, 1], \"edge\");"));
