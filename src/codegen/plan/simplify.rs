@@ -30,7 +30,6 @@
 use super::lanes::may_be_registers;
 use super::outer_lanes::{fresh, names};
 use crate::analysis::bounds::Bounds;
-use crate::analysis::implied::simplified;
 use crate::ir::{Affine, Expr, Fill, Hints, Loop, Mode, Name, Nest, Node, Range, Stmt, Tree};
 use crate::target::Target;
 use std::collections::HashSet;
@@ -44,13 +43,7 @@ pub(super) fn simplify(nest: &Nest, target: &Target) -> Nest {
         locals: HashSet::new(),
         band: 0,
     };
-    // Bounds that sizes imply are not those of boxes.
-    let sizes: Vec<&Loop> = nest.context().iter().collect();
-    let trees = match sizes.is_empty() {
-        true => nest.trees().to_vec(),
-        false => simplified(nest.trees(), &sizes),
-    };
-    nest.with_trees(simplify.trees(&trees, &Bounds::default()))
+    nest.with_trees(simplify.trees(nest.trees(), &Bounds::default()))
 }
 
 struct Simplify<'a> {
