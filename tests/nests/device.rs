@@ -308,7 +308,8 @@ fn a_thousand_plans_without_a_barrier_are_each_found() {
     for first in shifts {
         for second in shifts {
             for third in shifts {
-                let phase = |(read, write): (i64, i64), k: usize| (read, write, k.is_multiple_of(2));
+                let phase =
+                    |(read, write): (i64, i64), k: usize| (read, write, k.is_multiple_of(2));
                 let phases = [first, second, third, first].into_iter().zip(0..);
                 let phases: Vec<_> = phases.map(|(shift, k)| phase(shift, k)).collect();
                 texts.push(rows(&phases, 2));
