@@ -436,6 +436,9 @@ class Schedule:
     def rfactor(self) -> Step:
         return self.one("rfactor", "nest.rfactor(@0)", ("reduced", self.number(4)))
 
+    def scan(self) -> Step:
+        return self.one("scan", "nest.scan(@0)", self.loop())
+
     def parallelize(self) -> Step:
         rng = self.rng
         if rng.random() < 0.5:
@@ -773,7 +776,7 @@ SINGLE = {
     "stripmine": 5, "tile": 4, "interchange": 3, "reorder": 3, "reverse": 3, "double_buffer": 2, "shift": 2, "skew": 2,
     "slabs": 2, "peel": 3, "pad": 2, "distribute": 2, "fuse": 3, "fuse_inner": 2, "separate": 2, "isolate": 1, "tighten": 1,
     "unroll": 3, "unroll_and_jam": 4, "place_init": 3, "pack": 5, "stage": 5, "localize": 2, "pad_buffer": 2,
-    "panels": 3, "rfactor": 3, "parallelize": 4, "vectorize": 5, "prefetch": 3, "stream": 2,
+    "panels": 3, "rfactor": 3, "scan": 1, "parallelize": 4, "vectorize": 5, "prefetch": 3, "stream": 2,
     "annotate": 0.5, "rename": 0.7, "split_at": 3, "move_before": 2, "plain_loops": 0.5, "at": 1, "composed": 2, "memory": 2,
 }  # fmt: skip
 BINARY = {"fuse_outer": 3, "compute_at": 4, "inline": 2, "reverse_compute_at": 3}

@@ -136,6 +136,7 @@ pub static OPS: &[&Op] = &[
     &nest::unroll_and_jam::UNROLL_AND_JAM,
     &nest::place_init::PLACE_INIT,
     &nest::rfactor::RFACTOR,
+    &nest::scan::SCAN,
     &nest::inline::INLINE,
     &nest::compute_at::COMPUTE_AT,
     &nest::reverse_compute_at::REVERSE_COMPUTE_AT,

@@ -268,14 +268,27 @@ impl Trials<'_> {
         (!found.is_empty()).then(|| format!("loops that can {mode}: {}", found.join(", ")))
     }
 
-    /// Partial results for the iterations of the loop `by`, which carries a reduction.
+    /// Partial results for the iterations of the loop `by`, which carries a reduction, or a running
+    /// one.
     fn partial_results(&self, plain: &Nest, by: &Name, parallel: bool) -> Option<String> {
         let op = if parallel { "parallelize" } else { "vectorize" };
-        let factored = one_step(Some(plain.clone()), 1, &step("rfactor", [named(by)])).ok()?;
-        let nest = one_step(Some(factored), 2, &step(op, [named(by)])).ok()?;
-        let policy = self.policy(nest)?;
-        let what = "gives its iterations partial results of their own";
-        Some(format!("`rfactor(\"{by}\")` before it {what}{policy}"))
+        let ways = [
+            (
+                "rfactor",
+                "gives its iterations partial results of their own",
+            ),
+            (
+                "scan",
+                "computes running results in blocks, one for each iteration",
+            ),
+        ];
+        let mut found = ways.into_iter().filter_map(|(way, what)| {
+            let made = one_step(Some(plain.clone()), 1, &step(way, [named(by)])).ok()?;
+            let nest = one_step(Some(made), 2, &step(op, [named(by)])).ok()?;
+            let policy = self.policy(nest)?;
+            Some(format!("`{way}(\"{by}\")` before it {what}{policy}"))
+        });
+        found.next()
     }
 
     /// Atomic updates by the iterations of the loop `by`, which scatters.

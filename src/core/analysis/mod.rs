@@ -32,6 +32,7 @@
 //! | Which iterations of the loops around trees reach a statement in them? | [`reached::reached`] |
 //! | And each statement in them? | [`reached::alternatives`] |
 //! | Are there none that satisfy conditions? | [`reached::is_never`] |
+//! | Which element does a statement update, and store as another one? | [`recurrence::recurrence`] |
 //! | Which form does an index have, relative to outer iterators? | [`relative::relative`] |
 //! | How far is an iterator from a lower bound at most? | [`relative::offset_form`] |
 //! | Does an access of trees leave its tensor? | [`outside::first_outside`] |
@@ -96,6 +97,7 @@ pub mod prefetch_plan;
 pub mod program;
 pub mod project;
 pub mod reached;
+pub mod recurrence;
 pub mod relative;
 pub mod row_starts;
 pub mod shape;

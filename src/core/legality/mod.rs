@@ -56,6 +56,7 @@ mod reordered;
 mod reroll;
 mod reused;
 mod reversed;
+mod running;
 mod sequence;
 mod sizes;
 mod soundness;

@@ -1,6 +1,7 @@
 //! The policy on the order of reductions.
 
 use super::program::{Original, Program};
+use crate::analysis::recurrence::recurrence;
 use crate::ir::{BinaryOp, Stmt};
 
 /// Whether a reduction may be reassociated.
@@ -13,8 +14,9 @@ pub enum Reductions {
     Reassociate,
 }
 
-/// Whether the updates of an assignment may be reordered. Integer reductions, minima and maxima
-/// always may; floating-point sums and products need the policy.
+/// Whether the updates of an assignment may be reordered, or the operands of its recurrence
+/// regrouped. Integer reductions, minima and maxima always may; floating-point sums and products
+/// need the policy.
 pub(super) fn reassociates(program: &Program, a: usize, reductions: Reductions) -> bool {
     let Some(Original { stmt, .. }) = program.originals.get(a) else {
         return false;
@@ -22,10 +24,10 @@ pub(super) fn reassociates(program: &Program, a: usize, reductions: Reductions) 
     reorders(stmt, reductions)
 }
 
-/// Whether the updates of a statement may be reordered.
+/// Whether the updates of a statement may be reordered, or its recurrence regrouped.
 fn reorders(stmt: &Stmt, reductions: Reductions) -> bool {
     let exact = !stmt.target.elem().is_float();
-    match stmt.update {
+    match operation(stmt) {
         Some(BinaryOp::Min | BinaryOp::Max) => true,
         // A difference may be reordered like a sum: all of its terms are subtracted.
         Some(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul) => {
@@ -33,6 +35,12 @@ fn reorders(stmt: &Stmt, reductions: Reductions) -> bool {
         }
         _ => false,
     }
+}
+
+/// The operation of a statement's updates, or of its recurrence.
+pub(super) fn operation(stmt: &Stmt) -> Option<BinaryOp> {
+    let of_recurrence = || Some(recurrence(stmt)?.op);
+    stmt.update.or_else(of_recurrence)
 }
 
 /// Whether atomic updates of one element by two statements may run in any order. C has no atomic

@@ -22,6 +22,7 @@ use super::families::{Family, Nodes, Numbered};
 use super::memory::iterator;
 use super::program::Definition;
 use super::program::{Leaf, Program, What};
+use super::reassociation::operation;
 use super::space::Space;
 use crate::ir::{Affine, BinaryOp, Name, Reduction, Stmt};
 use crate::poly::{Error, Linear, Piece, UnionMap, UnionSet};
@@ -110,7 +111,7 @@ impl Trees {
 
 /// The values of reads where executions that add empty slots are replaced by what they found; and
 /// these executions.
-fn without_empty(
+pub(super) fn without_empty(
     program: &Program,
     reductions: &[&Stmt],
     mut values: UnionMap,
@@ -487,26 +488,27 @@ fn coordinate(k: usize) -> String {
 }
 
 /// The values behind the reads of nodes. `reads` maps reads to the nodes.
-fn values_of(reads: Piece, values: &UnionMap) -> Result<UnionMap, Error> {
+pub(super) fn values_of(reads: Piece, values: &UnionMap) -> Result<UnionMap, Error> {
     UnionMap::new(&[reads])?.reverse()?.apply_range(values)
 }
 
 /// The links to nodes, and to others.
-fn parted(links: &UnionMap, nodes: &UnionSet) -> Result<(UnionMap, UnionMap), Error> {
+pub(super) fn parted(links: &UnionMap, nodes: &UnionSet) -> Result<(UnionMap, UnionMap), Error> {
     let own = links.intersect_range(nodes)?;
     let others = links.subtract(&own)?;
     Ok((own, others))
 }
 
 /// Whether a statement may combine partial results of a reduction, or add up its subtrahends.
-fn accumulates(s: &Stmt, reduction: &Stmt) -> bool {
-    let adds = (s.update, reduction.update) == (Some(BinaryOp::Add), Some(BinaryOp::Sub));
-    s.update == reduction.update || adds
+pub(super) fn accumulates(s: &Stmt, reduction: &Stmt) -> bool {
+    let reduction = operation(reduction);
+    let adds = (s.update, reduction) == (Some(BinaryOp::Add), Some(BinaryOp::Sub));
+    s.update == reduction || adds
 }
 
-/// The identity of a statement's update.
-fn identity(s: &Stmt) -> Result<UnionSet, Error> {
-    let reduction = |r: &Reduction| Some(r.op()) == s.update;
+/// The identity of a statement's update or recurrence.
+pub(super) fn identity(s: &Stmt) -> Result<UnionSet, Error> {
+    let reduction = |r: &Reduction| Some(r.op()) == operation(s);
     let reduction = Reduction::ALL.into_iter().find(reduction);
     let identity = reduction.unwrap_or(Reduction::Sum);
     let identity = Space::constant(identity.identity(s.target.elem()));

@@ -8,7 +8,8 @@
 //!
 //! If the definition only copies an operand, and a statement computes it instead, the statement's
 //! result is the operand's value. Partial results of a reduction may be combined in any tree, if
-//! the reduction may be reassociated. The value of an index is compared with that of the original
+//! the reduction may be reassociated; those of a running reduction may be carried from block to
+//! block ([`super::running`]). The value of an index is compared with that of the original
 //! in the same iteration ([`Original::at`]).
 
 use super::dataflow::Values;
@@ -16,8 +17,10 @@ use super::elements::{elements, whole};
 use super::program::{Definition, Leaf, Original, Program, What, results};
 use super::reduction::{Trees, through};
 use super::relations::instances;
+use super::running::Running;
 use super::space::Space;
 use super::verdict::Undecided;
+use crate::analysis::recurrence::recurrence;
 use crate::ir::{Affine, BinaryOp, Expr, Index, Name, Node, Stmt, Tensor};
 use crate::poly::{Error, Piece, Point, UnionMap, UnionSet};
 
@@ -84,13 +87,20 @@ impl Operands {
                 found: Vec::new(),
                 points: vec![executed(s, original)],
             };
-            let same = (s.update == original.stmt.update || opposes(s, original))
-                && matching.walk(&s.value, &original.stmt.value, &mut Vec::new(), a, &mut 1);
+            // An update of another element computes a recurrence.
+            let meant = recurrence(original.stmt).filter(|r| s.update == Some(r.op));
+            let (value, mut access) = match &meant {
+                Some(r) => (r.operand, r.first),
+                None => (&original.stmt.value, 1),
+            };
+            let updates = s.update == original.stmt.update || opposes(s, original);
+            let same = (updates || meant.is_some())
+                && matching.walk(&s.value, value, &mut Vec::new(), a, &mut access);
             if !same {
                 return Err(rewritten(original.stmt.to_string()));
             }
             if s.update.is_some() {
-                operands.push((k, 0, vec![(a, 0)]));
+                operands.push((k, 0, vec![(a, meant.map_or(0, |r| r.access))]));
             }
             if !leaf.copies() {
                 computed.extend(copied_from(program, a).map(|producer| (a, producer)));
@@ -319,17 +329,19 @@ pub(super) fn wrong(
     let wrongly_read = expected.intersect_domain(&wrong.domain()?)?;
     let mut reordered = reordered(program, &wrongly_read, &found)?;
     reordered.retain(|a| reassociates(*a));
-    let trees = {
-        let apart = |leaf: &Leaf| leaf.assignment.is_some_and(|a| reordered.contains(&a));
-        let found = through(&values.named(&program.leaves, 0, &apart)?, &copied)?;
-        Trees::of(
-            program,
-            &definition,
-            (&reordered, reassociates),
-            found,
-            &meant,
-        )?
+    let named = |apart: &dyn Fn(&Leaf) -> bool| {
+        let found = values.named(&program.leaves, 0, apart)?;
+        through(&found, &copied)
     };
+    let is_update = |a: &&usize| program.originals[**a].stmt.update.is_some();
+    let updates: Vec<usize> = reordered.iter().filter(is_update).copied().collect();
+    let trees = Trees::of(
+        program,
+        &definition,
+        (&updates, reassociates),
+        named(&|leaf| leaf.assignment.is_some_and(|a| updates.contains(&a)))?,
+        &meant,
+    )?;
     let uncovered = opposed.iter().find(|k| !trees.covers(&program.leaves[**k]));
     if !trees.is_empty()? && uncovered.is_none() {
         let skips = |k: usize, r: usize| r == 0 && trees.covers(&program.leaves[k]);
@@ -338,6 +350,16 @@ pub(super) fn wrong(
         if again.is_empty()? {
             let resolved = open.is_empty()?;
             return Ok((!resolved).then_some(Unequal::Unresolved));
+        }
+    }
+    for a in reordered {
+        let Some(running) = Running::of(program, &definition, a, &named, &meant)? else {
+            continue;
+        };
+        let skips = |k: usize, r: usize| r == 0 && running.partial.contains(&k);
+        let (again, _, open) = mismatch(&running.values, &meant, &skips)?;
+        if opposed.is_empty() && again.is_empty()? && open.is_empty()? {
+            return Ok(None);
         }
     }
     let Some(reader) = earliest(program, &wrong.domain()?)? else {

@@ -191,6 +191,7 @@ functions! {
     union_map_domain(*mut RawUnionMap) -> *mut RawUnionSet;
     union_map_range(*mut RawUnionMap) -> *mut RawUnionSet;
     union_map_deltas(*mut RawUnionMap) -> *mut RawUnionSet;
+    union_map_transitive_closure(*mut RawUnionMap, *mut Answer) -> *mut RawUnionMap;
     union_map_is_empty(*mut RawUnionMap) -> Answer;
     union_map_is_subset(*mut RawUnionMap, *mut RawUnionMap) -> Answer;
     union_map_is_equal(*mut RawUnionMap, *mut RawUnionMap) -> Answer;

@@ -224,6 +224,21 @@ impl UnionMap {
         is_bijective() -> bool = union_map_is_bijective;
     }
 
+    /// The pairs that chains of pairs connect, and perhaps others: isl does not find the exact
+    /// relation of all chains.
+    ///
+    /// Source: `isl_union_map_transitive_closure`.
+    pub fn transitive_closure(&self) -> Result<UnionMap, Error> {
+        let context = &self.0.context;
+        let close = context.library.union_map_transitive_closure;
+        // SAFETY: the function takes the reference and returns an owned result. Without a place for
+        // it, isl does not say whether the result is exact.
+        unsafe {
+            let raw = close(self.0.take(), std::ptr::null_mut());
+            Handle::own(context, "union_map_transitive_closure", raw).map(UnionMap)
+        }
+    }
+
     /// The maps between its tuples, in arbitrary order.
     ///
     /// Source: `isl_union_map_foreach_map`.

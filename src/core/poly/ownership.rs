@@ -95,6 +95,7 @@ fn everything() -> Result<(), Error> {
     let union = part.to_union()?;
     let _ = (union.sample()?, union.maps()?, union.to_map()?);
     union.pairs(5).map(drop).or_else(stop)?;
+    let _ = union.transitive_closure()?;
     for order in [
         union.lex_lt(&union)?,
         union.lex_le(&union)?,

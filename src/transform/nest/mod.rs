@@ -64,6 +64,7 @@ pub mod reuse_buffer;
 pub mod reverse;
 pub mod reverse_compute_at;
 pub mod rfactor;
+pub mod scan;
 pub mod separate;
 pub mod shift;
 pub mod skew;

@@ -72,13 +72,17 @@ fn damaged(trees: &[Tree]) -> Vec<Vec<Tree>> {
 
 /// How many of the changed nests are legal all the same; every `nth` is examined.
 fn harmless(nest: &Nest, nth: usize) -> usize {
+    harmless_if(nest, nth, (Reductions::Strict, Policy::Strict))
+}
+
+fn harmless_if(nest: &Nest, nth: usize, (reductions, policy): (Reductions, Policy)) -> usize {
     let nests = std::slice::from_ref(nest);
-    assert_eq!(check(nests, Reductions::Strict), Verdict::Legal, "{nest}");
+    assert_eq!(check(nests, reductions), Verdict::Legal, "{nest}");
     let mut count = 0;
     for trees in damaged(nest.trees()).into_iter().step_by(nth) {
         let changed = [nest.with_trees(trees)];
-        let is_legal = check(&changed, Reductions::Strict) == Verdict::Legal;
-        let answer = symbolic::compare(&changed, Policy::Strict, &|| false);
+        let is_legal = check(&changed, reductions) == Verdict::Legal;
+        let answer = symbolic::compare(&changed, policy, &|| false);
         let is_equal = matches!(answer, Ok(Answer::Equal { .. }));
         assert!(!is_legal || is_equal, "{}\n{answer:?}", changed[0]);
         count += usize::from(is_legal);
@@ -104,6 +108,44 @@ fn products_with_packed_and_staged_blocks() {
     ] {
         let harmless = harmless(&nest(MATMUL, path), 3);
         assert!(harmless < 7, "{path}: {harmless}");
+    }
+}
+
+#[test]
+fn running_sums_in_blocks() {
+    let script = "
+        let X = tensor([14]);
+        let R = tensor([14]);
+        let s = tensor([]);
+        let plain = nest(`
+          ${X}
+          ${R}
+          R[0] = X[0]
+          for i in 1..14
+            R[i] = R[i - 1] + X[i]
+        `);
+        let scalar = nest(`
+          ${X}
+          ${R}
+          ${s}
+          s[] = X[13]
+          for i in 0..12
+            s[] += X[i]
+            R[i] = s[] * X[i]
+        `);
+    ";
+    let any_order = (Reductions::Reassociate, Policy::Reassociate);
+    for (path, most) in [
+        ("plain.stripmine(\"i\", 4).scan(\"i_o\")", 9),
+        ("plain.stripmine(\"i\", 4, \"cut\").scan(\"i_o\")", 9),
+        (
+            "plain.stripmine(\"i\", 6).scan(\"i_o\").stripmine(\"i_i_2\", 2).rfactor(\"i_i_2_i\")",
+            9,
+        ),
+        ("scalar.stripmine(\"i\", 4).scan(\"i_o\")", 9),
+    ] {
+        let harmless = harmless_if(&nest(script, path), 1, any_order);
+        assert!(harmless < most, "{path}: {harmless}");
     }
 }
 

@@ -14,6 +14,7 @@ mod order;
 mod own;
 mod recomputed;
 mod reuse;
+mod running;
 mod steps;
 mod texts;
 mod threads;

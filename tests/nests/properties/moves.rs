@@ -33,6 +33,7 @@ use teml::transform::nest::rename::RENAME;
 use teml::transform::nest::reorder::REORDER;
 use teml::transform::nest::reverse::REVERSE;
 use teml::transform::nest::rfactor::RFACTOR;
+use teml::transform::nest::scan::SCAN;
 use teml::transform::nest::separate::SEPARATE;
 use teml::transform::nest::shift::SHIFT;
 use teml::transform::nest::skew::SKEW;
@@ -88,6 +89,8 @@ pub enum Move {
     Panels(usize, i64, i64),
     /// Partial results of a reduction.
     Rfactor(usize),
+    /// Blocks of a running reduction.
+    Scan(usize),
     Parallelize(usize, Vec<(&'static str, Arg)>),
     Vectorize(usize, Option<i64>),
     /// One of the tensors.
@@ -154,6 +157,7 @@ pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Val
         2 => (0..6usize, 1..6i64, 0..4i64).prop_map(|(t, n, by)| Move::PadBuffer(t, n, by)),
         2 => (0..6usize, 1..=3i64, 1..=4i64).prop_map(|(t, d, n)| Move::Panels(t, d, n)),
         3 => l.clone().prop_map(Move::Rfactor),
+        2 => l.clone().prop_map(Move::Scan),
         2 => (l.clone(), how).prop_map(|(l, how)| Move::Parallelize(l, how)),
         1 => (l.clone(), lanes).prop_map(|(l, n)| Move::Vectorize(l, n)),
         1 => (l.clone(), 0..9usize, 1..9i64).prop_map(|(l, t, by)| Move::Prefetch(l, t, by)),
@@ -275,6 +279,7 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
             Ok(nest.clone())
         }
         Move::Rfactor(l) => call(nest, &RFACTOR, [pick(l)]),
+        Move::Scan(l) => call(nest, &SCAN, [pick(l)]),
         Move::PadBuffer(t, multiple, extra) => {
             let locals = nest.locals();
             // Without any, it is refused.

@@ -21,6 +21,7 @@ use crate::teml::refused_sizes::sizes;
 use crate::teml::refused_slabs::slabs;
 use crate::teml::refused_sparse::sparse;
 use crate::teml::refused_texts::texts;
+use crate::teml::running::running;
 use crate::teml::trees::*;
 use std::fmt::Display;
 use std::fs;
@@ -91,6 +92,7 @@ fn cases() -> Vec<Case> {
         inits(),
         locals(),
         partials(),
+        running(),
         producers(),
         quotients(),
         ranges(),

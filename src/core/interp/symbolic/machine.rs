@@ -7,7 +7,8 @@ use super::value::{Initial, Value};
 use crate::interp::Fault;
 use crate::interp::store::{Data, Store};
 use crate::ir::{
-    Affine, Constant, Expr, Fill, Index, Infix, Lookup, Loop, Mode, Name, Node, Stmt, Tensor, Tree,
+    Affine, BinaryOp, Constant, Expr, Fill, Index, Infix, Lookup, Loop, Mode, Name, Node, Stmt,
+    Tensor, Tree,
 };
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -193,7 +194,13 @@ impl<'a, 's> Machine<'a, 's> {
         let by = self.executed(What::Stmt(s));
         let k = self.flat(&s.target, &s.index)?;
         let is_copy = s.update.is_none() && matches!(s.value.node(), Node::Access { .. });
-        let value = self.value(&s.value, &by);
+        let value = match as_update(s, self.policy) {
+            Some((op, old, operand)) => self.value(old, &by).and_then(|old| {
+                let operand = self.value(operand, &by)?;
+                Ok(old.updated(op, operand, s.target.elem(), self.policy))
+            }),
+            None => self.value(&s.value, &by),
+        };
         if let (true, Err(Stopped::Found(Answer::Undefined { .. }))) = (is_copy, &value) {
             // A copy between local tensors may pass on an undefined element, which stays undefined.
             let elements = self.touch(&s.target, k, &by, Access::Write)?;
@@ -401,5 +408,40 @@ impl<'a> Elements<'a> {
             initial: (!local).then(|| Initial::of(name.as_str())),
             cells: vec![Cell::default(); usize::try_from(count).unwrap_or(usize::MAX)],
         })
+    }
+}
+
+/// A statement that updates an element and stores the result in another one of its tensor: the
+/// operation, the element and the operand. `None` if operands have to keep their order.
+fn as_update(s: &Stmt, policy: Policy) -> Option<(BinaryOp, &Expr, &Expr)> {
+    use BinaryOp::{Add, Max, Min, Mul};
+    let Node::Binary {
+        op, left, right, ..
+    } = s.value.node()
+    else {
+        return None;
+    };
+    let mentions = |expr: &Expr| {
+        let mut found = false;
+        expr.for_each_tensor(&mut |tensor| found |= tensor.label() == s.target.label());
+        found
+    };
+    let is_own = |expr: &Expr| match expr.node() {
+        Node::Access {
+            index: Index::At(index),
+            ..
+        } => mentions(expr) && *index != s.index,
+        _ => false,
+    };
+    let any_order = match op {
+        Min | Max => true,
+        Add | Mul => policy == Policy::Reassociate || !s.target.elem().is_float(),
+        _ => false,
+    };
+    let may_turn = s.update.is_none() && any_order;
+    match (is_own(left), is_own(right)) {
+        (true, false) if may_turn && !mentions(right) => Some((*op, left, right)),
+        (false, true) if may_turn && !mentions(left) => Some((*op, right, left)),
+        _ => None,
     }
 }
