@@ -200,7 +200,7 @@ pub(super) fn emit(
             kept.push(param.clone());
         }
     }
-    let printed = print(&plan, symbol, &spelled, &own, target);
+    let printed = print((&plan, nests), symbol, &spelled, &own, target);
     let mut headers = printed.values.headers.clone();
     if params.iter().any(|p| !p.tensor.elem().is_float()) || !sizes.of_caller.is_empty() {
         headers.insert(Header::Integers);

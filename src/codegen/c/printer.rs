@@ -59,9 +59,10 @@ pub(crate) struct Printed {
 /// The attribute of functions that walk through a tensor in both directions.
 const NO_IVOPTS: &str = "TEML_NO_IVOPTS\n";
 
-/// Prints the function `symbol`, which executes `plan`. Of `params`, it has space for `own` itself.
+/// Prints the function `symbol`, which executes `plan`, the plan of `nests`. Of `params`, it has space
+/// for `own` itself.
 pub(crate) fn print(
-    plan: &Plan,
+    (plan, nests): (&Plan, &[Nest]),
     symbol: &str,
     params: &[Param],
     own: &[Tensor],
@@ -93,7 +94,11 @@ pub(crate) fn print(
         });
     }
     let spaces = take(&mut printer.text);
-    plan.parts.iter().for_each(|part| printer.part(part));
+    for (part, nest) in plan.parts.iter().zip(nests) {
+        // The nest of a part has been rewritten, and is its own definition.
+        printer.work = work(nest);
+        printer.part(part);
+    }
     let params = params.iter().map(|p| &p.tensor);
     let streamed = params.filter(|t| t.name().is_some_and(|n| printer.streamed.contains(n)));
     let test = |t: &Tensor| match t.alignment() {
@@ -120,7 +125,6 @@ impl Printer<'_> {
     fn part(&mut self, part: &Part) {
         self.depth = 1;
         self.bounds = Bounds::default();
-        self.work = work(&part.nest);
         self.calls.clear();
         if part.both_ways {
             self.values.headers.insert(Header::Loops);
@@ -539,11 +543,8 @@ pub(crate) fn comment(text: &str) -> String {
 /// How often the busiest statement of a nest runs, in C. Floating-point numbers hold the product of
 /// any sizes.
 fn work(nest: &Nest) -> Option<String> {
-    let extents = busiest(nest)?;
-    let numbers = extents.iter().filter_map(Affine::as_constant);
-    let number: f64 = numbers.map(|n| n.max(0) as f64).product();
-    let sizes = extents.iter().filter(|e| e.as_constant().is_none());
-    let factors = sizes.map(|extent| format!("({extent})"));
-    let all = [format!("{number:.1}")].into_iter().chain(factors);
+    let (number, extents) = busiest(nest)?;
+    let factors = extents.iter().map(|extent| format!("({extent})"));
+    let all = [format!("{number:?}")].into_iter().chain(factors);
     Some(all.collect::<Vec<String>>().join(" * "))
 }

@@ -5,8 +5,9 @@
 use super::count::total;
 use super::footprint::{AccessKind, Use, footprint, uses};
 use super::position::walk;
-use crate::ir::{Affine, Expr, Function, Nest, Node, Tree};
+use crate::ir::{Affine, Expr, Function, Loop, Name, Nest, Node, Tree};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The arithmetic operations of a nest before any step. Each element-wise operation or function and
 /// each update counts as one, a conversion or a fill as none. `None` if the count exceeds its
@@ -70,30 +71,67 @@ fn sets(nest: &Nest, name: &str) -> bool {
         .any(|u| u.access != AccessKind::Read)
 }
 
-/// The extents of the loops around the statement that runs most often, before any step and at the
-/// likely sizes. Loops whose extent depends on other loops are left out. `None` without statements.
-pub fn busiest(nest: &Nest) -> Option<Vec<Affine>> {
+/// How often the statement that runs most often does, before any step: a number, and the extents of
+/// the loops around it that have sizes. `None` without statements.
+///
+/// A loop whose bounds depend on other loops counts as if these were in the middle of their ranges.
+/// Loops whose bounds are read are left out.
+pub fn busiest(nest: &Nest) -> Option<(f64, Vec<Affine>)> {
     let originals = nest.untransformed();
     // A nest without a definition is what it should compute.
     let own = originals.is_empty().then_some(nest);
-    let mut most: Option<(f64, Vec<Affine>)> = None;
+    let mut most: Option<(f64, f64, Vec<Affine>)> = None;
     for original in originals.iter().chain(own) {
         walk(original.trees(), &mut |_, loops, tree| {
             let Tree::Stmt(_) = tree else { return };
-            let extents = loops.iter().filter_map(|l| {
-                let extent = l.range.upper.first()?.minus(l.range.lower.first()?);
-                let is_known = extent.is_fixed() && l.range.within.is_none();
-                is_known.then_some(extent)
-            });
-            let extents: Vec<Affine> = extents.collect();
+            let (number, extents) = middle_extents(loops);
             let likely = |extent: &Affine| extent.likely().unwrap_or(1).max(1) as f64;
-            let count: f64 = extents.iter().map(likely).product();
-            if most.as_ref().is_none_or(|(known, _)| count > *known) {
-                most = Some((count, extents));
+            let count = number * extents.iter().map(likely).product::<f64>();
+            if most.as_ref().is_none_or(|(known, ..)| count > *known) {
+                most = Some((count, number, extents));
             }
         });
     }
-    most.map(|(_, extents)| extents)
+    most.map(|(_, number, extents)| (number, extents))
+}
+
+/// The product of the extents of nested loops, in the middle of the ranges of those around.
+fn middle_extents(loops: &[&Arc<Loop>]) -> (f64, Vec<Affine>) {
+    // The middle of each loop, times a power of two.
+    let mut middles: Vec<(&Name, Affine, i64)> = Vec::new();
+    let (mut number, mut extents) = (1.0, Vec::new());
+    for l in loops {
+        let (Some(lower), Some(upper)) = (l.range.lower.first(), l.range.upper.first()) else {
+            continue;
+        };
+        let (mut ends, mut scale) = ([lower.clone(), upper.clone()], 1);
+        for (name, middle, of_middle) in middles.iter().rev() {
+            let [low, high] = &ends;
+            if !low.mentions(name) && !high.mentions(name) {
+                continue;
+            }
+            let map = |other: &Name| (other == *name).then(|| middle.clone());
+            // Only the iterator is in units of its own.
+            ends = ends.map(|end| {
+                let own = Affine::iterator((*name).clone()).times(end.coefficient(name));
+                let rest = end.minus(&own).times(*of_middle);
+                rest.plus(&own.substitute(&map))
+            });
+            scale *= of_middle;
+        }
+        let [low, high] = ends;
+        let extent = high.minus(&low);
+        middles.push((&l.name, low.plus(&high), 2 * scale));
+        if !extent.is_fixed() || l.range.within.is_some() {
+            continue;
+        }
+        number /= scale as f64;
+        match extent.as_constant() {
+            Some(extent) => number *= extent.max(0) as f64,
+            None => extents.push(extent),
+        }
+    }
+    (number, extents)
 }
 
 /// The arithmetic operations of one evaluation.
@@ -142,6 +180,23 @@ for i in 0..4
   t[i] = s[i] * A[i][0]
 ";
         assert_eq!(moved_by(&[SUM, scale]), (8 * 4 * 5, 8 * 4));
+    }
+
+    #[test]
+    fn triangles_count_as_if_loops_around_were_in_their_middle() {
+        let text = "\
+size N
+f64 A[N][N], L[9][N]
+for k in 0..N
+  for i in k + 1..N
+    for j in k..i + 1
+      for m in 0..9
+        A[i][j] += L[m][j]
+";
+        let (number, extents) = busiest(&crate::ir::parse_nest(text).unwrap()).unwrap();
+        let extents: Vec<String> = extents.iter().map(Affine::to_string).collect();
+        assert_eq!(number, 9.0 / 16.0);
+        assert_eq!(extents, ["N", "N - 2", "2*N + 12"]);
     }
 
     #[test]
