@@ -53,6 +53,36 @@ fn computes(nests: &[Nest]) {
     }
 }
 
+/// Statements of one tensor whose operands are neighbors or far apart, in the same order or exchanged.
+#[test]
+fn groups_of_statements_are_compiled_right() {
+    let mut nests = Vec::new();
+    for elem in ["f64", "f32"] {
+        for (n, apart) in [4, 8, 12, 16, 32].into_iter().flat_map(|n| {
+            let aparts = [1, 2, n - 1, n, n + 3];
+            aparts.map(|apart| (n, apart))
+        }) {
+            for loops in [
+                format!("vector for p in 0..{n}"),
+                format!("for p in 0..{n}"),
+            ] {
+                let size = n + apart;
+                let text = format!(
+                    "{elem} R#[{n}][2], S#[{}], X#[{size}], Y#[{size}], W#[2], V#[{n}]\n{loops}\n  \
+                     R#[p][0] = (X#[p] - X#[p + {apart}]) * W#[0] - Y#[p] * W#[1]\n  \
+                     R#[p][1] = (X#[p] - X#[p + {apart}]) * W#[1] + Y#[p] * W#[0]\n\
+                     {loops}_2\n  S#[2*p_2] = X#[p_2] + X#[p_2 + {apart}]\n  \
+                     S#[2*p_2 + 1] = (X#[p_2 + {apart}] - X#[p_2]) * V#[p_2]",
+                    2 * n
+                );
+                let text = text.replace(&format!("p in 0..{n}_2"), &format!("p_2 in 0..{n}"));
+                nests.push(nest(&numbered(&text, nests.len())));
+            }
+        }
+    }
+    computes(&nests);
+}
+
 /// Gives all tensors of one pattern distinct names.
 fn numbered(pattern: &str, number: usize) -> Vec<String> {
     pattern

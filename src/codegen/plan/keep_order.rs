@@ -29,7 +29,8 @@
 //! vectorize the copies of its statements as groups (SLP). The result is wrong
 //!
 //! 1. if the loop around reads what it has just written: `x[i][j] = x[i - 1][j - 1] + 1`;
-//! 2. if operands are exchanged among elements of one tensor: `B[i] = A[i - 1] + A[i - 2]`;
+//! 2. if operands are exchanged among elements of one tensor, so that an element is the first operand
+//!    in one copy and the second in another: `B[i] = A[i - 1] + A[i - 2]`;
 //! 3. if a reduction reads backwards: `s += A[i][8 - j]`.
 //!
 //! gcc 12 also confuses addresses of one tensor that a loop walks through in both directions, if
@@ -197,7 +198,7 @@ impl<'t> Body<'t> {
         let is_inside = |i: &&Inner| i.short.iter().any(|l| l.name == short.name);
         let moves = |i: &&Inner| i.s.index.iter().any(|a| a.mentions(&short.name));
         let mut stored = self.inner.iter().filter(is_inside).filter(moves);
-        stored.any(|i| exchanges(&i.s.value) || self.is_carried(i.s))
+        stored.any(|i| self.mixes(i.s, i.s) || self.is_carried(i.s))
     }
 
     fn has_group_of_statements(&self) -> bool {
@@ -208,11 +209,53 @@ impl<'t> Body<'t> {
             .map(|i| i.s)
             .collect();
         direct.iter().enumerate().any(|(k, s)| {
-            let mut others = direct[..k].iter().chain(&direct[k + 1..]);
-            let grouped = others.any(|o| o.target == s.target && o.index != s.index);
+            let others = direct[..k].iter().chain(&direct[k + 1..]);
+            let mut grouped = others.filter(|o| o.target == s.target && o.index != s.index);
             let falls = direct[k + 1..].iter().any(|o| reduce_backwards(s, o));
-            falls || grouped && (exchanges(&s.value) || self.is_carried(s))
+            falls || grouped.any(|o| self.mixes(s, o) || self.mixes(s, s) || self.is_carried(s))
         })
+    }
+
+    /// Whether an operand of a commutative operation in a statement is another operand in a copy of
+    /// `other`.
+    fn mixes(&self, s: &'t Stmt, other: &'t Stmt) -> bool {
+        if !exchanges(&s.value) {
+            return false;
+        }
+        let (own, others) = (reads(&s.value), reads(&other.value));
+        let varying = self.varying();
+        // Compilers load an input once, before the loop, if its element is the same in all iterations.
+        let is_loaded_before = |tensor: &Tensor, index: &Index| {
+            let moves = |a: &Affine| varying.iter().any(|l| a.mentions(&l.name));
+            let Index::At(index) = index else {
+                return false;
+            };
+            !varying.is_empty()
+                && !index.iter().any(moves)
+                && self.inner.iter().all(|i| i.s.target != *tensor)
+        };
+        own.iter().any(|(tensor, _)| {
+            let of = |all: &[(&Tensor, &'t Index)]| -> Vec<&Index> {
+                let same = all.iter().filter(|(t, _)| t == tensor);
+                let same = same.filter(|(t, index)| !is_loaded_before(t, index));
+                same.map(|(_, index)| *index).collect()
+            };
+            let (own, others) = (of(&own), of(&others));
+            let alike = own.len() == others.len();
+            own.iter().enumerate().any(|(k, a)| {
+                others.iter().enumerate().any(|(m, b)| match (a, b) {
+                    _ if if alike { k == m } else { a == b } => false,
+                    (Index::At(a), Index::At(b)) => may_meet(a, b, &varying),
+                    _ => true,
+                })
+            })
+        })
+    }
+
+    /// The loops whose copies of a statement compilers may group.
+    fn varying(&self) -> Vec<&'t Loop> {
+        let shorts = self.inner.iter().flat_map(|i| i.short.iter().copied());
+        shorts.chain(self.l).collect()
     }
 
     /// Whether another iteration of the loop may read an element that a statement writes.
@@ -220,8 +263,7 @@ impl<'t> Body<'t> {
         let Some(l) = self.l.filter(|_| !self.locals.contains(&&s.target)) else {
             return false;
         };
-        let shorts = self.inner.iter().flat_map(|i| &i.short);
-        let varying: Vec<&Name> = shorts.map(|short| &short.name).chain([&l.name]).collect();
+        let varying = self.varying();
         let moves = s.index.iter().any(|a| a.mentions(&l.name));
         self.inner.iter().any(|other| {
             let mut carried = false;
@@ -302,10 +344,10 @@ fn both_ways(
     })
 }
 
-/// Whether two indices may refer to the same element. Iterators in `varying` may have different
+/// Whether two indices may refer to the same element. Iterators of `varying` loops may have different
 /// values in the two indices; all others have the same value.
-fn may_meet(a: &[Affine], b: &[Affine], varying: &[&Name]) -> bool {
-    let varies = |name: &Name| varying.contains(&name);
+fn may_meet(a: &[Affine], b: &[Affine], varying: &[&Loop]) -> bool {
+    let varies = |name: &Name| varying.iter().any(|l| l.name == *name);
     a.iter().zip(b).all(|(a, b)| {
         let fixed = |a: &Affine| a.substitute(&|name| varies(name).then(Affine::default));
         let Some(apart) = fixed(a).minus(&fixed(b)).as_constant() else {
@@ -315,17 +357,39 @@ fn may_meet(a: &[Affine], b: &[Affine], varying: &[&Name]) -> bool {
         let steps = steps.filter(|(name, _)| varies(name)).map(|(_, by)| *by);
         match steps.fold(0, gcd) {
             0 => apart == 0,
-            step => apart % step == 0,
+            step => {
+                apart % step == 0 && farthest(a, b, varying).is_none_or(|far| apart.abs() <= far)
+            }
         }
     })
+}
+
+/// The most that the iterators of `varying` loops add to the distance of two indices, if their numbers
+/// of iterations tell.
+fn farthest(a: &Affine, b: &Affine, varying: &[&Loop]) -> Option<i64> {
+    let by = |l: &&Loop| match (a.coefficient(&l.name), b.coefficient(&l.name)) {
+        (0, 0) => Some(0),
+        (c, d) if c == d => c.abs().checked_mul((trips(l)? - 1).max(0)),
+        _ => None,
+    };
+    varying
+        .iter()
+        .map(by)
+        .try_fold(0i64, |all, by| all.checked_add(by?))
+}
+
+/// The accesses of a value, in order.
+fn reads(value: &Expr) -> Vec<(&Tensor, &Index)> {
+    let mut all = Vec::new();
+    value.for_each_access(&mut |tensor, index| all.push((tensor, index)));
+    all
 }
 
 /// Whether a commutative operation takes several elements of one tensor.
 fn exchanges(value: &Expr) -> bool {
     let own = match value.node() {
         Value::Binary { op, .. } if op.commutes() => {
-            let mut read: Vec<(&Tensor, &Index)> = Vec::new();
-            value.for_each_access(&mut |tensor, index| read.push((tensor, index)));
+            let read = reads(value);
             let others = |k: usize| read[..k].iter();
             let several = |(k, (tensor, index)): (usize, &(&Tensor, &Index))| {
                 others(k).any(|(t, i)| t == tensor && i != index)
