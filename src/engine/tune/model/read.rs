@@ -1,7 +1,9 @@
 //! Reads the plan of a nest as a shape.
 //!
-//! Bounds that depend on outer iterators are evaluated in the middle of their ranges. Iterators
-//! count from 0 here, so that an index is a constant plus a stride for each surrounding loop.
+//! A loop has as many iterations as it has on average over samples of the loops around it: triangles and
+//! partial tiles count for what they are. Its index begins at the bound that is tightest in the middle
+//! of their ranges. Iterators count from 0 here, so that an index is a constant plus a stride for each
+//! surrounding loop.
 //!
 //! A row whose bounds are read has as many entries as rows have on average, and follows the row before
 //! it. An index that is read may be any: it is in the middle, and the loops that read it are noted.
@@ -9,7 +11,8 @@
 use super::shape::{Access, Array, Item, Lanes, Leaf, Level, Linear, Place, Shape};
 use crate::codegen::planned::{Entry, Local, Loop, Mode, Node, Part, Space, Statement};
 use crate::ir::{
-    Affine, BinaryOp, Constant, Expr, Fill, Function, Index, Name, Node as Value, Segment, Tensor,
+    Affine, BinaryOp, Constant, Expr, Fill, Function, Index, Name, Node as Value, Range, Segment,
+    Tensor,
 };
 use std::collections::HashMap;
 
@@ -26,6 +29,7 @@ pub(super) fn read(part: &Part, threads: f64, vector: f64) -> Option<Shape> {
         known: HashMap::new(),
         gathers: HashMap::new(),
         trips: Vec::new(),
+        samples: vec![Sample::default(); SAMPLES],
         threads,
         vector,
         shared: false,
@@ -37,6 +41,28 @@ pub(super) fn read(part: &Part, threads: f64, vector: f64) -> Option<Shape> {
     })
 }
 
+/// How many samples of the surrounding loops there are.
+const SAMPLES: usize = 32;
+
+/// The bases of the sequences that samples are from, one for each depth.
+const BASES: [usize; 8] = [2, 3, 5, 7, 11, 13, 17, 19];
+
+/// An iteration of the surrounding loops, and how many it stands for.
+#[derive(Clone)]
+struct Sample {
+    times: f64,
+    at: HashMap<Name, f64>,
+}
+
+impl Default for Sample {
+    fn default() -> Sample {
+        Sample {
+            times: 1.0,
+            at: HashMap::new(),
+        }
+    }
+}
+
 struct Reader {
     shape: Shape,
     numbers: HashMap<String, usize>,
@@ -46,6 +72,7 @@ struct Reader {
     /// The loops, by depth, that read an iterator's only value.
     gathers: HashMap<Name, Vec<usize>>,
     trips: Vec<f64>,
+    samples: Vec<Sample>,
     threads: f64,
     vector: f64,
     /// Whether threads share a surrounding loop.
@@ -104,9 +131,15 @@ impl Reader {
         let (low, base) = self.bound(&of.range.lower, false)?;
         let (high, _) = self.bound(&of.range.upper, true)?;
         let step = of.range.step as f64;
-        let all = ((high - low) / step).ceil().max(0.0);
         let segment = of.range.within.as_ref();
-        let all = segment.map_or(all, |segment| segment.usual(all as i64) as f64);
+        let (all, samples) = match segment {
+            Some(segment) => {
+                let most = ((high - low) / step).ceil().max(0.0);
+                let usual = segment.usual(most as i64) as f64;
+                (usual, self.samples.clone())
+            }
+            None => self.sampled(&of.name, &of.range)?,
+        };
         let lower = of.range.lower.iter();
         let spans = lower.flat_map(|low| of.range.upper.iter().map(move |high| high.minus(low)));
         let known = spans.filter_map(|span| Some(span.as_constant()? as f64 / step));
@@ -163,10 +196,12 @@ impl Reader {
         let is_rolled = matches!(l.mode, Mode::Rolled);
         let shared = self.shared;
         self.shared |= l.is_shared();
+        let outside = std::mem::replace(&mut self.samples, samples);
         let level = self.within(&of.name, (linear, middle), trips, |reader| {
             reader.sequence(&l.body)
         })?;
         self.shared = shared;
+        self.samples = outside;
         Some(Item::Loop(Box::new(Level {
             // Compilers do not unroll vector loops with a varying bound.
             most: most.filter(|_| !is_first && !is_rolled && (constant || lanes == Lanes::One)),
@@ -175,6 +210,40 @@ impl Reader {
             lanes,
             ..level
         })))
+    }
+
+    /// The iterations of a loop on average, and samples inside of it.
+    fn sampled(&self, name: &Name, range: &Range) -> Option<(f64, Vec<Sample>)> {
+        let step = range.step as f64;
+        let base = BASES[self.trips.len() % BASES.len()];
+        let (mut before, mut all) = (0.0, 0.0);
+        let mut samples = self.samples.clone();
+        for (k, sample) in samples.iter_mut().enumerate() {
+            let values = |bounds: &[Affine]| -> Option<Vec<f64>> {
+                bounds.iter().map(|b| self.at(b, sample)).collect()
+            };
+            let low = values(&range.lower)?.into_iter().fold(f64::MIN, f64::max);
+            let high = values(&range.upper)?.into_iter().fold(f64::MAX, f64::min);
+            let trips = ((high - low) / step).ceil().max(0.0);
+            let place = (trips * spread(k + 1, base)).floor();
+            before += sample.times;
+            sample.times *= trips;
+            all += sample.times;
+            sample.at.insert(name.clone(), low + step * place);
+        }
+        let trips = if before > 0.0 { all / before } else { 0.0 };
+        Some((trips, samples))
+    }
+
+    /// The value of a bound in a sampled iteration.
+    fn at(&self, affine: &Affine, sample: &Sample) -> Option<f64> {
+        let value = |name: &Name| match sample.at.get(name) {
+            Some(value) => Some(*value),
+            None => Some(self.known.get(name)?.1),
+        };
+        let terms = affine.terms().iter();
+        let terms = terms.map(|(name, c)| Some(*c as f64 * value(name)?));
+        Some(affine.offset() as f64 + terms.sum::<Option<f64>>()?)
     }
 
     /// The loops, by depth, that an index moves with, or that gather what is in it.
@@ -421,10 +490,19 @@ impl Reader {
     }
 
     fn middle(&self, affine: &Affine) -> Option<f64> {
-        let terms = affine.terms().iter();
-        let terms = terms.map(|(name, c)| Some(*c as f64 * self.known.get(name)?.1));
-        Some(affine.offset() as f64 + terms.sum::<Option<f64>>()?)
+        self.at(affine, &Sample::default())
     }
+}
+
+/// The `k`-th number of an even sequence between 0 and 1: the digits of `k` in a base, mirrored.
+fn spread(mut k: usize, base: usize) -> f64 {
+    let (mut sum, mut digit) = (0.0, 1.0);
+    while k > 0 {
+        digit /= base as f64;
+        sum += (k % base) as f64 * digit;
+        k /= base;
+    }
+    sum
 }
 
 /// Counts the operations of a value.
