@@ -5,7 +5,7 @@ use crate::runtime::Control;
 use crate::script::{ScriptError, Session};
 use crate::transform::trace;
 use crate::trial::Run;
-use crate::tune::{self, Kind, Model, Record, Strategy, Sweep};
+use crate::tune::{self, Kind, Model, Order, Record, Strategy, Sweep};
 use crate::verbs::{Size, Tuning, Workbench};
 use std::path::Path;
 use std::sync::Arc;
@@ -15,10 +15,8 @@ use std::sync::Arc;
 pub struct Agreement {
     /// The kernel.
     pub kernel: String,
-    /// Number of variants with times.
-    pub variants: usize,
-    /// The rank correlation of times and predictions; `None` if there are too few.
-    pub correlation: Option<f64>,
+    /// How well predictions agree with times.
+    pub order: Order,
     /// Why nothing was measured.
     pub why: Option<String>,
 }
@@ -43,21 +41,20 @@ pub fn agreement(
         },
         ..Workbench::default()
     };
-    let measure = || -> Result<(usize, Option<f64>), ScriptError> {
+    let measure = || -> Result<Order, ScriptError> {
         let mut session = Session::new(Box::new(std::io::sink()), workbench)?;
         script.run(&mut session)?;
         session.tune_what_was_compared()?;
         let bench = session.bench().lock();
-        Ok(bench.tuning.agreement.unwrap_or_default())
+        Ok(bench.tuning.agreement.clone().unwrap_or_default())
     };
-    let (measured, why) = match measure() {
-        Ok(measured) => (measured, None),
-        Err(error) => ((0, None), Some(error.to_string())),
+    let (order, why) = match measure() {
+        Ok(order) => (order, None),
+        Err(error) => (Order::default(), Some(error.to_string())),
     };
     Agreement {
         kernel: script.name.clone(),
-        variants: measured.0,
-        correlation: measured.1,
+        order,
         why,
     }
 }
@@ -71,8 +68,7 @@ pub fn recorded(path: &Path, control: &Control) -> Agreement {
         Err(error) => {
             return Agreement {
                 kernel,
-                variants: 0,
-                correlation: None,
+                order: Order::default(),
                 why: Some(error.to_string()),
             };
         }
@@ -88,8 +84,7 @@ pub fn recorded(path: &Path, control: &Control) -> Agreement {
         .collect();
     Agreement {
         kernel,
-        variants: pairs.len(),
-        correlation: tune::correlation(&pairs),
+        order: Order::of(&pairs),
         why: None,
     }
 }
@@ -137,19 +132,16 @@ fn model_of(record: &Record, control: &Control) -> Model {
 
 /// The line of a kernel.
 pub fn agreement_line(agreement: &Agreement) -> String {
-    let Agreement {
-        kernel, variants, ..
-    } = agreement;
-    match (agreement.correlation, &agreement.why) {
-        (Some(rank), _) => format!("{kernel}: rank correlation {rank:.2} over {variants} variants"),
-        (None, Some(why)) => format!("{kernel}: failed: {why}"),
-        (None, None) => format!("{kernel}: too few variants ({variants})"),
+    let Agreement { kernel, order, .. } = agreement;
+    match &agreement.why {
+        Some(why) => format!("{kernel}: failed: {why}"),
+        None => format!("{kernel}: {order}"),
     }
 }
 
 /// The median over all kernels, in a line.
 pub fn agreement_summary(all: &[Agreement]) -> String {
-    let known: Vec<f64> = all.iter().filter_map(|a| a.correlation).collect();
+    let known: Vec<f64> = all.iter().filter_map(|a| a.order.correlation).collect();
     match crate::tune::median(&known) {
         Some(median) => format!("median of {} kernels: {median:.2}", known.len()),
         None => "no kernel was measured".to_owned(),

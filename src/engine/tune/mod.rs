@@ -37,7 +37,7 @@ pub use model::{Model, Prediction};
 pub use outcome::{Ended, Trial, Tuned};
 pub use page::{Shown, page};
 pub use plan::{Budget, Plan};
-pub use rank::correlation;
+pub use rank::Order;
 pub use record::{Journal, Key, Kind, Record, best, definition, median, read, why_not};
 pub use replay::Sweep;
 pub use rng::Rng;

@@ -192,9 +192,9 @@ fn of_model(tuned: &Tuned) -> Option<String> {
         .collect();
     factors.sort_by(f64::total_cmp);
     let median = factors.get(factors.len() / 2)?;
-    let rank = match tuned.agreement() {
-        (_, Some(rank)) => format!(", rank correlation {rank:.2}"),
-        _ => String::new(),
+    let rank = match tuned.agreement().correlation {
+        Some(rank) => format!(", rank correlation {rank:.2}"),
+        None => String::new(),
     };
     let count = factors.len();
     Some(format!(

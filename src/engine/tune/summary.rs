@@ -1,7 +1,7 @@
 //! The text report of a search.
 
 use super::outcome::{Trial, Tuned};
-use super::rank::correlation;
+use super::rank::Order;
 use super::standing::Standing;
 use crate::report::time;
 use std::collections::BTreeMap;
@@ -86,13 +86,13 @@ fn seconds_text(seconds: f64) -> String {
 const ENOUGH: usize = 10;
 
 impl Tuned {
-    /// The number of trials with both a time and a prediction, and the rank correlation of the two.
-    pub fn agreement(&self) -> (usize, Option<f64>) {
+    /// How well predictions agree with the times of trials.
+    pub fn agreement(&self) -> Order {
         let pairs = self.trials.iter();
         let pairs: Vec<(f64, f64)> = pairs
             .filter_map(|trial| Some((trial.expected?, trial.seconds()?)))
             .collect();
-        (pairs.len(), correlation(&pairs))
+        Order::of(&pairs)
     }
 
     /// The winning trial, with its median seconds.
@@ -231,12 +231,9 @@ pub fn summary(tuned: &Tuned) -> Vec<String> {
             .into_iter()
             .map(|line| format!("refused: {line}")),
     );
-    if let (count, Some(rank)) = tuned.agreement()
-        && count >= ENOUGH
-    {
-        lines.push(format!(
-            "model: rank correlation {rank:.2} with the times of {count} trials"
-        ));
+    let agreement = tuned.agreement();
+    if agreement.variants >= ENOUGH && agreement.correlation.is_some() {
+        lines.push(format!("model: {agreement}"));
     }
     if tuned.interrupted {
         lines.push("stopped: the fastest so far were not timed again".to_owned());

@@ -12,7 +12,7 @@ use crate::target::Target;
 use crate::trial::{
     Comparison, Inputs, Kept, Measured, Run, RunContext, Runner, Settings, Variant, sizes,
 };
-use crate::tune::{Launch, Strategy};
+use crate::tune::{Launch, Order, Strategy};
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -107,9 +107,8 @@ pub struct Tuning {
     pub page: Option<PathBuf>,
     /// Whether winners are printed as scripts.
     pub shows_script: bool,
-    /// Of the last search: how many variants have times, and how well their order agrees with the
-    /// cost model's (rank correlation).
-    pub agreement: Option<(usize, Option<f64>)>,
+    /// How well the cost model agrees with the times of the last search.
+    pub agreement: Option<Order>,
     /// How often `tune` was called.
     pub calls: usize,
     /// How often a recorded winner was added to a comparison.
