@@ -166,3 +166,17 @@ fn what_no_iteration_writes_keeps_its_elements() {
                   init(y, [7]); print(run(build(y)).y[0]);";
     assert_eq!(printed(script), "7.0\n");
 }
+
+/// The terms of a long sum in f32, one after the other, lose more digits than those of a short one.
+#[test]
+fn long_sums_in_f32_may_be_rounded() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = "reductions(\"reassoc\");\n\
+                  let A = tensor([1000, 1000], \"f32\"); let B = tensor([1000, 1000], \"f32\");\n\
+                  init(A, |i, j| ((i * 7 + j * 3) % 11) / 11.0);\n\
+                  init(B, |i, j| ((i * 7 + j * 3) % 11) / 11.0);\n\
+                  let R = einsum(\"ij,ji->\", A, B);\n\
+                  compare([schedules::optimize(build(R))]);";
+    let shown = run(directory.path(), script).unwrap_or_else(|error| panic!("{error}"));
+    assert!(shown.contains("1.1e-4"), "{shown}");
+}

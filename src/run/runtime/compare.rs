@@ -4,7 +4,7 @@
 use super::agreement::{Agreement, Difference};
 use super::elements::View;
 use super::error::RuntimeError;
-use super::tolerances::{F32_ERROR, F64_ERROR};
+use super::tolerances::{F32_ERROR, F64_ERROR, SUM_ROUNDINGS};
 use crate::ir::{Elem, Shape};
 use rayon::prelude::*;
 
@@ -15,6 +15,17 @@ pub fn default_tolerance(elem: Elem) -> f64 {
         Elem::F32 => F32_ERROR,
         Elem::I32 | Elem::I64 => 0.0,
     }
+}
+
+/// The relative error that counts as rounding where elements are sums of `terms`, in any order.
+pub fn sum_tolerance(elem: Elem, terms: f64) -> f64 {
+    let rounding = match elem {
+        Elem::F64 => f64::EPSILON,
+        Elem::F32 => f64::from(f32::EPSILON),
+        Elem::I32 | Elem::I64 => 0.0,
+    };
+    let of_sum = SUM_ROUNDINGS * rounding * terms.sqrt();
+    default_tolerance(elem).max(of_sum)
 }
 
 /// Compares a result with the reference; both have the shape `shape`.
@@ -240,6 +251,21 @@ mod tests {
             c.to_string()
                 .contains("[54][3][21]: expected 54321.0, got 54322.0")
         );
+    }
+
+    #[test]
+    fn long_sums_may_be_rounded_more_often() {
+        assert_eq!(
+            sum_tolerance(Elem::F32, 1000.0),
+            default_tolerance(Elem::F32)
+        );
+        let tolerance = sum_tolerance(Elem::F32, 1e6);
+        assert!(
+            tolerance > default_tolerance(Elem::F32) && tolerance < 3e-4,
+            "{tolerance}"
+        );
+        assert_eq!(sum_tolerance(Elem::F64, 1e12), default_tolerance(Elem::F64));
+        assert_eq!(sum_tolerance(Elem::I32, 1e12), 0.0);
     }
 
     #[test]

@@ -53,7 +53,7 @@ mod written;
 pub use agreement::{Agreement, Difference};
 pub use buffer::Buffer;
 pub use cache::{file as cache_file, key_of_processor, place as cache_place};
-pub use compare::{compare, default_tolerance};
+pub use compare::{compare, default_tolerance, sum_tolerance};
 pub use compile::compile;
 pub use compiled::Compiled;
 pub use compiler::Compiler;

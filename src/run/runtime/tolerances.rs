@@ -12,6 +12,11 @@ pub(super) const F64_ERROR: f64 = 1e-9;
 /// The same in f32, whose numbers have about 7 digits; long sums lose two or three of them.
 pub(super) const F32_ERROR: f64 = 1e-4;
 
+/// The relative error of a sum of n terms that counts as rounding, in roundings of one term times the
+/// root of n: they add up like steps in random directions. Sums of a million like terms in f32 reach one
+/// of them.
+pub(super) const SUM_ROUNDINGS: f64 = 2.0;
+
 /// Times agree if their spread, the interquartile range over the median, is at most this share.
 /// Undisturbed runs vary by about a percent, runs on new memory pages by a few.
 pub(super) const SETTLED_SPREAD: f64 = 0.03;

@@ -71,10 +71,18 @@ pub(super) struct Sound {
 
 /// The reference of a comparison.
 pub(super) struct Expected {
+    /// What defines them.
+    pub variant: Variant,
     /// The outputs of the untransformed nests.
     pub outputs: Arc<Outputs>,
     /// Why these are right.
     pub evidence: Evidence,
+}
+
+impl Expected {
+    fn of(&self) -> (&Variant, &Outputs) {
+        (&self.variant, &self.outputs)
+    }
 }
 
 impl<'a> Trial<'a> {
@@ -209,7 +217,12 @@ impl<'a> Trial<'a> {
         self.begin(&format!("checking {} by definition", variant.label));
         let loads = self.settings.reference_loads;
         let evidence = self.reference(variant).check(&outputs, loads)?;
-        Ok(Expected { outputs, evidence })
+        let variant = variant.clone();
+        Ok(Expected {
+            variant,
+            outputs,
+            evidence,
+        })
     }
 
     /// The evidence that the `results` of a variant equal the definition in all elements. `None` if
@@ -247,7 +260,7 @@ impl<'a> Trial<'a> {
         (kernel, own): (&Kernel, &Outputs),
         expected: &Expected,
     ) -> Result<f64, TrialError> {
-        compare_outputs(results, &expected.outputs, own)?.or_else(|difference| {
+        compare_outputs(results, expected.of(), own)?.or_else(|difference| {
             Err(TrialError::Wrong {
                 label: label.to_owned(),
                 tensor: difference.tensor,
@@ -292,7 +305,7 @@ impl<'a> Trial<'a> {
                 continue;
             };
             let own = self.run(&compiled)?;
-            if let Ok(error) = compare_outputs(results, &expected.outputs, &own)? {
+            if let Ok(error) = compare_outputs(results, expected.of(), &own)? {
                 let cure = Some(Cure {
                     compiler: version.clone(),
                     flags: cure.join(" "),
@@ -320,7 +333,7 @@ impl<'a> Trial<'a> {
             return Ok(Blame::Path);
         }
         let plain = self.run(&self.compile_reference(kernel)?)?;
-        Ok(match compare_outputs(results, &expected.outputs, &plain)? {
+        Ok(match compare_outputs(results, expected.of(), &plain)? {
             Ok(_) => {
                 let compiler = runtime::Compiler::find(self.control)?;
                 Blame::Compiler(compiler.version().to_owned())

@@ -3,13 +3,13 @@
 
 use super::check::all_tensors;
 use super::generate::generate;
-use super::results::{check_results, results};
+use super::results::{check_results, results, tolerance};
 use super::variant::naive;
 use super::{Cargo, Inputs, Settings, Shipped, TrialError, Variant};
 use crate::codegen::symbol::from_label;
 use crate::codegen::{BASE, C_BEGINS, C_ENDS, Kernel, Preamble, Role, c_type, unit_after};
 use crate::ir::Tensor;
-use crate::runtime::{Control, Data, Options, Place, Scalar, View, default_tolerance};
+use crate::runtime::{Control, Data, Options, Place, Scalar, View};
 use std::fmt::Write;
 
 /// A file to be written: its name and contents.
@@ -307,7 +307,7 @@ fn driver(variants: &[Variant], kernels: &[&Kernel], fills: &str, checked: &[Str
                  teml_{v}_{name}, {count}, {:?});",
                 c_type(elem),
                 variant.label,
-                default_tolerance(elem),
+                tolerance(variant, &param.tensor),
             );
         }
     }
