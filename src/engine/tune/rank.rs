@@ -68,8 +68,9 @@ fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
 }
 
 /// The share of pairs of variants that a prediction orders as their times do, and how many pairs there are.
-/// Each item has a prediction and a time. Pairs whose times are within [`SLOWER_RATIO`] of each other do
-/// not count: which of them is faster, another measurement may deny. `None` if there are no others.
+/// Each item has a prediction and a time. The share leaves out pairs whose times are within
+/// [`SLOWER_RATIO`] of each other, since another measurement may order them the other way. `None` if
+/// there are no other pairs.
 fn ordered(variants: &[(f64, f64)]) -> Option<(f64, usize)> {
     let (mut right, mut all) = (0.0, 0);
     for (k, (expected, time)) in variants.iter().enumerate() {

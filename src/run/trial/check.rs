@@ -71,7 +71,7 @@ pub(super) struct Sound {
 
 /// The reference of a comparison.
 pub(super) struct Expected {
-    /// What defines them.
+    /// The variant whose definition they follow.
     pub variant: Variant,
     /// The outputs of the untransformed nests.
     pub outputs: Arc<Outputs>,

@@ -47,7 +47,7 @@ const SAMPLES: usize = 32;
 /// The bases of the sequences that samples are from, one for each depth.
 const BASES: [usize; 8] = [2, 3, 5, 7, 11, 13, 17, 19];
 
-/// An iteration of the surrounding loops, and how many it stands for.
+/// An iteration of the surrounding loops, and the number of iterations that it represents.
 #[derive(Clone)]
 struct Sample {
     times: f64,
