@@ -43,10 +43,10 @@ impl fmt::Display for Order {
         match self.ordered {
             Some((share, pairs)) => write!(
                 f,
-                ", and {:.0} % of the {pairs} pairs whose times differ by {percent:.0} % are in order",
+                ", and {:.0} % of the {pairs} pairs whose times differ by {percent:.0} % or more are in order",
                 100.0 * share
             ),
-            None => write!(f, ", but no two times differ by {percent:.0} %"),
+            None => write!(f, ", but no two times differ by {percent:.0} % or more"),
         }
     }
 }

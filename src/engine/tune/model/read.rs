@@ -9,7 +9,7 @@
 //! it. An index that is read may be any: it is in the middle, and the loops that read it are noted.
 
 use super::shape::{Access, Array, Item, Lanes, Leaf, Level, Linear, Place, Shape};
-use crate::codegen::planned::{Entry, Local, Loop, Mode, Node, Part, Space, Statement};
+use crate::codegen::planned::{Entry, Local, Loop, Mode, Node, Part, Space, Statement, Trips};
 use crate::ir::{
     Affine, BinaryOp, Constant, Expr, Fill, Function, Index, Name, Node as Value, Range, Segment,
     Tensor,
@@ -144,9 +144,18 @@ impl Reader {
         let spans = lower.flat_map(|low| of.range.upper.iter().map(move |high| high.minus(low)));
         let known = spans.filter_map(|span| Some(span.as_constant()? as f64 / step));
         let most = known.reduce(f64::min).map(|most| most.ceil().max(0.0));
-        let constant = of.range.lower.len() == 1 && of.range.upper.len() == 1;
+        // Each vector of such a row is computed, with dead lanes, so that copies of it are straight-line code.
+        let row = match &l.mode {
+            Mode::Vector(plan) => match plan.trips {
+                Trips::Masked { most, .. } => Some(most as f64),
+                _ => None,
+            },
+            _ => None,
+        };
+        let most = row.or(most);
+        let constant = row.is_some() || of.range.lower.len() == 1 && of.range.upper.len() == 1;
         let is_first = l.is_shared() && !self.shared;
-        let mut trips = all;
+        let mut trips = row.unwrap_or(all);
         if let Mode::Parallel { entry, .. } = &l.mode {
             let times = self.trips.iter().product::<f64>();
             match entry {
