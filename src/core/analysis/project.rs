@@ -109,7 +109,14 @@ fn eliminate(name: &Name, about: &[Inequality], boxes: &Bounds, known: &mut Vec<
     let mut added: Vec<Affine> = Vec::new();
     let there = known.iter().filter(|q| q.of.is_none()).count();
     let room = MAX_ADDED.saturating_sub(there);
-    let about: Vec<&Affine> = about.iter().map(|q| &q.value).collect();
+    // `boxes` may imply an inequality here, and not what it implies for a loop that has a size.
+    let iterator = Affine::iterator(name.clone());
+    let sides = boxes.get(name).map(|(low, high)| {
+        let below = Affine::constant(high).minus(&iterator);
+        [iterator.plus_constant(-low), below]
+    });
+    let about = about.iter().map(|q| &q.value);
+    let about: Vec<&Affine> = about.chain(sides.iter().flatten()).collect();
     for value in combined(name, &about).filter(says_more).take(room) {
         let is_known = known.iter().any(|q| q.value == value);
         if !is_known && !added.contains(&value) {

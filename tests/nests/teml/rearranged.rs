@@ -95,6 +95,31 @@ fn reorder_turns_bounds_around() {
     swap(["5..2", "i..9"], ["5..9", "5..2"]);
 }
 
+/// Bounds that are known of the loops between limit a loop that runs to a size.
+#[test]
+fn reorder_turns_bounds_with_sizes_around() {
+    let before = [
+        "size N",
+        "f64 A[N], B[N]",
+        "for i in 0..N",
+        "  for j in i..i + 1",
+        "    for k in N - j - 1..N - j",
+        "      A[k] = B[k]",
+    ];
+    let after = [
+        "for k in 0..N",
+        "  for j in max(N - k - 1, 0)..min(N - k, N)",
+        "    for i in j..min(j + 1, N)",
+        "      A[k] = B[k]",
+    ];
+    let listed = Arg::Loops(
+        ["k", "j", "i"]
+            .map(|l| LoopRef::Name(l.to_owned()))
+            .to_vec(),
+    );
+    becomes(&REORDER, &before, &[listed], &after);
+}
+
 /// Each element needs the ones before it in both directions, so no loop runs in parallel until
 /// skewing collects independent elements.
 #[test]

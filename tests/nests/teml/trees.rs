@@ -107,7 +107,8 @@ pub fn transform(op: &'static Op, args: &[Arg]) -> Result<Nest, Error> {
     }
 }
 
-/// As [`transform`], after which the nest must still compute the same numbers.
+/// As [`transform`], after which the nest must still compute the same numbers, at several sizes if it
+/// has sizes.
 pub fn transformed(op: &'static Op, nest: &Nest, args: &[Arg]) -> Nest {
     let args: Vec<Arg> = [Arg::Nest(nest.clone())]
         .iter()
@@ -115,7 +116,13 @@ pub fn transformed(op: &'static Op, nest: &Nest, args: &[Arg]) -> Nest {
         .cloned()
         .collect();
     let result = transform(op, &args).unwrap_or_else(|e| panic!("{}: {e}", op.name));
-    assert_eq!(results(&result), results(nest), "{result}");
+    let sizes = nest.sizes();
+    let points: &[i64] = if sizes.is_empty() { &[0] } else { &[0, 1, 9] };
+    for point in points {
+        let values: Vec<_> = sizes.iter().map(|size| (size.clone(), *point)).collect();
+        let [after, before] = [&result, nest].map(|nest| results(&nest.at_sizes(&values)));
+        assert_eq!(after, before, "{result} at {values:?}");
+    }
     result
 }
 
