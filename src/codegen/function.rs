@@ -134,16 +134,22 @@ pub(super) fn emit(
     is_own: &dyn Fn(&Param) -> bool,
 ) -> Result<Kernel, NoCode> {
     let mut params = params(nests)?;
+    let on_device = device::is_on_device(nests);
     for param in params.iter_mut().filter(|param| is_own(param)) {
         param.tensor = param.tensor.dense();
+        // A function has no space whose size is known only when it is called.
+        if on_device || param.tensor.shape().is_sized() {
+            param.role = Role::Workspace;
+        }
     }
+    params.sort_by_key(|param| param.role == Role::Workspace);
     let nests = &as_passed(nests, &params);
     let spelling = {
         let loops = nests.iter().flat_map(Nest::loops).map(|(_, l)| &l.name);
         let locals = nests.iter().flat_map(Nest::locals);
         let tensors = params.iter().map(|p| &p.tensor).chain(locals);
         let names = tensors.filter_map(Tensor::name);
-        Spelling::of(names, loops, device::is_on_device(nests))
+        Spelling::of(names, loops, on_device)
     };
     let spelled: Vec<Param> = params
         .iter()
@@ -153,7 +159,7 @@ pub(super) fn emit(
         })
         .collect();
     let sizes = sizes(nests, &spelled)?;
-    if device::is_on_device(nests) {
+    if on_device {
         let nests: Vec<Nest> = nests.iter().map(|nest| spelling.nest(nest)).collect();
         let of = device::Nests {
             nests: &nests,
@@ -192,8 +198,7 @@ pub(super) fn emit(
     }
     let (mut own, mut given, mut kept) = (Vec::new(), Vec::new(), Vec::new());
     for (param, spelled) in params.iter().zip(&spelled) {
-        // A function has no space whose size is known only when it is called.
-        if is_own(param) && !param.tensor.shape().is_sized() {
+        if is_own(param) && param.role != Role::Workspace {
             own.push(spelled.tensor.clone());
         } else {
             given.push(spelled.clone());

@@ -154,7 +154,11 @@ fn params(plans: &[(Condition, Kernel)]) -> Vec<Param> {
             None => params.push(param.clone()),
         }
     }
-    params.sort_by_key(|param| param.role == Role::In);
+    params.sort_by_key(|param| match param.role {
+        Role::Out | Role::InOut => 0,
+        Role::In => 1,
+        Role::Workspace => 2,
+    });
     params
 }
 

@@ -16,6 +16,9 @@ pub enum Role {
     Out,
     /// The kernel reads its contents from before the call, and writes it.
     InOut,
+    /// Space that the kernel needs, and whose extents are sizes. Its contents before and after do not
+    /// matter.
+    Workspace,
 }
 
 /// An argument of a kernel: a pointer to the tensor's elements, row-major, or the number that a
@@ -318,7 +321,7 @@ pub(super) fn spelled(params: &[Param]) -> Vec<Tensor> {
 pub fn passed(param: &Param) -> String {
     let constant = match param.role {
         Role::In => "const ",
-        Role::Out | Role::InOut => "",
+        _ => "",
     };
     let elem = c_type(param.tensor.elem());
     if param.tensor.is_by_value() {

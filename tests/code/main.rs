@@ -40,3 +40,4 @@ mod tuning;
 mod turns;
 mod vectors;
 mod views;
+mod workspace;

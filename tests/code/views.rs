@@ -134,7 +134,7 @@ fn one_function_takes_matrices_and_their_transposes() {
         succeeds("./made/example", &[], &out),
         format!(
             "0 0\n0 0\ngemm: A {gaps}\ngemm: A {gaps}\ngemm: C {gaps}\n\
-             gemm_with_A_transposed: C and A overlap\n"
+             gemm: C and A overlap\n"
         )
     );
     let Some(python) = python() else {

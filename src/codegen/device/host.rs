@@ -99,7 +99,11 @@ impl Host<'_> {
         let tensors = || self.params.iter().filter(|p| !p.tensor.is_by_value());
         for param in tensors() {
             let (name, bytes) = (param.tensor.label(), bytes(&param.tensor));
-            let copies = param.role != Role::Out || param.tensor.is_strided();
+            let copies = match param.role {
+                Role::In | Role::InOut => true,
+                Role::Out => param.tensor.is_strided(),
+                Role::Workspace => false,
+            };
             let _ = writeln!(
                 text,
                 "    const teml_device_buffer teml_{name} = teml_device_get({name}, {bytes}, {});",
@@ -113,7 +117,8 @@ impl Host<'_> {
         });
         let args: Vec<String> = numbers.chain(args).collect();
         let _ = writeln!(text, "    {}_on_device({});", self.symbol, args.join(", "));
-        for param in tensors().filter(|p| p.role != Role::In) {
+        let is_written = |param: &&Param| matches!(param.role, Role::Out | Role::InOut);
+        for param in tensors().filter(is_written) {
             let (name, bytes) = (param.tensor.label(), bytes(&param.tensor));
             let _ = writeln!(text, "    teml_device_put(teml_{name}, {name}, {bytes});");
         }

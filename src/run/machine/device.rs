@@ -176,7 +176,7 @@ fn rates(device: &Device, control: &Control) -> Result<Option<DeviceRates>, Runt
         let compiled = runtime::compile(&kernel, &Options::default(), control)?;
         let data = kernel.params.iter().map(|param| match param.role {
             Role::In => Data::Constant(Scalar::Float(0.5)),
-            Role::Out | Role::InOut => Data::Unset,
+            _ => Data::Unset,
         });
         variants.push(Workload {
             label: symbol,

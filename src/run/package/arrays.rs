@@ -107,7 +107,7 @@ fn function(exported: &Exported) -> String {
         if tensor.is_by_value() {
             return vec![format!("({}){name}", c_type(tensor.elem()))];
         }
-        let constant = if *used == Use::Input { "const " } else { "" };
+        let constant = used.constant();
         let at = place(tensor).unwrap_or_default();
         let pointer = format!(
             "({constant}{} *)teml_all[{at}].memory",
@@ -122,7 +122,8 @@ fn function(exported: &Exported) -> String {
         let facts = of.replace("_known", "_facts");
         format!("{facts}.are_known ? {facts}.known : NULL")
     });
-    let given: Vec<String> = sizes.chain(given).chain(facts).collect();
+    let workspace = exported.workspace_argument().map(|_| "NULL".to_owned());
+    let given: Vec<String> = sizes.chain(given).chain(workspace).chain(facts).collect();
     let _ = write!(
         text,
         "        if ({}) {{\n            void *teml_thread = PyEval_SaveThread();\n            \

@@ -1,7 +1,7 @@
 //! The C side: source, header, checks, and the files with which builds find them.
 
 use super::parts::{Exported, Package, Use, extents};
-use super::{arrays, team, views};
+use super::{arrays, cpp, team, views, workspace};
 use crate::codegen::symbol::from_label;
 use crate::codegen::{
     BASE, C_BEGINS, C_ENDS, Kernel, Param, Preamble, c_type, definition_of_size, passed, unit_after,
@@ -22,10 +22,11 @@ pub fn source(package: &Package, preamble: &Preamble) -> String {
     });
     let kernels: Vec<_> = kernels.collect();
     let of_entries = types_of_entries(package);
-    let library = if of_entries.is_empty() {
-        ""
-    } else {
-        "#include <stdlib.h>\n"
+    let has_workspace = |exported: &Exported| exported.workspace_argument().is_some();
+    let has_workspace = package.kernels.iter().any(has_workspace);
+    let library = match of_entries.is_empty() && !has_workspace {
+        true => "",
+        false => "#include <stdlib.h>\n",
     };
     // Declarations of cores and of their clocks (`team.h`).
     let extensions = match threaded {
@@ -42,6 +43,10 @@ pub fn source(package: &Package, preamble: &Preamble) -> String {
         text.push('\n');
         text.push_str(include_str!("entries.h"));
     }
+    if has_workspace {
+        text.push('\n');
+        text.push_str(include_str!("workspace.h"));
+    }
     for elem in of_entries {
         let _ = writeln!(text, "TEML_ENTRIES({elem})");
     }
@@ -57,6 +62,7 @@ pub fn source(package: &Package, preamble: &Preamble) -> String {
         if has_door(&exported.kernel) {
             text.push_str(&team::door(exported, k, &package.versions));
         }
+        text.push_str(&workspace::functions(package, exported));
         text.push('\n');
         text.push_str(&checked(package, exported));
     }
@@ -67,7 +73,7 @@ pub fn source(package: &Package, preamble: &Preamble) -> String {
 
 /// The function that checks its arguments and then calls the kernel.
 fn checked(package: &Package, exported: &Exported) -> String {
-    let symbol = &exported.kernel.symbol;
+    let (function, symbol) = (&exported.kernel.symbol, exported.caller());
     let mut body = String::new();
     for name in exported.sizes() {
         let Some(size) = name.size() else { continue };
@@ -189,20 +195,24 @@ fn checked(package: &Package, exported: &Exported) -> String {
         let (name, rank) = (name(tensor), tensor.shape().rank());
         format!("teml_stride({rank}, {name}_extents, {name}_strides, {d})")
     });
-    let arguments = all.iter().map(|(param, _)| {
+    let arguments = exported.all_parameters().map(|(param, used)| {
         let name = name(&param.tensor);
-        match param.tensor.shape().rank() {
-            0 | 1 => name,
+        match (used, param.tensor.shape().rank()) {
+            (Use::Workspace, _) => workspace::place(exported, &param.tensor),
+            (_, 0 | 1) => name,
             _ => format!("({}){name}", passed(param)),
         }
     });
+    let others = in_memory.iter().map(|(param, _)| &param.tensor);
+    let others: Vec<_> = others.map(|tensor| (name(tensor), bytes(tensor))).collect();
+    body.push_str(&workspace::taken(exported, &others));
     let arguments: Vec<String> = sizes.chain(strides).chain(arguments).collect();
-    let arguments = arguments.join(", ");
+    let _ = writeln!(body, "    {function}({});", arguments.join(", "));
+    body.push_str(workspace::released(exported));
+    body.push_str("    return NULL;\n");
     let prototype = checked_prototype(exported);
     if !has_known {
-        return format!(
-            "{prototype}\n{{\n{body}    {symbol}({arguments});\n    return NULL;\n}}\n"
-        );
+        return format!("{prototype}\n{{\n{body}}}\n");
     }
     let own = all.iter().flat_map(|(param, _)| {
         let name = name(&param.tensor);
@@ -212,9 +222,10 @@ fn checked(package: &Package, exported: &Exported) -> String {
         }
     });
     let names = exported.sizes().map(Name::to_string).chain(own);
+    let names = names.chain(exported.workspace_argument().map(str::to_owned));
     let all_of_them = names.chain(exported.known().map(|_| "NULL".to_owned()));
     format!(
-        "static const char *{}(\n{})\n{{\n{body}    {symbol}({arguments});\n    return NULL;\n}}\n\n\
+        "static const char *{}(\n{})\n{{\n{body}}}\n\n\
          {prototype}\n{{\n    return {}({});\n}}\n",
         exported.checked_with_known(),
         [
@@ -313,7 +324,7 @@ fn checked_prototype(exported: &Exported) -> String {
 
 fn checked_parameters(exported: &Exported) -> Vec<String> {
     let parameters = exported.parameters().map(|(param, used)| {
-        let constant = if used == Use::Input { "const " } else { "" };
+        let constant = used.constant();
         let (elem, name) = (c_type(param.tensor.elem()), name(&param.tensor));
         match param.tensor.shape().rank() {
             _ if param.tensor.is_by_value() => format!("    {elem} {name}"),
@@ -322,7 +333,9 @@ fn checked_parameters(exported: &Exported) -> Vec<String> {
         }
     });
     let sizes = exported.sizes().map(|name| format!("    int64_t {name}"));
-    sizes.chain(parameters).collect()
+    let workspace = exported.workspace_argument();
+    let workspace = workspace.map(|name| format!("    void *{name}"));
+    sizes.chain(parameters).chain(workspace).collect()
 }
 
 pub fn header(package: &Package) -> String {
@@ -336,8 +349,9 @@ pub fn header(package: &Package) -> String {
     );
     for exported in &package.kernels {
         let symbol = &exported.kernel.symbol;
-        let lines = exported.parameters().map(|(param, used)| {
+        let lines = exported.all_parameters().map(|(param, used)| {
             let what = match used {
+                Use::Workspace => "is workspace; its contents do not matter",
                 Use::Input => "is read",
                 Use::Result => "is the result; its old contents do not matter",
                 Use::Update => "is read and written",
@@ -382,8 +396,17 @@ pub fn header(package: &Package) -> String {
              TEML_API {};\n",
             checked_prototype(exported)
         );
+        if let Some(argument) = exported.workspace_argument() {
+            let _ = write!(
+                text,
+                "\n/* The bytes of its {argument}, or -1 if they cannot be counted. NULL for {argument} \
+                 states that the\n * function allocates one. */\nTEML_API {};\n",
+                workspace::prototype(exported)
+            );
+        }
     }
     let _ = write!(text, "\n{C_ENDS}");
+    text.push_str(&cpp::overloads(package));
     text
 }
 
@@ -498,6 +521,7 @@ pub fn example(package: &Package) -> String {
                 shown = shown.or(Some(name));
             }
         }
+        arguments.extend(exported.workspace_argument().map(|_| "nullptr".to_owned()));
         let _ = writeln!(
             text,
             "        const char *why = {symbol}_checked({});\n        if (why) {{\n            \

@@ -4,11 +4,13 @@
 mod arrays;
 mod blas;
 mod c;
+mod cpp;
 mod names;
 mod parts;
 mod python;
 mod team;
 mod views;
+mod workspace;
 mod write;
 
 pub use blas::{BLAS_EXPORTS, blas_source};

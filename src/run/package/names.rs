@@ -112,6 +112,7 @@ pub fn kernel_name_error(kernel: &Exported, others: &[Exported]) -> Option<Strin
     let symbols = || others.iter().map(|other| other.kernel.symbol.as_str());
     for (ending, what) in [
         ("_checked", "checks what"),
+        ("_workspace", "counts the bytes of a workspace for what"),
         ("_of_arrays", "takes arrays of Python for what"),
     ] {
         let is_longer = |one: &str, other: &str| one.strip_suffix(ending) == Some(other);

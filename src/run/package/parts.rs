@@ -109,6 +109,18 @@ pub(super) enum Use {
     Result,
     /// It is read and written.
     Update,
+    /// It is space that callers do not see, except in C.
+    Workspace,
+}
+
+impl Use {
+    /// What the C says of a pointer.
+    pub(super) fn constant(self) -> &'static str {
+        match self {
+            Use::Input => "const ",
+            Use::Result | Use::Update | Use::Workspace => "",
+        }
+    }
 }
 
 /// A tensor of a kernel as its function in Python takes it.
@@ -194,15 +206,35 @@ impl Exported {
         all.find(|(param, _)| param.tensor.label() == label)
     }
 
+    /// The tensors that callers give.
     pub(super) fn parameters(&self) -> impl Iterator<Item = (&Param, Use)> {
+        let all = self.all_parameters();
+        all.filter(|(_, used)| *used != Use::Workspace)
+    }
+
+    /// The tensors that callers do not see.
+    pub(super) fn workspace(&self) -> impl Iterator<Item = &Param> {
+        let all = self.kernel.params.iter();
+        all.filter(|param| param.role == Role::Workspace)
+    }
+
+    /// All tensors, as the kernel itself takes them.
+    pub(super) fn all_parameters(&self) -> impl Iterator<Item = (&Param, Use)> {
         self.kernel.params.iter().map(|param| {
             let used = match param.role {
                 Role::In => Use::Input,
                 Role::InOut => Use::Update,
                 Role::Out => Use::Result,
+                Role::Workspace => Use::Workspace,
             };
             (param, used)
         })
+    }
+
+    /// The function that callers know: for transposed arguments, the one that calls it.
+    pub(super) fn caller(&self) -> &str {
+        let view = self.view.as_ref();
+        view.map_or(&self.kernel.symbol, |view| &view.of)
     }
 }
 

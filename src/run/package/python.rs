@@ -80,6 +80,8 @@ fn takes_addresses(exported: &Exported) -> bool {
 fn function(package: &Package, exported: &Exported) -> String {
     let symbol = &exported.kernel.symbol;
     let all: Vec<_> = exported.parameters().collect();
+    // The workspace comes last.
+    let whole: Vec<_> = exported.all_parameters().collect();
     let name = |tensor: &Tensor| name(exported, tensor);
     let of = |wanted: &[Use]| -> Vec<String> {
         let those = all.iter().filter(|(_, used)| wanted.contains(used));
@@ -94,7 +96,7 @@ fn function(package: &Package, exported: &Exported) -> String {
         parameters.extend(optional);
     }
     let (mut listed, mut listed_ranges) = (String::new(), String::new());
-    for (param, used) in &all {
+    for (param, used) in &whole {
         let tensor = &param.tensor;
         let dims = tensor.shape().dims();
         let extents = dims.iter().map(|dim| format!("{},", expression(dim)));
@@ -194,9 +196,10 @@ fn function(package: &Package, exported: &Exported) -> String {
     if takes_addresses(exported) {
         like = [vec![format!("{symbol:?}")], given].concat();
     }
-    for (k, (param, used)) in all.iter().enumerate() {
+    for (k, (param, used)) in whole.iter().enumerate() {
         let name = name(&param.tensor);
         let _ = match used {
+            Use::Workspace => writeln!(text, "    {name} = tensors[{k}].new({})", like.join(", ")),
             Use::Result => writeln!(
                 text,
                 "    {name} = tensors[{k}].new({}) if {name} is None else {name}",
@@ -210,7 +213,7 @@ fn function(package: &Package, exported: &Exported) -> String {
             Use::Input | Use::Update => Ok(()),
         };
     }
-    let names: Vec<String> = all.iter().map(|(param, _)| name(&param.tensor)).collect();
+    let names: Vec<String> = whole.iter().map(|(param, _)| name(&param.tensor)).collect();
     let returned = of(&[Use::Result, Use::Update]);
     let views = package.views_of(exported);
     if !views.is_empty() && is_quick {
@@ -227,7 +230,7 @@ fn function(package: &Package, exported: &Exported) -> String {
             "    views = {{{}}}\n    \
              if _called_as_view(\"{symbol}\", tensors, [{}], views, dict({})):\n        return {}\n",
             views.iter().map(view).collect::<Vec<_>>().join(", "),
-            names.join(", "),
+            names[..all.len()].join(", "),
             untold
                 .iter()
                 .map(|size| format!("{size}={size}"))
@@ -348,7 +351,7 @@ fn documentation(
         let what = match used {
             Use::Input => "is read",
             Use::Update => "is read and written",
-            Use::Result => "is the result; an array for it can be given",
+            Use::Result | Use::Workspace => "is the result; an array for it can be given",
         };
         let elem = dtype(param.tensor.elem());
         let shape = match param.tensor.is_by_value() {

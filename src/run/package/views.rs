@@ -109,12 +109,19 @@ pub(super) fn calls(package: &Package, exported: &Exported) -> String {
                 _ => vec![name.clone(), format!("{name}_strides")],
             }
         });
+        let workspace = view.workspace_argument();
+        let workspace =
+            workspace.map(|_| exported.workspace_argument().unwrap_or("NULL").to_owned());
         let _ = writeln!(
             text,
             "    if ({})\n        return {}_checked({});",
             conditions.collect::<Vec<_>>().join(" && "),
             view.kernel.symbol,
-            sizes.chain(arguments).collect::<Vec<_>>().join(", ")
+            sizes
+                .chain(arguments)
+                .chain(workspace)
+                .collect::<Vec<_>>()
+                .join(", ")
         );
     }
     text

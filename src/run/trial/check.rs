@@ -137,7 +137,7 @@ impl<'a> Trial<'a> {
 
     fn data(&self, kernel: &Kernel) -> Vec<Data> {
         let of = |p: &Param| match p.role {
-            Role::Out => Data::Unset,
+            Role::Out | Role::Workspace => Data::Unset,
             Role::In | Role::InOut => self.inputs.data(&p.tensor, &self.tensors),
         };
         kernel.params.iter().map(of).collect()

@@ -135,7 +135,8 @@ fn text_file(name: &str, contents: String) -> ExportedFile {
 }
 
 fn reads(kernel: &Kernel, tensor: &Tensor) -> bool {
-    let uses = |p: &crate::codegen::Param| p.tensor == *tensor && p.role != Role::Out;
+    let uses =
+        |p: &crate::codegen::Param| p.tensor == *tensor && matches!(p.role, Role::In | Role::InOut);
     kernel.params.iter().any(uses)
 }
 

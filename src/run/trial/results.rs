@@ -79,6 +79,7 @@ pub fn is_own(variant: &Variant, outputs: &[String]) -> impl Fn(&Param) -> bool 
             Role::In => false,
             Role::Out => !is_result,
             Role::InOut => !is_result && sets_first(),
+            Role::Workspace => true,
         }
     }
 }

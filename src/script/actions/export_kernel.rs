@@ -24,7 +24,8 @@ Python package. Before it writes them, it runs each kernel as it was compiled, a
 results with the reference. Elsewhere the call only proves the nests and generates their C.
 
 Tensors that a later nest of the list reads are not results, and callers do not see them, unless the
-list `outputs` has their names. The outputs of a program are results, also in `nests(program)`.
+list `outputs` has their names. The outputs of a program are results, also in `nests(program)`. If
+such tensors have sizes, the function with checks takes a workspace for them, or allocates it.
 
 A function takes arrays whose rows are adjacent. `export_kernel(plan, \"gemm\", [], [\"A\"])` after that
 gives it a plan for an A that is a transpose, such as `A.T` of NumPy or a matrix of Fortran: there, A
