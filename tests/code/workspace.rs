@@ -130,7 +130,7 @@ fn workspaces_are_given_or_allocated() {
     assert_eq!(
         succeeds("./views", &[], &out),
         "right\nequal\nproduct: its workspace and A overlap\n0 1 1\nequal\nequal\nequal\n\
-         product: B is not K x N\n"
+         product: B must have the extents K x N\n"
     );
     let Some(python) = python() else {
         return eprintln!("no Python with NumPy is installed: kernels are not called from it");

@@ -78,35 +78,32 @@ impl Constraint {
     /// The constraint without common factors, tightened for integers. `None` if it never holds,
     /// inner `None` if it always does. Has no numbers if they are too large.
     fn of(row: &[i128], is_equation: bool) -> Option<Option<Constraint>> {
-        let Some((constant, coefficients)) = row.split_last() else {
-            return Some(None);
-        };
-        let gcd = coefficients
-            .iter()
-            .fold(0, |gcd, c| gcd_of(gcd, c.unsigned_abs()));
-        let Ok(gcd) = i128::try_from(gcd) else {
-            return Some(Some(Constraint {
-                numbers: Vec::new(),
-                is_equation,
-            }));
-        };
-        match (gcd, is_equation) {
-            (0, true) => return (*constant == 0).then_some(None),
-            (0, false) => return (*constant >= 0).then_some(None),
-            (_, true) if constant % gcd != 0 => return None,
-            _ => {}
+        let numbers: Result<Vec<i64>, _> = row.iter().copied().map(i64::try_from).collect();
+        let mut numbers = numbers.unwrap_or_default();
+        if let Some((constant, coefficients)) = numbers.split_last_mut() {
+            let gcd = coefficients
+                .iter()
+                .fold(0, |gcd, c| gcd_of(gcd, c.unsigned_abs()));
+            match (i64::try_from(gcd), is_equation) {
+                (Ok(0), true) => return (*constant == 0).then_some(None),
+                (Ok(0), false) => return (*constant >= 0).then_some(None),
+                (Ok(gcd), true) if *constant % gcd != 0 => return None,
+                (Ok(1), _) => {}
+                (Ok(gcd), _) => {
+                    coefficients.iter_mut().for_each(|c| *c /= gcd);
+                    *constant = constant.div_euclid(gcd);
+                }
+                (Err(_), _) => numbers.clear(),
+            }
         }
-        let coefficients = coefficients.iter().map(|c| c / gcd);
-        let numbers = coefficients.chain([constant.div_euclid(gcd)]);
-        let numbers: Result<Vec<i64>, _> = numbers.map(i64::try_from).collect();
         Some(Some(Constraint {
-            numbers: numbers.unwrap_or_default(),
+            numbers,
             is_equation,
         }))
     }
 }
 
-pub(super) fn gcd_of(a: u128, b: u128) -> u128 {
+fn gcd_of(a: u64, b: u64) -> u64 {
     match b {
         0 => a,
         b => gcd_of(b, a % b),
@@ -317,6 +314,9 @@ impl Tableau {
         let mut solved: Vec<i64> = pivot.numbers.iter().map(|n| -sign * n).collect();
         solved[column] = sign * pivot.denominator;
         let by = by.checked_abs()?;
+        // Most numbers are 0.
+        let nonzero = solved.iter().copied().enumerate();
+        let nonzero: Vec<(usize, i64)> = nonzero.filter(|(_, number)| *number != 0).collect();
         let others = self.rows.iter_mut().enumerate();
         let others = others.filter_map(|(k, other)| (k != row).then_some(other));
         for other in others.chain(&mut self.variables) {
@@ -324,13 +324,15 @@ impl Tableau {
             if times == 0 {
                 continue;
             }
-            for (at, (number, solved)) in other.numbers.iter_mut().zip(&solved).enumerate() {
-                let own = if at == column {
-                    0
-                } else {
-                    number.checked_mul(by)?
-                };
-                *number = own.checked_add(times.checked_mul(*solved)?)?;
+            other.numbers[column] = 0;
+            if by != 1 {
+                for number in &mut other.numbers {
+                    *number = number.checked_mul(by)?;
+                }
+            }
+            for (at, solved) in &nonzero {
+                let number = &mut other.numbers[*at];
+                *number = number.checked_add(times.checked_mul(*solved)?)?;
             }
             other.denominator = other.denominator.checked_mul(by)?;
             other.reduce();
@@ -387,12 +389,12 @@ impl Row {
 
     /// Divides by the common factor.
     fn reduce(&mut self) {
-        let mut gcd = u128::from(self.denominator.unsigned_abs());
+        let mut gcd = self.denominator.unsigned_abs();
         for number in &self.numbers {
             if gcd == 1 {
                 return;
             }
-            gcd = gcd_of(gcd, u128::from(number.unsigned_abs()));
+            gcd = gcd_of(gcd, number.unsigned_abs());
         }
         if let Ok(gcd) = i64::try_from(gcd) {
             self.denominator /= gcd;

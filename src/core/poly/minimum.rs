@@ -11,7 +11,6 @@
 //! Source: Feautrier, Parametric Integer Programming, RAIRO 1988; Land and Doig, An Automatic
 //! Method of Solving Discrete Programming Problems, Econometrica 1960.
 
-use super::contradiction::gcd_of;
 use super::notation::Rows;
 use std::cmp::Ordering;
 
@@ -270,6 +269,13 @@ impl Row {
         let mut above = self.clone();
         *above.numbers.last_mut()? = missing;
         Some(above)
+    }
+}
+
+fn gcd_of(a: u128, b: u128) -> u128 {
+    match b {
+        0 => a,
+        b => gcd_of(b, a % b),
     }
 }
 

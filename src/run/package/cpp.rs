@@ -63,7 +63,7 @@ fn overload(exported: &Exported) -> Option<String> {
         let (name, rank) = (from_label(tensor.label()), tensor.shape().rank());
         let _ = writeln!(
             text,
-            "    static_assert(teml_{name}::rank() == {rank}, \"{symbol}: {name} has {rank} dimensions\");"
+            "    static_assert(teml_{name}::rank() == {rank}, \"{symbol}: {name} must have rank {rank}\");"
         );
     }
     for (size, place) in &told {
@@ -90,7 +90,7 @@ fn overload(exported: &Exported) -> Option<String> {
         let strides = (0..dims.len()).map(|d| format!("static_cast<int64_t>({name}.stride({d}))"));
         let _ = writeln!(
             text,
-            "    if ({})\n        return \"{symbol}: {name} is not {}\";\n    \
+            "    if ({})\n        return \"{symbol}: {name} must have the extents {}\";\n    \
              const int64_t {name}_strides[] = {{{}}};",
             tests.collect::<Vec<_>>().join("\n        || "),
             extents(tensor),

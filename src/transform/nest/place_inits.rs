@@ -7,6 +7,7 @@ use super::fills::{
 use super::parts::Names;
 use super::resolve::{body_of, chain, find, with_body_of};
 use crate::analysis::footprint::{AccessKind, Use, uses};
+use crate::analysis::outside;
 use crate::analysis::position::{self, Position, splice};
 use crate::args::LOOP;
 use crate::ir::{Affine, Fill, Name, Nest};
@@ -61,8 +62,14 @@ pub fn place_inits(
         };
         let whole = || Opening::whole(nest, fill, &inside, &loops);
         let mut exact = || Opening::exact((nest, &mut names), fill, &inside, &loops);
+        // A box that no size bounds is no box.
+        let is_inside = |part: &Opening| {
+            let around = part.around(&loops);
+            let around = nest.context().iter().chain(around.iter().map(|l| &***l));
+            !outside::leaves(&part.fill, &around.collect::<Vec<_>>())
+        };
         let part = match is_sized {
-            true => exact().or_else(whole),
+            true => exact().or_else(|| whole().filter(is_inside)),
             false => whole().filter(|p| set_by(p).is_some()).or_else(exact),
         };
         let part = part.ok_or_else(no_box)?;
