@@ -217,6 +217,13 @@ fn a_part_of_a_nest_is_transformed_like_a_nest() {
     );
     let message = refusal(&mut session, "build(A).at(2, |sub| build(A))");
     assert!(message.contains("must return what it makes"), "{message}");
+    // Parts have sizes of their own, which steps make.
+    value(
+        &mut session,
+        "let n = size(\"N\"); let s = tensor([n, n]); let t = build(eq(s * s, [i, j]))",
+    );
+    let same = "t.at(\"j\", |sub| sub.stripmine(1, 4, \"cut\")) == t.stripmine(\"j\", 4, \"cut\")";
+    assert_eq!(value(&mut session, same), "=> true");
     let message = refusal(&mut session, "build(A).at(2, 3)");
     assert!(
         message.contains("a function from nest to nest"),

@@ -1,9 +1,11 @@
 //! Refusals of operations that need known sizes.
 
 use crate::teml::refusals::Case;
+use crate::teml::trees;
 use teml::ir::{Affine, Arrow, BinaryOp, Elem, Expr, Index, Name, Nest, Shape, Size, Tensor};
 use teml::transform::nest::localize::LOCALIZE;
 use teml::transform::nest::peel::PEEL;
+use teml::transform::nest::place_init::PLACE_INIT;
 use teml::transform::nest::prefer::PREFER;
 use teml::transform::nest::specialize::SPECIALIZE;
 use teml::transform::nest::stripmine::STRIPMINE;
@@ -60,6 +62,19 @@ pub fn sizes() -> Vec<Case> {
     let scaled = nest("size N\nf64 A[N], s, beta\ns = 1\nfor i in 0..N\n  A[i] = beta * s");
     let plain = nest("size N\nf64 A[N], beta\nfor i in 0..N\n  A[i] = select(beta == 0, 1, 2)");
     let other = nest("size N\nf64 A[N]\nfor i in 0..N\n  A[i] = 2");
+    let slabs = trees::nest(&[
+        "size N, M",
+        "size N_3 = N / 3",
+        "f64 R[4][N], A[4][N][M]",
+        "fill R[0..4][0..N] = 0",
+        "for a in 0..4",
+        "  for t in 0..N_3 + M - 1",
+        "    for i in max(0, t - M + 1)..min(N_3, t + 1)",
+        "      R[a][i] += A[a][i][t - i]",
+        "  for r in N_3..N",
+        "    for m in 0..M",
+        "      R[a][r] += A[a][r][m]",
+    ]);
     let under = |nest: &Nest, condition: &str| {
         let args = [Arg::Nest(nest.clone()), Arg::Word(condition.to_owned())];
         let narrowed = apply(&SPECIALIZE, &args, None);
@@ -100,6 +115,15 @@ pub fn sizes() -> Vec<Case> {
             vec![Arg::Nest(copies), Arg::Word("T".to_owned())],
             "the local tensor T would have the shape [N], and local tensors need numbers",
         ),
+        Case::new(
+            &PLACE_INIT,
+            vec![
+                Arg::Nest(slabs),
+                Arg::Loops(vec![LoopRef::Name("a".to_owned())]),
+            ],
+            "what `a` uses of R is not a box of constant size within `fill R[0..4][0..N] = 0`",
+        )
+        .because_of(&["a"]),
         Case::new(
             &NEST,
             vec![Arg::Word(named_alike.to_owned())],
