@@ -78,8 +78,12 @@ impl Constraint {
     /// The constraint without common factors, tightened for integers. `None` if it never holds,
     /// inner `None` if it always does. Has no numbers if they are too large.
     fn of(row: &[i128], is_equation: bool) -> Option<Option<Constraint>> {
-        let numbers: Result<Vec<i64>, _> = row.iter().copied().map(i64::try_from).collect();
-        let mut numbers = numbers.unwrap_or_default();
+        // The length is known, and many rows are short-lived.
+        let mut numbers = Vec::with_capacity(row.len());
+        numbers.extend(row.iter().map_while(|n| i64::try_from(*n).ok()));
+        if numbers.len() < row.len() {
+            numbers.clear();
+        }
         if let Some((constant, coefficients)) = numbers.split_last_mut() {
             let gcd = coefficients
                 .iter()
