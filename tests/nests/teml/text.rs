@@ -52,6 +52,13 @@ fn texts_are_printed_as_they_were_read() {
 }
 
 #[test]
+fn quotients_of_sizes_are_read_as_they_are_printed() {
+    let text = "size N\nsize N_3 = N / 3\nsize N_p2_3 = (N + 2) / 3\nf64 A[N]\n\
+                for i in 0..N_3\n  A[i] = 1\nfor j in 0..N_p2_3\n  A[j] = 2";
+    assert_eq!(nest(&[text]).to_string(), text);
+}
+
+#[test]
 fn blank_lines_do_not_matter() {
     let nest = nest(&["f64 A[4]", "", "for i in 0..4", "", "  A[i] = A[i]", ""]);
     assert_eq!(nest.to_string(), "f64 A[4]\nfor i in 0..4\n  A[i] = A[i]");

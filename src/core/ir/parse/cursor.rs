@@ -176,11 +176,24 @@ impl<'a> Cursor<'a> {
     }
 
     fn quotient(&mut self, name: &Name, known: &[Name]) -> Result<Name, Wrong> {
-        let grouped = self.eat("(");
-        let sum = self.affine()?;
-        if grouped {
+        let sum = if self.eat("(") {
+            let sum = self.affine()?;
             self.expect(")")?;
-        }
+            sum
+        } else {
+            // Elsewhere, `/` after a name is refused.
+            let sign = if self.eat("-") { -1 } else { 1 };
+            let mut factor = sign;
+            if self
+                .rest
+                .trim_start()
+                .starts_with(|c: char| c.is_ascii_digit())
+            {
+                factor *= self.integer()?;
+                self.expect("*")?;
+            }
+            Affine::iterator(self.name()?).times(factor)
+        };
         self.expect("/")?;
         let divisor = self.integer()?;
         let size = |name: &Name| known.iter().find(|size| *size == name).cloned();
