@@ -5,9 +5,10 @@ use super::spaces::Passes;
 use super::wide::Wide;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::levels::trips;
-use crate::ir::{Affine, Axis, Index, Loop, Name, Tensor, Tree};
+use crate::ir::{Affine, Axis, Index, Loop, Name, Range, Tensor, Tree};
 use crate::legality::Barrier;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Adds what each block executes to the plan of a launch.
 pub(super) struct Lowering<'a> {
@@ -102,17 +103,21 @@ impl Lowering<'_> {
             Tree::Stmt(s) => Node::Stmt(s.clone()),
             Tree::Fill(fill) => Node::Fill(fill.clone()),
             Tree::Loop(l) => {
-                let ends = self.ends(l);
-                let copies = self.copies(l, chain);
-                chain.push(l);
+                let of = match self.copies(l, chain) {
+                    Some(_) => from_zero(l),
+                    None => l.clone(),
+                };
+                let ends = self.ends(&of);
+                let copies = self.copies(&of, chain);
+                let mut chain = chain.clone();
+                chain.push(&of);
                 let inner = l.body.iter().filter_map(Tree::as_loop);
                 let is_phase = l.is_block() && !inner.into_iter().any(|l| l.is_block());
-                let mut body = self.sequence(&l.body, position, chain);
+                let mut body = self.sequence(&of.body, position, &mut chain);
                 if is_phase {
-                    body = self.in_tiles(l, body, position, chain);
+                    body = self.in_tiles(&of, body, position, &chain);
                 }
-                chain.pop();
-                let of = l.clone();
+                let of = of.clone();
                 match l.axis() {
                     Some(axis) => Node::Threads {
                         of,
@@ -243,6 +248,30 @@ impl Lowering<'_> {
             }
         })
     }
+}
+
+/// A loop that counts its iterations. Indices of registers are then sums of numbers of iterations,
+/// which every compiler finds when it unrolls.
+fn from_zero(l: &Arc<Loop>) -> Arc<Loop> {
+    let [lower] = l.range.lower.as_slice() else {
+        return l.clone();
+    };
+    let at = Affine::iterator(l.name.clone()).plus(lower);
+    let map = |name: &Name| (*name == l.name).then(|| at.clone());
+    Arc::new(Loop {
+        range: Range {
+            lower: vec![Affine::constant(0)],
+            upper: l
+                .range
+                .upper
+                .iter()
+                .map(|upper| upper.minus(lower))
+                .collect(),
+            ..l.range.clone()
+        },
+        body: l.body.iter().map(|tree| tree.substitute(&map)).collect(),
+        ..(**l).clone()
+    })
 }
 
 /// The upper bounds of a loop that may come before `count` iterations from its lower bound on.

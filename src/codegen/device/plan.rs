@@ -54,8 +54,8 @@ pub(super) enum Node {
         of: Arc<ir::Loop>,
         body: Vec<Node>,
     },
-    /// A serial loop that is unrolled, since registers have no index: from its lower bound on, so
-    /// many iterations, each up to the ends.
+    /// A serial loop that is unrolled, since registers have no index: from 0 on, so many iterations,
+    /// each up to the ends.
     Unrolled {
         of: Arc<ir::Loop>,
         copies: i64,
@@ -231,7 +231,7 @@ fn loops_of_nodes(nodes: &[Node], see: &mut dyn FnMut(&ir::Loop)) {
 /// The bytes of a register.
 const REGISTER: u64 = 4;
 
-/// Shared tensors begin at multiples of so many bytes (`TEML_SHARED` in `words_cuda.h`).
+/// Shared tensors begin at multiples of so many bytes (`TEML_SHARED` in `words_gpu.h`).
 const SHARED_ALIGNMENT: u64 = 16;
 
 fn bytes(tensor: &Tensor) -> u64 {

@@ -1,7 +1,7 @@
 //! Prints the kernels of a device.
 //!
-//! The text is the same for CUDA C and OpenCL C: what differs is a word with the prefix `TEML_`, and
-//! a header defines it (`words_cuda.h`, `words_opencl.h`).
+//! The text is the same for all languages: what differs is a word with the prefix `TEML_`, and headers
+//! define it (`words_gpu.h`, `words_cuda.h`, `words_hip.h`, `words_opencl.h`).
 
 use super::plan::{Condition, Kernel, Move, Node};
 use super::spaces::Pass;
@@ -128,16 +128,9 @@ impl Printer {
                 body,
             } => {
                 let (name, index) = (&of.name, self.index);
-                let lower = self.bound("max", &of.range.lower);
-                let end = of
-                    .range
-                    .lower
-                    .first()
-                    .map(|lower| lower.plus_constant(*copies));
-                let end = end.map_or(String::new(), |end| end.to_string());
                 self.line("#pragma unroll");
                 self.line(&format!(
-                    "for ({index} {name} = {lower}; {name} < {end}; {name}++) {{"
+                    "for ({index} {name} = 0; {name} < {copies}; {name}++) {{"
                 ));
                 self.depth += 1;
                 self.up_to(name, ends, body);

@@ -87,9 +87,6 @@ impl Wide<'_> {
             _ => None,
         });
         let mut statements: Vec<Arc<Stmt>> = statements.collect::<Option<_>>()?;
-        let [lower] = of.range.lower.as_slice() else {
-            return None;
-        };
         let (mut before, mut after) = (Vec::new(), Vec::new());
         let mut uses: Vec<Use> = Vec::new();
         for s in &statements {
@@ -106,7 +103,6 @@ impl Wide<'_> {
         for of_part in uses.iter().filter(|of| one_each(of)) {
             let run = Run {
                 name: &of.name,
-                lower,
                 copies,
             };
             let Some((width, conditions)) = self.width(of_part, &run) else {
@@ -136,7 +132,7 @@ impl Wide<'_> {
             if of_part.is_written {
                 after.push(Node::Store(moved));
             }
-            let at = Affine::iterator(of.name.clone()).minus(lower);
+            let at = Affine::iterator(of.name.clone());
             let replaced = statements.iter().map(|s| of_part.replaced(s, &part, &at));
             statements = replaced.map(Arc::new).collect();
         }
@@ -197,17 +193,16 @@ fn row_distances(tensor: &Tensor) -> Vec<Affine> {
     }
 }
 
-/// Iterations that use neighbors.
+/// Iterations from 0 on that use neighbors.
 struct Run<'a> {
     name: &'a Name,
-    lower: &'a Affine,
     copies: i64,
 }
 
 impl Run<'_> {
     /// An index in the first iteration.
     fn first(&self, index: &Affine) -> Affine {
-        index.substitute(&|name| (name == self.name).then(|| self.lower.clone()))
+        index.substitute(&|name| (name == self.name).then(|| Affine::constant(0)))
     }
 }
 
