@@ -33,8 +33,9 @@ Environment:
   CFLAGS          more flags for it: they override -O, -march and -mtune, but not what decides results
   TEML_CACHE_DIR  the directory of compiled kernels; beyond 512 MiB, kernels unused for a day are removed
   TEML_ISL        the file of the library isl, which computes proofs
-  TEML_DEVICE     cuda, opencl or a target's file, for kernels of devices; otherwise what is here
-  TEML_NVRTC      the file of NVIDIA's compiler, and TEML_OPENCL that of OpenCL's loader
+  TEML_DEVICE     cuda, hip, opencl or a target's file, for kernels of devices; otherwise what is here
+  TEML_NVRTC      the file of NVIDIA's compiler, TEML_HIPRTC that of AMD's, and TEML_OPENCL that of
+                  OpenCL's loader
   NO_COLOR        turns colors off, as TERM=dumb does";
 
 #[derive(Subcommand)]
@@ -66,7 +67,7 @@ pub enum Command {
         writing: Writing,
         /// The machine that the C is for: sse2, avx, avx2, avx512, neon, portable, native, or a
         /// JSON file with its facts, such as {"name": "laptop", "instructions": "avx2", "l2":
-        /// 524288}; cuda or opencl is this machine with a device of that kind
+        /// 524288}; cuda, hip or opencl is this machine with a device of that kind
         #[arg(long, value_name = "NAME|FILE", default_value = "native", value_parser = TARGETS,
               hide_possible_values = true)]
         target: Target,

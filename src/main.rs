@@ -22,6 +22,7 @@ use teml::diag;
 use teml::repl::Broken;
 use teml::runtime::{self, Control};
 use teml::script::{ScriptError, Session};
+use teml::target::Device;
 use teml::verbs::Workbench;
 
 fn main() -> ExitCode {
@@ -36,6 +37,10 @@ fn main() -> ExitCode {
             };
         }
     };
+    if let Err(why) = Device::asked() {
+        say(&format!("error: {why}"));
+        return ExitCode::from(2);
+    }
     match command {
         Command::Run { file, running } => scripts::run(&file, running),
         Command::Emit {

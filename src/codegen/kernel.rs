@@ -70,6 +70,8 @@ pub enum Header {
     Casts,
     /// The functions that start kernels by CUDA.
     Cuda,
+    /// The functions that start kernels by HIP.
+    Hip,
     /// The functions that start kernels by OpenCL.
     OpenCl,
 }
@@ -110,7 +112,14 @@ impl Header {
             Header::Cuda => Some(concat!(
                 include_str!("device/device.h"),
                 "\n",
-                include_str!("device/cuda.h")
+                include_str!("device/cuda.h"),
+                include_str!("device/gpu.h")
+            )),
+            Header::Hip => Some(concat!(
+                include_str!("device/device.h"),
+                "\n",
+                include_str!("device/hip.h"),
+                include_str!("device/gpu.h")
             )),
             Header::OpenCl => Some(concat!(
                 include_str!("device/device.h"),
@@ -126,7 +135,7 @@ impl Header {
         Some(match self {
             Header::Math | Header::Integers | Header::Memset | Header::Threads => return None,
             // These are printed as a whole.
-            Header::Cuda | Header::OpenCl => return None,
+            Header::Cuda | Header::Hip | Header::OpenCl => return None,
             Header::Locals => include_str!("locals.h"),
             Header::Loops => include_str!("loops.h"),
             Header::Support => include_str!("support.h"),
@@ -167,8 +176,9 @@ pub struct Kernel {
 impl Kernel {
     /// Whether a device runs it.
     pub fn is_on_device(&self) -> bool {
-        let mut headers = self.headers.iter();
-        headers.any(|header| matches!(header, Header::Cuda | Header::OpenCl))
+        self.headers
+            .iter()
+            .any(|header| header.of_device().is_some())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Nests that run on a device: one plan, printed as CUDA C or OpenCL C, and C that starts it.
+//! Nests that run on a device: one plan, printed as CUDA C, HIP C or OpenCL C, and C that starts it.
 //!
 //! `spaces` decides which memory local tensors have, and what lanes pass on; `barriers` where the
 //! threads of a block wait; and `lower` makes the plan. `legality` is asked before (are the iterations of bound loops
@@ -44,6 +44,19 @@ pub enum NoDevice {
         z: i64,
         most: i64,
     },
+    /// More threads than a block has along z.
+    #[error("a block would have {found} threads along z, and a device has at most {most} there")]
+    Deep { found: i64, most: i64 },
+    /// More blocks than a grid has along an axis.
+    #[error(
+        "{axis} loop `{name}` would have {found} blocks, and a device has at most {most} there"
+    )]
+    Blocks {
+        name: Name,
+        axis: Axis,
+        found: i64,
+        most: i64,
+    },
     /// Lanes that do not fit into warps.
     #[error(
         "a warp would have {found} lanes, and one of the device has {warp}: {found} does not divide {warp}"
@@ -81,6 +94,7 @@ impl NoDevice {
         match self {
             NoDevice::Misplaced(why) => why.loops(),
             NoDevice::OfThread { within, .. } => vec![within.clone()],
+            NoDevice::Blocks { name, .. } => vec![name.clone()],
             _ => Vec::new(),
         }
     }
@@ -90,6 +104,10 @@ impl NoDevice {
         match self {
             NoDevice::Misplaced(why) => why.help(),
             NoDevice::Threads { .. } => "choose smaller blocks: shorter inner loops of stripmine",
+            NoDevice::Deep { .. } => "bind the longer loops of a block to its axes x and y",
+            NoDevice::Blocks { .. } => {
+                "bind the longest loop to grid.x, which has room for more blocks"
+            }
             NoDevice::Lanes { .. } => {
                 "stripmine the loop by a divisor of `machine().device_warp`, and bind the inner one"
             }
@@ -188,7 +206,14 @@ pub(super) fn emit(
         });
     });
     let (words, header) = match target.device.api {
-        DeviceApi::Cuda => (include_str!("words_cuda.h"), Header::Cuda),
+        DeviceApi::Cuda => (
+            concat!(include_str!("words_gpu.h"), include_str!("words_cuda.h")),
+            Header::Cuda,
+        ),
+        DeviceApi::Hip => (
+            concat!(include_str!("words_gpu.h"), include_str!("words_hip.h")),
+            Header::Hip,
+        ),
         DeviceApi::OpenCl => (include_str!("words_opencl.h"), Header::OpenCl),
     };
     let source = format!("{words}{}{code}", support_of_device(&code));
@@ -394,6 +419,9 @@ fn kernel(
     launch: &Launch,
     (context, device): (&[&Loop], &Device),
 ) -> Result<plan::Kernel, NoDevice> {
+    for l in &launch.grid {
+        check_blocks(l, device.grid)?;
+    }
     let lanes = launch.threads[Axis::LANE].max(1);
     if device.warp % lanes != 0 {
         return Err(NoDevice::Lanes {
@@ -413,6 +441,10 @@ fn kernel(
             z,
             most,
         });
+    }
+    if z > device.deep {
+        let most = device.deep;
+        return Err(NoDevice::Deep { found: z, most });
     }
     let Placed {
         shared,
@@ -463,6 +495,25 @@ fn kernel(
     let body = lowering.sequence(&body, &mut position, &mut chain);
     kernel.body = body;
     Ok(kernel)
+}
+
+/// Whether an axis has room for the blocks of a loop, if that has a known number of iterations.
+fn check_blocks(l: &Loop, most: i64) -> Result<(), NoDevice> {
+    let bounds = (l.range.lower.as_slice(), l.range.upper.as_slice());
+    if let (Some(axis), ([lower], [upper])) = (l.axis(), bounds)
+        && let Some(found) = upper.minus(lower).as_constant()
+        && axis.dimension > 0
+        && found > most
+    {
+        let name = l.name.clone();
+        return Err(NoDevice::Blocks {
+            name,
+            axis,
+            found,
+            most,
+        });
+    }
+    Ok(())
 }
 
 fn check_locals(

@@ -15,6 +15,10 @@ pub struct Device {
     pub api: DeviceApi,
     /// The most threads of a block.
     pub threads: i64,
+    /// The most threads of a block along z.
+    pub deep: i64,
+    /// The most blocks of a grid along y and along z. There is room for more along x.
+    pub grid: i64,
     /// The lanes of a warp: threads that run in step.
     pub warp: i64,
     /// The memory that the threads of a block share, in bytes.
@@ -82,16 +86,20 @@ pub enum DeviceApi {
     Cuda,
     /// OpenCL C.
     OpenCl,
+    /// HIP C, by AMD's driver.
+    Hip,
 }
 
 impl DeviceApi {
+    /// All of them.
+    pub const ALL: [DeviceApi; 3] = [DeviceApi::Cuda, DeviceApi::OpenCl, DeviceApi::Hip];
+
     /// The names of all.
-    pub const WORDS: &[&str] = &["cuda", "opencl"];
+    pub const WORDS: &[&str] = &["cuda", "opencl", "hip"];
 
     /// The one of that name.
     pub fn from_word(word: &str) -> Option<DeviceApi> {
-        let all = [DeviceApi::Cuda, DeviceApi::OpenCl];
-        all.into_iter().find(|api| api.word() == word)
+        DeviceApi::ALL.into_iter().find(|api| api.word() == word)
     }
 
     /// The name.
@@ -106,22 +114,44 @@ impl Device {
         (self.threads / 4).max(1)
     }
 
-    /// The device of this machine: by CUDA if NVIDIA's driver is loaded, otherwise by OpenCL. The
-    /// environment variable `TEML_DEVICE` names another language, or the file of a target with the
-    /// facts about its device.
-    pub fn here() -> Device {
+    /// The device that the environment variable `TEML_DEVICE` asks for: by a language, or by the file
+    /// of a target with the facts about its device.
+    ///
+    /// # Errors
+    /// The message says why it is neither.
+    pub fn asked() -> Result<Option<Device>, String> {
         let named = std::env::var("TEML_DEVICE").unwrap_or_default();
-        let file = || std::fs::read_to_string(&named).ok();
-        if let Some(target) = file().and_then(|json| Target::parse(&json).ok()) {
-            return target.device;
+        if named.is_empty() {
+            return Ok(None);
         }
-        let has_driver = || Path::new("/dev/nvidiactl").exists();
-        let found = || match has_driver() {
-            true => DeviceApi::Cuda,
-            false => DeviceApi::OpenCl,
-        };
+        if let Some(api) = DeviceApi::from_word(&named) {
+            return Ok(Some(Device {
+                api,
+                ..Device::default()
+            }));
+        }
+        let words = DeviceApi::WORDS.join(", ");
+        let json = std::fs::read_to_string(&named).map_err(|error| {
+            format!("TEML_DEVICE is one of {words}, or the file of a target: `{named}`: {error}")
+        })?;
+        let target = Target::parse(&json);
+        let target = target.map_err(|why| format!("TEML_DEVICE: `{named}`: {why}"))?;
+        Ok(Some(target.device))
+    }
+
+    /// The device that is asked for, or that of this machine: by CUDA if NVIDIA's driver is loaded, by
+    /// HIP if AMD's is, and otherwise by OpenCL.
+    pub fn here() -> Device {
+        if let Ok(Some(device)) = Device::asked() {
+            return device;
+        }
+        let drivers = [
+            ("/dev/nvidiactl", DeviceApi::Cuda),
+            ("/dev/kfd", DeviceApi::Hip),
+        ];
+        let loaded = drivers.iter().find(|(file, _)| Path::new(file).exists());
         Device {
-            api: DeviceApi::from_word(&named).unwrap_or_else(found),
+            api: loaded.map_or(DeviceApi::OpenCl, |(_, api)| *api),
             ..Device::default()
         }
     }
@@ -134,6 +164,8 @@ impl Default for Device {
             name: None,
             api: DeviceApi::default(),
             threads: 1024,
+            deep: 64,
+            grid: 65535,
             warp: 32,
             shared: 48 << 10,
             registers: 255,

@@ -96,6 +96,8 @@ pub fn device(device: &Device) -> String {
         name,
         api,
         threads,
+        deep,
+        grid,
         warp,
         shared,
         registers,
@@ -111,6 +113,9 @@ pub fn device(device: &Device) -> String {
         format!(
             "  block          at most {threads} threads, which share {}",
             bytes(*shared)
+        ),
+        format!(
+            "  along z        at most {deep} threads of a block, and {grid} blocks, also along y"
         ),
         format!("  warp           {warp} lanes"),
         format!("  thread         {registers} registers of 4 bytes, accesses of {access} bytes"),

@@ -16,7 +16,7 @@ use crate::runtime::{
 use crate::target::{Device, DeviceApi, DeviceRates, Processor, Target};
 use std::path::{Path, PathBuf};
 
-/// The number of facts in `device_cuda.c` and `device_opencl.c`, and of letters of the name.
+/// The number of facts in `device_gpu.c` and `device_opencl.c`, and of letters of the name.
 const FACTS: usize = 9;
 const LETTERS: usize = 96;
 
@@ -51,7 +51,7 @@ pub fn known_device(api: DeviceApi, control: &Control) -> Option<Device> {
 
 /// Forgets what was measured of devices.
 pub fn forget_devices(control: &Control) {
-    for api in [DeviceApi::Cuda, DeviceApi::OpenCl] {
+    for api in DeviceApi::ALL {
         forget_file(file(api, control).as_deref());
     }
 }
@@ -84,7 +84,8 @@ fn file(api: DeviceApi, control: &Control) -> Option<PathBuf> {
 
 fn facts(api: DeviceApi, control: &Control) -> Result<Device, RuntimeError> {
     let (header, function) = match api {
-        DeviceApi::Cuda => (Header::Cuda, include_str!("device_cuda.c")),
+        DeviceApi::Cuda => (Header::Cuda, include_str!("device_gpu.c")),
+        DeviceApi::Hip => (Header::Hip, include_str!("device_gpu.c")),
         DeviceApi::OpenCl => (Header::OpenCl, include_str!("device_opencl.c")),
     };
     let tensor = Tensor::new(Shape::of_extents([(FACTS + LETTERS) as u64]), Elem::F64);

@@ -34,12 +34,12 @@ class _OfDevice:
 
 
 def _is_of_device(given):
-    """Whether an array is in memory of a CUDA device."""
+    """Whether an array is in memory of a device of CUDA or HIP."""
     if isinstance(given, (np.ndarray, float, int)):
         return False
     device = getattr(given, "__dlpack_device__", None)
-    # These are CUDA's devices in DLPack: memory of the device, and managed memory.
-    return device()[0] in (2, 13) if device else hasattr(given, "__cuda_array_interface__")
+    # These are CUDA's devices in DLPack, memory of the device and managed memory, and HIP's.
+    return device()[0] in (2, 13, 10) if device else hasattr(given, "__cuda_array_interface__")
 
 
 def _of_device(function, name, given):
@@ -56,7 +56,7 @@ def _of_device(function, name, given):
 
 def _by_dlpack(given):
     # Kernels run on the first stream of the device.
-    capsule = given.__dlpack__(stream=1)
+    capsule = given.__dlpack__(stream=0 if _BY_HIP else 1)
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.argtypes, pointer.restype = [_Object, ctypes.c_char_p], ctypes.c_void_p
     tensor = ctypes.cast(pointer(capsule, b"dltensor"), ctypes.POINTER(_DLTensor)).contents
@@ -74,8 +74,9 @@ def _by_interface(facts, given):
     address, is_read_only = facts["data"]
     stream = facts.get("stream")
     if stream not in (None, 1):
-        driver = ctypes.CDLL("libcuda.so.1")
-        driver.cuStreamSynchronize(ctypes.c_void_p(stream))
+        driver = ctypes.CDLL("libamdhip64.so" if _BY_HIP else "libcuda.so.1")
+        wait = driver.hipStreamSynchronize if _BY_HIP else driver.cuStreamSynchronize
+        wait(ctypes.c_void_p(stream))
     dtype = np.dtype(facts["typestr"])
     return _OfDevice(given, address, facts["shape"], facts.get("strides"), dtype, not is_read_only)
 

@@ -56,13 +56,18 @@ pub fn module(package: &Package) -> String {
     let on_device: Vec<String> = on_device
         .map(|e| format!("{:?}", e.kernel.symbol))
         .collect();
+    let has_hip = |e: &Exported| e.kernel.headers.contains(&Header::Hip);
     let mut text = format!(
         "\"\"\"Kernels made by teml, on NumPy arrays.\"\"\"\nimport ctypes\nimport pathlib\nimport sys\n\
          import types\n\nimport numpy as np\n\n__all__ = [{}]\n\n\
-         # The kernels that also take arrays in memory of a device.\n_ON_DEVICE = [{}]\n\
+         # The kernels that also take arrays in memory of a device.\n_ON_DEVICE = [{}]\n_BY_HIP = {}\n\
          _PATH = str(pathlib.Path(__file__).with_name(\"lib{name}.so\"))\n{}{}",
         symbols.join(", "),
         on_device.join(", "),
+        match package.kernels.iter().any(has_hip) {
+            true => "True",
+            false => "False",
+        },
         include_str!("arrays.py"),
         include_str!("device.py"),
     );
@@ -72,9 +77,10 @@ pub fn module(package: &Package) -> String {
     text
 }
 
-/// Whether a kernel runs on a device whose memory has addresses, as CUDA's does.
+/// Whether a kernel runs on a device whose memory has addresses, as CUDA's and HIP's does.
 fn takes_addresses(exported: &Exported) -> bool {
-    exported.kernel.headers.contains(&Header::Cuda)
+    let headers = &exported.kernel.headers;
+    headers.contains(&Header::Cuda) || headers.contains(&Header::Hip)
 }
 
 fn function(package: &Package, exported: &Exported) -> String {

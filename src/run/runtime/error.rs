@@ -250,7 +250,7 @@ pub(super) fn signal_text(signal: i32) -> (&'static str, &'static str) {
         ),
         libc::SIGABRT => (
             "SIGABRT",
-            "it called abort, or the C library found its memory damaged",
+            "it called abort, as where a device fails, or the C library found its memory damaged",
         ),
         libc::SIGBUS => ("SIGBUS", "memory that it touched could not be provided"),
         libc::SIGILL => (

@@ -33,10 +33,11 @@ This is the machine that the script runs on, unless `teml emit --target` names a
 - `line`: the bytes of a cache line
 - `vector_bytes`, `vector_registers`: the size and the number of vector registers
 - `target`: the name of the target of `teml emit --target`, otherwise `native`
-- `device`: `cuda` or `opencl`, the language for the device beside it (`bind`); `device_threads`,
+- `device`: `cuda`, `hip` or `opencl`, the language for the device beside it (`bind`); `device_threads`,
   `device_block`, `device_shared`: the most threads of a block, those of a usual one, and the bytes
-  that threads share; `device_warp`: the lanes of a warp; `device_registers`, `device_access`: the registers of a thread, of 4 bytes
-  each, and the bytes of its widest access
+  that threads share; `device_warp`: the lanes of a warp; `device_grid`: the most blocks along y
+  and z; `device_registers`, `device_access`: the registers of a thread, of 4 bytes each, and the
+  bytes of its widest access
 - `region`: the nanoseconds that a parallel loop on all threads takes to begin and to end, and
   `region_operations`: how many operations on vectors one thread executes in that time at best
 
@@ -75,6 +76,7 @@ some seconds, and they are remembered (`teml machine --again` measures again).",
         add("region", region.map(|r| (r.seconds * 1e9).round() as u64));
         add("device_threads", target.device.threads.try_into().ok());
         add("device_block", target.device.block().try_into().ok());
+        add("device_grid", target.device.grid.try_into().ok());
         add("device_warp", target.device.warp.try_into().ok());
         add("device_shared", Some(target.device.shared));
         add("device_registers", target.device.registers.try_into().ok());

@@ -58,7 +58,7 @@
 //!   threads of a block. If its indices say which thread uses each element, each thread keeps its
 //!   own part in registers. A local tensor inside block loops belongs to its thread.
 //!
-//! A nest with such loops becomes a kernel for CUDA or OpenCL, and C that starts it.
+//! A nest with such loops becomes a kernel for CUDA, HIP or OpenCL, and C that starts it.
 //!
 //! Legal when no iteration writes an element that another one reads or writes. `codegen` proves it,
 //! and proves that a barrier lies between threads that exchange data: one of the warp, if all of
