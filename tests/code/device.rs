@@ -38,18 +38,37 @@ fn has_opencl() -> bool {
     has
 }
 
-#[test]
-fn kernels_compute_the_same_on_a_device() {
+/// Runs the kernels at sizes that blocks divide, or do not.
+fn compute_the_same(sizes: &str, elem: &str, count: usize) {
     if !has_opencl() {
         return;
     }
-    for elem in ["f64", "f32"] {
-        let setting = format!("type={elem}");
-        let ran = teml(&["run", KERNELS, "--set", &setting], "opencl");
-        let (shown, wrong) = (text(&ran.stdout), text(&ran.stderr));
-        assert!(ran.status.success(), "{elem}: {shown}{wrong}");
-        assert_eq!(shown.matches("elements equal the definition").count(), 25);
-    }
+    let (kind, sizes) = (format!("type={elem}"), format!("sizes={sizes}"));
+    let ran = teml(&["run", KERNELS, "--set", &kind, "--set", &sizes], "opencl");
+    let (shown, wrong) = (text(&ran.stdout), text(&ran.stderr));
+    assert!(ran.status.success(), "{elem}: {shown}{wrong}");
+    let equal = shown.matches("elements equal the definition").count();
+    assert_eq!(equal, count, "{shown}");
+}
+
+#[test]
+fn kernels_compute_the_same_in_f64() {
+    compute_the_same("odd", "f64", 29);
+}
+
+#[test]
+fn kernels_compute_the_same_in_f32() {
+    compute_the_same("odd", "f32", 29);
+}
+
+#[test]
+fn kernels_of_whole_blocks_compute_the_same_in_f64() {
+    compute_the_same("even", "f64", 19);
+}
+
+#[test]
+fn kernels_of_whole_blocks_compute_the_same_in_f32() {
+    compute_the_same("even", "f32", 19);
 }
 
 #[test]
@@ -124,6 +143,24 @@ fn a_device_that_is_missing_says_which_package_brings_it() {
     let wrong = text(&ran.stderr);
     assert!(!ran.status.success());
     assert!(wrong.contains("apt install ocl-icd-libopencl1"), "{wrong}");
+}
+
+#[test]
+fn a_device_that_is_not_known_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let wrong = directory.path().join("wrong.json");
+    std::fs::write(&wrong, r#"{"name": "wrong", "device": {"warps": 32}}"#).unwrap();
+    for (device, why) in [
+        (
+            "rocm",
+            "one of cuda, opencl, hip, or the file of a target: `rocm`",
+        ),
+        (wrong.to_str().unwrap(), "unknown field `warps`"),
+    ] {
+        let ran = teml(&["run", KERNELS], device);
+        assert_eq!(ran.status.code(), Some(2));
+        assert!(text(&ran.stderr).contains(why), "{}", text(&ran.stderr));
+    }
 }
 
 #[test]
@@ -268,9 +305,16 @@ fn kernels_take_arrays_in_memory_of_a_device_from_python() {
     assert!(shown.contains("all is well\n"), "{shown}");
 }
 
-/// Compiles the CUDA C in emitted C, by NVIDIA's compiler as a library, and prints what ptxas says.
-const COMPILE: &str = r#"
+/// The sources of kernels in emitted C, for programs in Python.
+const SOURCES: &str = r#"
 import ast, ctypes, glob, re, site, sys
+def sources():
+    for name, lines in re.findall(r'char teml_(\w+)_source\[\] =\n((?:    ".*\\n"\n?)+)', sys.stdin.read()):
+        yield name, "".join(ast.literal_eval(line.strip()) for line in lines.splitlines()).encode()
+"#;
+
+/// Compiles CUDA C by NVIDIA's compiler as a library, and prints what ptxas says.
+const CUDA: &str = r#"
 found = [f for p in site.getsitepackages() + [site.getusersitepackages()]
          for f in glob.glob(p + "/nvidia/*/lib/libnvrtc.so.1*")]
 if not found:
@@ -279,20 +323,75 @@ builtins = glob.glob(found[0].replace("libnvrtc.so", "libnvrtc-builtins.so") + "
 for file in builtins:
     ctypes.CDLL(file, mode=ctypes.RTLD_GLOBAL)
 nvrtc = ctypes.CDLL(found[0])
-text = sys.stdin.read()
-for name, lines in re.findall(r'char teml_(\w+)_source\[\] =\n((?:    ".*\\n"\n?)+)', text):
-    source = "".join(ast.literal_eval(line.strip()) for line in lines.splitlines())
+for name, source in sources():
     program = ctypes.c_void_p()
-    nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None)
-    options = [b"--gpu-architecture=" + sys.argv[1].encode(), b"--std=c++14",
-               b"--device-as-default-execution-space", b"--ptxas-options=-v"]
-    failed = nvrtc.nvrtcCompileProgram(program, 4, (ctypes.c_char_p * 4)(*options))
+    nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, b"kernel.cu", 0, None, None)
+    options = [b"--gpu-architecture=" + sys.argv[1].encode(), b"--std=c++14", b"--ptxas-options=-v"]
+    failed = nvrtc.nvrtcCompileProgram(program, 3, (ctypes.c_char_p * 3)(*options))
     size = ctypes.c_size_t()
     nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
     log = ctypes.create_string_buffer(size.value)
     nvrtc.nvrtcGetProgramLog(program, log)
     print(name, "failed" if failed else "compiled", log.value.decode())
 "#;
+
+/// Compiles HIP C by AMD's compiler as a library, and prints what each kernel needs. The facts are in
+/// MessagePack, where a number follows its name.
+const HIP: &str = r#"
+hip = None
+for file in ("libhiprtc.so.7", "libhiprtc.so.6", "libamdhip64.so.6", "libamdhip64.so.5"):
+    try:
+        hip = hip or ctypes.CDLL(file)
+    except OSError:
+        pass
+if not hip:
+    sys.exit(77)
+for name, source in sources():
+    program, size = ctypes.c_void_p(), ctypes.c_size_t()
+    hip.hiprtcCreateProgram(ctypes.byref(program), source, b"kernel", 0, None, None)
+    options = (ctypes.c_char_p * 1)(b"--offload-arch=" + sys.argv[1].encode())
+    failed = hip.hiprtcCompileProgram(program, 1, options)
+    hip.hiprtcGetProgramLogSize(program, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value + 1)
+    hip.hiprtcGetProgramLog(program, log)
+    print(name, "failed" if failed else "compiled", log.value.decode())
+    if failed:
+        continue
+    hip.hiprtcGetCodeSize(program, ctypes.byref(size))
+    code = ctypes.create_string_buffer(size.value)
+    hip.hiprtcGetCode(program, code)
+    for fact in (b".vgpr_spill_count", b".private_segment_fixed_size"):
+        for found in re.finditer(re.escape(fact), code.raw):
+            kind, rest = code.raw[found.end()], code.raw[found.end() + 1:]
+            bytes_of = {0xcc: 1, 0xcd: 2, 0xce: 4}.get(kind, 0)
+            value = int.from_bytes(rest[:bytes_of], "big") if bytes_of else kind
+            print(" ", fact.decode(), value)
+"#;
+
+/// The answers of a compiler to the kernels in C, for an architecture. `None` if it is not installed.
+fn compiled(program: &str, architecture: &str, c: &str) -> Option<String> {
+    let mut command = Command::new("python3");
+    command.args(["-c", &format!("{SOURCES}{program}"), architecture]);
+    command.stdin(std::process::Stdio::piped());
+    command.stdout(std::process::Stdio::piped());
+    command.stderr(std::process::Stdio::piped());
+    let mut child = command.spawn().ok()?;
+    use std::io::Write;
+    let mut input = child.stdin.take().unwrap();
+    // Without the compiler, nobody reads it.
+    let _ = input.write_all(c.as_bytes());
+    drop(input);
+    let done = child.wait_with_output().unwrap();
+    if done.status.code() == Some(77) {
+        return None;
+    }
+    let (shown, wrong) = (text(&done.stdout), text(&done.stderr));
+    assert!(done.status.success(), "{shown}{wrong}");
+    assert!(!shown.contains(" failed "), "{shown}");
+    let kernels = c.matches("char teml_").count();
+    assert_eq!(shown.matches(" compiled ").count(), kernels, "{shown}");
+    Some(shown)
+}
 
 /// The number before a text in what ptxas says.
 fn number_before(text: &str, of: &str) -> u64 {
@@ -360,55 +459,64 @@ fn is_as_planned(said: &str, plan: &str, processor: Processor) {
 #[test]
 fn kernels_compile_for_devices_of_nvidia_without_spills() {
     let directory = tempfile::tempdir().unwrap();
-    let emitted = teml(&["emit", KERNELS, "--set", "type=f32"], "cuda");
-    assert!(emitted.status.success(), "{}", text(&emitted.stderr));
-    let c = text(&emitted.stdout);
-    for (architecture, shared) in [("sm_80", 164 << 10), ("sm_90", 228 << 10)] {
-        let processor = Processor {
-            blocks: 32,
-            threads: 2048,
-            registers: 65536,
-            shared,
-        };
-        let facts = format!(
-            r#"{{"name": "{architecture}", "instructions": "sse2", "device": {{"processor":
-               {{"blocks": 32, "threads": 2048, "registers": 65536, "shared": {shared}}}}}}}"#
-        );
-        let file = directory.path().join(format!("{architecture}.json"));
-        std::fs::write(&file, facts).unwrap();
-        let target = ["--plan", "--target", file.to_str().unwrap()];
-        let arguments = [&["emit", KERNELS, "--set", "type=f32"], &target[..]].concat();
-        let plan = teml(&arguments, "cuda");
-        assert!(plan.status.success(), "{}", text(&plan.stderr));
-        let plan = text(&plan.stdout);
-        let mut command = Command::new("python3");
-        command.args(["-c", COMPILE, architecture]);
-        command.stdin(std::process::Stdio::piped());
-        command.stdout(std::process::Stdio::piped());
-        command.stderr(std::process::Stdio::piped());
-        let Ok(mut child) = command.spawn() else {
-            eprintln!("Python is not installed: CUDA C is not compiled");
-            return;
-        };
-        use std::io::Write;
-        let mut input = child.stdin.take().unwrap();
-        // Without the compiler, nobody reads it.
-        let _ = input.write_all(c.as_bytes());
-        drop(input);
-        let done = child.wait_with_output().unwrap();
-        if done.status.code() == Some(77) {
-            eprintln!("`pip install nvidia-cuda-nvrtc==13.0.88` brings the compiler: not tested");
-            return;
+    for elem in ["type=f32", "type=f64"] {
+        let emitted = teml(&["emit", KERNELS, "--set", elem], "cuda");
+        assert!(emitted.status.success(), "{}", text(&emitted.stderr));
+        let c = text(&emitted.stdout);
+        for (architecture, shared) in [("sm_80", 164 << 10), ("sm_90", 228 << 10)] {
+            let processor = Processor {
+                blocks: 32,
+                threads: 2048,
+                registers: 65536,
+                shared,
+            };
+            let facts = format!(
+                r#"{{"name": "{architecture}", "instructions": "sse2", "device": {{"processor":
+                   {{"blocks": 32, "threads": 2048, "registers": 65536, "shared": {shared}}}}}}}"#
+            );
+            let file = directory.path().join(format!("{architecture}.json"));
+            std::fs::write(&file, facts).unwrap();
+            let target = ["--plan", "--target", file.to_str().unwrap()];
+            let arguments = [&["emit", KERNELS, "--set", elem], &target[..]].concat();
+            let plan = teml(&arguments, "cuda");
+            assert!(plan.status.success(), "{}", text(&plan.stderr));
+            let plan = text(&plan.stdout);
+            let Some(shown) = compiled(CUDA, architecture, &c) else {
+                let package = "`pip install nvidia-cuda-nvrtc==13.0.88`";
+                return eprintln!("{package} brings NVIDIA's compiler: not tested");
+            };
+            let spills = shown.lines().filter(|line| line.contains("spill"));
+            let clean = "0 bytes spill stores, 0 bytes spill loads";
+            let mut spilled = spills.filter(|line| !line.contains(clean));
+            assert_eq!(spilled.next(), None, "{elem} {shown}");
+            is_as_planned(&shown, &plan, processor);
         }
-        let (shown, wrong) = (text(&done.stdout), text(&done.stderr));
-        assert!(done.status.success(), "{shown}{wrong}");
-        assert!(!shown.contains("failed"), "{shown}");
-        let kernels = c.matches("char teml_").count();
-        assert_eq!(shown.matches("compiled").count(), kernels, "{shown}");
-        let spills = shown.lines().filter(|line| line.contains("spill"));
-        let clean = "0 bytes spill stores, 0 bytes spill loads";
-        let mut spilled = spills.filter(|line| !line.contains(clean));
+    }
+}
+
+/// The proofs are for all sizes, and so is the code.
+#[test]
+fn kernels_of_all_sizes_compile() {
+    for (api, program, architecture) in [("cuda", CUDA, "sm_90"), ("hip", HIP, "gfx90a")] {
+        let emitted = teml(&["emit", KERNELS, "--set", "sizes=all"], api);
+        assert!(emitted.status.success(), "{}", text(&emitted.stderr));
+        let c = text(&emitted.stdout);
+        if compiled(program, architecture, &c).is_none() {
+            eprintln!("no compiler of {api} is installed: not tested");
+        }
+    }
+}
+
+#[test]
+fn kernels_compile_for_devices_of_amd_without_spills() {
+    let emitted = teml(&["emit", KERNELS, "--set", "type=f32"], "hip");
+    assert!(emitted.status.success(), "{}", text(&emitted.stderr));
+    for architecture in ["gfx90a", "gfx1030"] {
+        let Some(shown) = compiled(HIP, architecture, &text(&emitted.stdout)) else {
+            return eprintln!("`apt install libamdhip64-5` brings AMD's compiler: not tested");
+        };
+        let needs = shown.lines().filter(|line| line.starts_with("  ."));
+        let mut spilled = needs.filter(|line| !line.ends_with(" 0"));
         assert_eq!(spilled.next(), None, "{shown}");
-        is_as_planned(&shown, &plan, processor);
     }
 }

@@ -2,14 +2,15 @@
 //! execution agree on plans from which some were taken away.
 
 use crate::config::config;
-use crate::dialog::nest;
+use crate::dialog::{nest, string};
 use proptest::prelude::*;
 use teml::analysis::launches::launches;
 use teml::codegen::{Phases, phases};
 use teml::interp::threads::{Race, Run, race};
-use teml::ir::{Loop, Name, Nest, Tensor};
+use teml::ir::{Affine, Loop, Name, Nest, Tensor, Tree};
 use teml::legality::{Barrier, Exchange, Waiting, exchanges};
 use teml::target::Device;
+use teml::transform::trace;
 
 /// Computations with schedules for devices, at sizes that blocks do not divide.
 const SCHEDULED: &[(&str, &str)] = &[
@@ -166,12 +167,16 @@ struct Case {
 }
 
 fn case(script: &str) -> Case {
-    let nest = nest(script, "p");
-    let phases = phases(&nest, &Device::default()).unwrap_or_else(|why| panic!("{nest}\n{why}"));
-    Case { nest, phases }
+    Case::of(nest(script, "p"))
 }
 
 impl Case {
+    fn of(nest: Nest) -> Case {
+        let phases = phases(&nest, &Device::default());
+        let phases = phases.unwrap_or_else(|why| panic!("{nest}\n{why}"));
+        Case { nest, phases }
+    }
+
     fn race(&self, barriers: &[Barrier]) -> Option<Race> {
         let of = |waiting: Waiting| {
             let of = barriers.iter().filter(move |barrier| barrier.of == waiting);
@@ -242,6 +247,164 @@ fn barriers_suffice_and_none_is_needless() {
         }
     }
     assert!(count >= 25, "{count} barriers");
+}
+
+/// The ten kernels and six others, as the schedules for devices choose, at sizes that blocks do not
+/// divide.
+const KERNELS: &[&str] = &[
+    "mm(\"f64\", [19, 17, 37])",
+    "tmm(\"f64\", [19, 17, 37])",
+    "bmm(\"f64\", [2, 19, 17, 33])",
+    "mttkrp(\"f64\", [5, 3, 17, 19])",
+    "sddmm(\"f64\", [17, 19, 21])",
+    "helm(\"f64\", [2, 3])",
+    "interp(\"f64\", [2, 3])",
+    "blur(\"f64\", [7, 19])",
+    "coars(\"f64\", [7, 19])",
+    "gconv(\"f64\", [1, 2, 3, 5, 2])",
+    "transposition(\"f64\", [37, 35])",
+    "softmax_rows(\"f64\", [2, 601])",
+    "normed(\"f64\", [2, 601])",
+    "time_steps(\"f64\", [6, 7, 8])",
+    "reduction(\"f64\", [3, 601])",
+    "bmm(\"f64\", [5, 3, 5, 7])",
+];
+
+/// The plans of a kernel, one for each start of the device or several.
+fn plans(kernel: &str) -> Vec<Case> {
+    let computations = include_str!("../code/device/computations.rhai");
+    let script = format!(
+        "{computations}\nreductions(\"reassoc\"); let all = \"\"; for nests in {kernel} {{
+           let made = schedules::on_device(nests);
+           for plan in if type_of(made) == \"array\" {{ made }} else {{ [made] }} {{ all += json(plan) + \"\\n\\n\"; }}
+         }}"
+    );
+    let texts = string(&script, "all");
+    let texts = texts.split("\n\n").filter(|text| !text.is_empty());
+    let nests = texts.map(|text| trace::from_json(text).unwrap());
+    nests.map(Case::of).collect()
+}
+
+/// The positions of the code of blocks where all threads can wait, each with the number of times that a
+/// block comes there.
+fn places(trees: &[Tree]) -> Vec<(Vec<usize>, i64)> {
+    let mut found = Vec::new();
+    visit(
+        trees,
+        &mut Vec::new(),
+        &mut Vec::new(),
+        (false, 1),
+        &mut found,
+    );
+    found
+}
+
+fn visit(
+    trees: &[Tree],
+    position: &mut Vec<usize>,
+    point: &mut Vec<(Name, i64)>,
+    (in_block, times): (bool, i64),
+    found: &mut Vec<(Vec<usize>, i64)>,
+) {
+    for k in 0..=trees.len() {
+        position.push(k);
+        if in_block {
+            found.push((position.clone(), times));
+        }
+        if let Some(Tree::Loop(l)) = trees.get(k)
+            && !l.is_block()
+        {
+            let value = |bound: &Affine| {
+                let known = |name: &Name| point.iter().find(|(n, _)| n == name).map(|(_, v)| *v);
+                bound.evaluate(&known).unwrap()
+            };
+            let lower = l.range.lower.iter().map(value).max().unwrap();
+            let upper = l.range.upper.iter().map(value).min().unwrap();
+            // Blocks are alike, and so are the iterations around their barriers.
+            let count = if l.is_grid() { 1 } else { upper - lower };
+            point.push((l.name.clone(), lower));
+            let inside = (in_block || l.is_grid(), times * count);
+            visit(&l.body, position, point, inside, found);
+            point.pop();
+        }
+        position.pop();
+    }
+}
+
+/// The least number of waits that order all exchanges. Each exchange needs one of some places.
+fn least(needs: &[Vec<usize>], costs: &[i64], chosen: &mut Vec<usize>, spent: i64, best: &mut i64) {
+    if spent >= *best {
+        return;
+    }
+    let is_open = |need: &&Vec<usize>| !need.iter().any(|place| chosen.contains(place));
+    let Some(open) = needs.iter().find(is_open) else {
+        *best = spent;
+        return;
+    };
+    for place in open {
+        chosen.push(*place);
+        least(needs, costs, chosen, spent + costs[*place], best);
+        chosen.pop();
+    }
+}
+
+/// Barriers of the sixteen kernels are as few as can be: no other places would make blocks wait less
+/// often. And whatever else is done to a barrier is refused where it changes the result.
+#[test]
+fn kernels_wait_as_seldom_as_they_can() {
+    let (mut waits, mut needless, mut mutants, mut wrong) = (0, 0, 0, 0);
+    for kernel in KERNELS {
+        for case in plans(kernel) {
+            let barriers = &case.phases.barriers;
+            assert_eq!(case.race(barriers), None, "{kernel}");
+            let exchanges = case.exchanges();
+            let places = places(&case.phases.trees);
+            let at = |place: &[usize], of: Waiting| Barrier {
+                at: place.to_vec(),
+                of,
+            };
+            let mut needs: Vec<Vec<usize>> = Vec::new();
+            for exchange in &exchanges {
+                let helps = |k: &usize| exchange.is_ordered(&[at(&places[*k].0, Waiting::Block)]);
+                let need: Vec<usize> = (0..places.len()).filter(helps).collect();
+                if !needs.contains(&need) {
+                    needs.push(need);
+                }
+            }
+            needs.sort_by_key(Vec::len);
+            let costs: Vec<i64> = places.iter().map(|(_, times)| *times).collect();
+            let cost = |barrier: &Barrier| {
+                let place = places.iter().find(|(place, _)| *place == barrier.at);
+                place.map(|(_, times)| *times).unwrap()
+            };
+            let placed: i64 = barriers.iter().map(cost).sum();
+            let mut best = placed + 1;
+            least(&needs, &costs, &mut Vec::new(), 0, &mut best);
+            waits += placed;
+            needless += placed - best;
+            for k in 0..barriers.len() {
+                let moved = places
+                    .iter()
+                    .map(|(place, _)| Some(at(place, Waiting::Block)));
+                let weak = Some(at(&barriers[k].at, Waiting::Warp));
+                for other in moved.chain([None, weak]) {
+                    let mut mutant = barriers.clone();
+                    mutant.remove(k);
+                    mutant.extend(other);
+                    let is_wrong = case.race(&mutant).is_some();
+                    let is_refused = !is_ordered(&exchanges, &mutant);
+                    assert!(is_refused || !is_wrong, "{kernel}: {mutant:?}");
+                    mutants += 1;
+                    wrong += i32::from(is_wrong);
+                }
+            }
+        }
+    }
+    assert_eq!(needless, 0, "of {waits} waits");
+    assert!(
+        mutants >= 1000 && wrong >= 500,
+        "{wrong} of {mutants} mutants are wrong"
+    );
 }
 
 #[test]
