@@ -46,11 +46,18 @@ def main():
     line("copy f32", lambda: b.copy_(a), 2 * whole)
     square, x = torch.rand(n, n, **f32), torch.rand(n, **f32)
     line("row sums f32", lambda: square.sum(1), 4 * n * n)
+    line("sum f32", lambda: square.sum(), 4 * n * n)
+    line("column sums f32", lambda: square.sum(0), 4 * n * n)
     line("gemv f32", lambda: torch.mv(square, x), 4 * n * n)
     turned = torch.empty(m, n, **f32)
     line("transpose f32", lambda: turned.copy_(a.t()), 2 * whole)
     line("softmax f32", lambda: torch.softmax(a, 1), 2 * whole)
     line("layer norm f32", lambda: functional.layer_norm(a, (m,)), 2 * whole)
+    rows = 2048 // scale
+    q, r, v = (torch.rand(rows, 64, **f32) for _ in range(3))
+    flops = 4 * 64 * rows * rows
+    line("attention f32", lambda: torch.softmax(q @ r.t(), 1) @ v, 0, flops)
+    line("attention at once f32", lambda: functional.scaled_dot_product_attention(q, r, v, scale=1), 0, flops)
     cross = torch.tensor([[0, 0.2, 0], [0.2, 0.2, 0.2], [0, 0.2, 0]], **f32)[None, None]
 
     def jacobi():
@@ -74,6 +81,8 @@ def main():
     m = 256 // scale
     e, g = (torch.rand(64, m, m, **f32) for _ in range(2))
     line("bmm f32", lambda: torch.bmm(e, g), 0, 64 * 2 * m**3)
+    e, g = (torch.rand(100000 // scale, 8, 8, **f32) for _ in range(2))
+    line("small products f32", lambda: torch.bmm(e, g), 3 * 4 * e.numel())
     m = 384 // scale
     t = torch.rand(m, m, m, **f32)
     c, d = torch.rand(m, 32, **f32), torch.rand(m, 32, **f32)
