@@ -175,7 +175,7 @@ fn a_file_describes_a_target() {
     let error = String::from_utf8_lossy(&unknown.stderr).into_owned();
     assert!(
         error.contains(
-            "expected one of sse2, avx, avx2, avx512, neon, portable, cuda, opencl, native"
+            "expected one of sse2, avx, avx2, avx512, neon, portable, cuda, opencl, hip, native"
         ),
         "{error}"
     );
