@@ -39,6 +39,9 @@ pub struct Target {
     /// The size of a level-1 data cache, in bytes.
     #[serde(default)]
     pub l1: Option<u64>,
+    /// The bytes of one of its ways: lines that are so far apart share a set.
+    #[serde(default)]
+    pub l1_way: Option<u64>,
     /// The size of a level-2 cache, in bytes.
     #[serde(default)]
     pub l2: Option<u64>,
@@ -86,6 +89,7 @@ impl Target {
             instructions,
             line: LINE,
             l1: None,
+            l1_way: None,
             l2: None,
             l3: None,
             threads: None,

@@ -197,12 +197,14 @@ mod tests {
             cores: Some(2),
             caches: vec![
                 Cache {
+                    way: None,
                     level: 1,
                     bytes: 49_152,
                     count: 2,
                     sharers: 1,
                 },
                 Cache {
+                    way: None,
                     level: 3,
                     bytes: 480 << 20,
                     count: 1,

@@ -36,6 +36,8 @@ pub struct Cache {
     pub level: u32,
     /// The reported size.
     pub bytes: u64,
+    /// The bytes of one of its ways, if they are reported: lines that are so far apart share a set.
+    pub way: Option<u64>,
     /// How many of the process's threads have one of their own.
     pub count: usize,
     /// How many processors of the system share one.
@@ -97,6 +99,7 @@ impl Machine {
     pub fn target(&self) -> Target {
         Target {
             l1: self.cache(1),
+            l1_way: self.caches.first().and_then(|cache| cache.way),
             l2: self.cache(2),
             l3: self.cache(3),
             region_operations: self.region.as_ref().map(|r| r.operations.round() as u64),
@@ -187,9 +190,11 @@ fn caches(system: &Path, cpus: &[usize]) -> Vec<Cache> {
             let shared = format!("cache/{index}/shared_cpu_list");
             let count = distinct(system, cpus, &shared).unwrap_or(1);
             let sharers = file("shared_cpu_list").map_or(1, |list| numbers(&list).len());
+            let ways = file("ways_of_associativity").and_then(|text| text.parse().ok());
             caches.push(Cache {
                 level,
                 bytes,
+                way: ways.filter(|ways| *ways > 0).map(|ways: u64| bytes / ways),
                 count,
                 sharers,
             });
@@ -269,16 +274,21 @@ mod tests {
                 write("type", kind);
                 write("level", level);
                 write("size", "64K");
+                write("ways_of_associativity", ["4", "8", "0"][k]);
                 write("shared_cpu_list", shared[k]);
             }
         }
-        let of = |level, count, sharers| Cache {
+        let of = |level, way, count, sharers| Cache {
             level,
             bytes: 65_536,
+            way,
             count,
             sharers,
         };
-        assert_eq!(caches(system.path(), &[0, 1]), [of(1, 2, 1), of(2, 1, 2)]);
+        assert_eq!(
+            caches(system.path(), &[0, 1]),
+            [of(1, Some(8192), 2, 1), of(2, None, 1, 2)]
+        );
     }
 
     #[test]
@@ -286,6 +296,7 @@ mod tests {
         let cache = |level, mebibytes: u64, count, sharers| Cache {
             level,
             bytes: mebibytes << 20,
+            way: None,
             count,
             sharers,
         };

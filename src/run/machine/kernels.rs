@@ -159,6 +159,7 @@ mod tests {
     #[test]
     fn arrays_are_several_times_the_caches_within_their_bound() {
         let cache = Cache {
+            way: None,
             level: 2,
             bytes: 6 << 20,
             count: 2,

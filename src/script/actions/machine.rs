@@ -29,7 +29,8 @@ This is the machine that the script runs on, unless `teml emit --target` names a
 - `cpu`: the processor's name
 - `threads`: the threads of parallel loops (`--threads`, or as many as this process may use)
 - `cores`: the cores that this process may use
-- `l1`, `l2`, `l3`: the bytes of one data cache of a level
+- `l1`, `l2`, `l3`: the bytes of one data cache of a level; `l1_way`: those of one of the ways of
+  the first, after which lines share a set
 - `line`: the bytes of a cache line
 - `vector_bytes`, `vector_registers`: the size and the number of vector registers
 - `target`: the name of the target of `teml emit --target`, otherwise `native`
@@ -67,6 +68,7 @@ some seconds, and they are remembered (`teml machine --again` measures again).",
         add("threads", Some(threads as u64));
         add("cores", machine.cores.filter(|_| is_here).map(|n| n as u64));
         add("l1", target.l1);
+        add("l1_way", target.l1_way);
         add("l2", target.l2);
         add("l3", target.l3);
         add("line", Some(target.line));
