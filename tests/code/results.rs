@@ -180,3 +180,12 @@ fn long_sums_in_f32_may_be_rounded() {
     let shown = run(directory.path(), script).unwrap_or_else(|error| panic!("{error}"));
     assert!(shown.contains("1.1e-4"), "{shown}");
 }
+
+#[test]
+fn contents_for_likely_sizes_are_given_again_at_others() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = "let n = size(\"N\", #{likely: 5}); let D = tensor([n, n]);\n\
+                  init(D, |i, j| 10.0 * i + j); let y = sum(D, [2]);\n\
+                  compare([build(y), build(y).stripmine(\"i1\", 4)], #{runs: 1});";
+    run(directory.path(), script).unwrap_or_else(|error| panic!("{error}"));
+}

@@ -2,7 +2,8 @@
 
 use super::{Inputs, Variant};
 use crate::ir::{Accepted, Name, Nest, Size, Tensor};
-use crate::runtime::{Data, Scalar, are_possible};
+use crate::runtime::{Data, Scalar, Values, are_possible};
+use std::sync::Arc;
 
 /// The sizes of nests, without derived ones, in the order of their first use.
 pub fn sizes(nests: &[Nest]) -> Vec<Name> {
@@ -53,7 +54,7 @@ pub fn are_awkward(variants: &[Variant]) -> bool {
 }
 
 /// The inputs at a point: scalars have its values, or else the values in the conditions of
-/// variants.
+/// variants. Elements that were given for the likely sizes are given again at others.
 pub fn inputs_at(given: &Inputs, variants: &[Variant], values: &[(Name, i64)]) -> Inputs {
     let mut inputs = given.clone();
     let nests: Vec<&Nest> = variants.iter().flat_map(|v| &v.nests).collect();
@@ -70,7 +71,45 @@ pub fn inputs_at(given: &Inputs, variants: &[Variant], values: &[(Name, i64)]) -
             inputs.set(name, Data::Constant(value));
         }
     }
+    let sized: Vec<Tensor> = nests
+        .iter()
+        .flat_map(|n| n.with_sizes().tensors())
+        .collect();
+    for tensor in &tensors {
+        let fits = |of: &&Tensor| of.name() == tensor.name() && of.shape() != tensor.shape();
+        let likely = sized.iter().find(fits).filter(|of| of.entries().is_none());
+        if let (Some(name), Some(likely)) = (tensor.name(), likely)
+            && let Some(data) = given.get(name)
+            && let Some(data) = again(data, likely.shape().extents(), tensor)
+        {
+            inputs.set(name.clone(), data);
+        }
+    }
     inputs
+}
+
+/// The elements of an array with these extents as those of a tensor: each dimension begins again at
+/// its end. `None` for other contents.
+fn again(data: &Data, extents: &[u64], tensor: &Tensor) -> Option<Data> {
+    let Data::Values(values) = data else {
+        return None;
+    };
+    if values.view().len() as u64 != extents.iter().product::<u64>() {
+        return None;
+    }
+    let dims = tensor.shape().extents();
+    let element = |mut place: u64| {
+        let (mut flat, mut step) = (0, 1);
+        for (dim, extent) in dims.iter().zip(extents).rev() {
+            flat += place % dim % extent.max(&1) * step;
+            place /= dim;
+            step *= extent;
+        }
+        data.value(tensor.elem(), flat)
+    };
+    let elements: Option<Vec<Scalar>> = (0..tensor.shape().elements()).map(element).collect();
+    let values = Values::new(tensor, &elements?).ok()?;
+    Some(Data::Values(Arc::new(values)))
 }
 
 /// The number of elements between rows in that check.
@@ -167,4 +206,28 @@ pub fn awkward(variants: &[Variant]) -> Vec<Vec<(Name, i64)>> {
 fn fit(size: &Size, number: i64) -> i64 {
     let multiple = number / size.multiple * size.multiple;
     multiple.max(size.least).min(size.most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Elem, Shape};
+
+    #[test]
+    fn elements_are_given_again_in_each_dimension() {
+        let of = |extents: [u64; 2]| Tensor::new(Shape::of_extents(extents), Elem::I64);
+        let given = Values::I64(vec![0, 1, 2, 10, 11, 12]);
+        let given = Data::Values(Arc::new(given));
+        let at = |extents| match again(&given, &[2, 3], &of(extents)) {
+            Some(Data::Values(values)) => (*values).clone(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(at([1, 2]), Values::I64(vec![0, 1]));
+        assert_eq!(at([0, 3]), Values::I64(vec![]));
+        assert_eq!(
+            at([3, 4]),
+            Values::I64(vec![0, 1, 2, 0, 10, 11, 12, 10, 0, 1, 2, 0])
+        );
+        assert!(again(&given, &[3, 3], &of([2, 2])).is_none());
+    }
 }

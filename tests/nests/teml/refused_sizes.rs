@@ -63,17 +63,23 @@ pub fn sizes() -> Vec<Case> {
     let plain = nest("size N\nf64 A[N], beta\nfor i in 0..N\n  A[i] = select(beta == 0, 1, 2)");
     let other = nest("size N\nf64 A[N]\nfor i in 0..N\n  A[i] = 2");
     let slabs = trees::nest(&[
-        "size N, M",
+        "size N least 3",
+        "size M multiple 2",
+        "size M_2 = M / 2",
         "size N_3 = N / 3",
-        "f64 R[4][N], A[4][N][M]",
-        "fill R[0..4][0..N] = 0",
+        "size N_3_2 = N_3 / 2",
+        "f64 R[4][N][2*M_2], A[4][N][2*M_2]",
+        "fill R[0..4][0..N][0..2*M_2] = 0",
         "for a in 0..4",
-        "  for t in 0..N_3 + M - 1",
-        "    for i in max(0, t - M + 1)..min(N_3, t + 1)",
-        "      R[a][i] += A[a][i][t - i]",
-        "  for r in N_3..N",
-        "    for m in 0..M",
-        "      R[a][r] += A[a][r][m]",
+        "  for s in 0..N_3_2 + M_2",
+        "    for i in max(0, 2*s - 2*M_2 + 1)..min(N_3, 2*s + 2)",
+        "      for c in max(0, 2*s - i)..min(2*M_2, 2*s - i + 2)",
+        "        R[a][3*i][c] += A[a][3*i][c]",
+        "        R[a][3*i + 1][c] += A[a][3*i + 1][c]",
+        "        R[a][3*i + 2][c] += A[a][3*i + 2][c]",
+        "  for r in 3*N_3..N",
+        "    for d in 0..2*M_2",
+        "      R[a][r][d] += A[a][r][d]",
     ]);
     let under = |nest: &Nest, condition: &str| {
         let args = [Arg::Nest(nest.clone()), Arg::Word(condition.to_owned())];
@@ -121,7 +127,8 @@ pub fn sizes() -> Vec<Case> {
                 Arg::Nest(slabs),
                 Arg::Loops(vec![LoopRef::Name("a".to_owned())]),
             ],
-            "what `a` uses of R is not a box of constant size within `fill R[0..4][0..N] = 0`",
+            "what `a` uses of R is not a box of constant size within `fill R[0..4][0..N][0..2*M_2] = \
+             0`",
         )
         .because_of(&["a"]),
         Case::new(
