@@ -186,6 +186,6 @@ fn contents_for_likely_sizes_are_given_again_at_others() {
     let directory = tempfile::tempdir().unwrap();
     let script = "let n = size(\"N\", #{likely: 5}); let D = tensor([n, n]);\n\
                   init(D, |i, j| 10.0 * i + j); let y = sum(D, [2]);\n\
-                  compare([build(y), build(y).stripmine(\"i1\", 4)], #{runs: 1});";
+                  compare([build(y), build(y).stripmine(\"i1\", 4)]);";
     run(directory.path(), script).unwrap_or_else(|error| panic!("{error}"));
 }

@@ -32,6 +32,7 @@ const PARTS_OF_OTHERS: &[&str] = &[
     "TEML_EACH_LANE",
     "TEML_FIRST_ROW",
     "TEML_HELD",
+    "TEML_LET",
     "TEML_MASK_F32",
     "TEML_MASK_F64",
     "TEML_NO_IVOPTS",

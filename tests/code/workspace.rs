@@ -29,7 +29,7 @@ const CPP: &str = r#"
 #include <mdspan>
 #endif
 
-// What a view has to have.
+// The members of a view.
 template <class T, std::size_t N> struct View {
     T *first;
     std::array<std::size_t, N> extents, strides;

@@ -114,7 +114,7 @@ pub(super) enum Use {
 }
 
 impl Use {
-    /// What the C says of a pointer.
+    /// The qualifier of its pointer in C.
     pub(super) fn constant(self) -> &'static str {
         match self {
             Use::Input => "const ",

@@ -160,7 +160,7 @@ pub(super) fn place(exported: &Exported, tensor: &Tensor) -> String {
     })
 }
 
-/// What ends a function that has taken a workspace.
+/// The end of a function that has taken a workspace.
 pub(super) fn released(exported: &Exported) -> &'static str {
     match exported.workspace_argument() {
         Some(_) => "    free(teml_own);\n",

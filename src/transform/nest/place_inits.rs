@@ -62,7 +62,7 @@ pub fn place_inits(
         };
         let whole = || Opening::whole(nest, fill, &inside, &loops);
         let mut exact = || Opening::exact((nest, &mut names), fill, &inside, &loops);
-        // A box that no size bounds is no box.
+        // The most elements of a box may be far beyond its tensor.
         let is_inside = |part: &Opening| {
             let around = part.around(&loops);
             let around = nest.context().iter().chain(around.iter().map(|l| &***l));
