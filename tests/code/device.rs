@@ -194,6 +194,26 @@ fn a_nest_on_a_device_is_not_compared_with_the_processor() {
 }
 
 #[test]
+fn schedules_are_for_the_device_whose_code_is_emitted() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("twice.rhai");
+    for (api, word) in [
+        ("cuda", "__global__"),
+        ("hip", "__global__"),
+        ("opencl", "__kernel"),
+    ] {
+        let script = format!(
+            "let A = tensor([1000]); let B = stored(2*A);
+             codegen(schedules::optimize(build(B), #{{target: \"{api}\"}}));"
+        );
+        std::fs::write(&file, script).unwrap();
+        let emitted = teml(&["emit", "--target", api, file.to_str().unwrap()], "opencl");
+        let shown = text(&emitted.stdout);
+        assert!(shown.contains(word), "{shown}{}", text(&emitted.stderr));
+    }
+}
+
+#[test]
 fn a_file_describes_a_device_that_is_not_here() {
     let directory = tempfile::tempdir().unwrap();
     let facts = r#"{"name": "far", "instructions": "sse2", "device": {"name": "Some GPU", "processors": 100,

@@ -5,6 +5,7 @@ use crate::binding::function::{Effect, Function};
 use crate::binding::param::{Param, Words};
 use crate::machine::{Machine, Rates, speed};
 use crate::messages::fail::Failure;
+use crate::target::Target;
 use rhai::{Dynamic, Map};
 
 const MEASURED: Param<Option<Measured>> = Param::new("measured");
@@ -57,7 +58,14 @@ some seconds, and they are remembered (`teml machine --again` measures again).",
         let asked = call.workbench().settings.options.target.clone();
         let machine = Machine::known(&call.workbench().control);
         let is_here = asked.is_native();
-        let target = if is_here { machine.target() } else { asked };
+        // The device may be another one than that of this machine.
+        let target = match is_here {
+            true => Target {
+                device: asked.device,
+                ..machine.target()
+            },
+            false => asked,
+        };
         let mut map = Map::new();
         let mut add = |key: &str, value: Option<u64>| {
             let value = value.and_then(|v| i64::try_from(v).ok());
