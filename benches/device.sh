@@ -1,10 +1,10 @@
 #!/bin/sh
 # Times schedules for devices and PyTorch's functions, for a device that is lent for minutes: each
 # kernel has a process and a limit of its own, and a line as soon as its time is known. From the
-# top of the repository: `sh benches/device.sh`, which ends within ten minutes. It times the chosen
-# schedules, PyTorch, and then alternatives to the chosen ones. If compute-sanitizer is there, it looks
-# for races last. TEML names the program, LIMIT is a kernel's seconds, and nothing
-# starts after DEADLINE seconds. SCALE divides all sizes, and KERNELS lists what to time.
+# top of the repository: `sh benches/device.sh`, which is meant to end within ten minutes. It times the
+# chosen schedules, PyTorch, and then alternatives to the chosen ones. If compute-sanitizer is there, it
+# looks for races last. TEML names the program, LIMIT is a kernel's seconds, and nothing starts after
+# DEADLINE seconds. SCALE divides all sizes, and KERNELS lists what to time.
 teml=${TEML:-target/release/teml}
 limit=${LIMIT:-20}
 deadline=${DEADLINE:-480}

@@ -243,10 +243,13 @@ impl<'t> Body<'t> {
             let (own, others) = (of(&own), of(&others));
             let alike = own.len() == others.len();
             own.iter().enumerate().any(|(k, a)| {
-                others.iter().enumerate().any(|(m, b)| match (a, b) {
-                    _ if if alike { k == m } else { a == b } => false,
-                    (Index::At(a), Index::At(b)) => may_meet(a, b, &varying),
-                    _ => true,
+                others.iter().enumerate().any(|(m, b)| {
+                    let is_same = if alike { k == m } else { a == b };
+                    !is_same
+                        && match (a, b) {
+                            (Index::At(a), Index::At(b)) => may_meet(a, b, &varying),
+                            _ => true,
+                        }
                 })
             })
         })

@@ -11,6 +11,7 @@
 //! Source: Dutertre and de Moura, A Fast Linear-Arithmetic Solver for DPLL(T), 2006; for the
 //! rounded bounds Chvátal, Edmonds Polytopes and a Hierarchy of Combinatorial Problems, 1973.
 
+use super::linear::gcd_of;
 use super::notation::Rows;
 use std::ops::Range;
 
@@ -104,13 +105,6 @@ impl Constraint {
             numbers,
             is_equation,
         }))
-    }
-}
-
-fn gcd_of(a: u64, b: u64) -> u64 {
-    match b {
-        0 => a,
-        b => gcd_of(b, a % b),
     }
 }
 

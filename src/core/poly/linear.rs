@@ -60,7 +60,8 @@ impl Linear {
         let gcd = self
             .terms
             .iter()
-            .fold(0, |gcd, (c, _)| gcd_of(gcd, c.abs()));
+            .fold(0, |gcd, (c, _)| gcd_of(gcd, c.unsigned_abs()))
+            .cast_signed();
         if gcd == 0 {
             return (self.constant == 0).then_some(self);
         }
@@ -77,7 +78,7 @@ impl Linear {
     }
 }
 
-fn gcd_of(a: i64, b: i64) -> i64 {
+pub(super) fn gcd_of(a: u64, b: u64) -> u64 {
     match b {
         0 => a,
         b => gcd_of(b, a % b),

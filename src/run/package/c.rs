@@ -1,12 +1,12 @@
 //! The C side: source, header, checks, and the files with which builds find them.
 
-use super::parts::{Exported, Package, Use, extents};
+use super::parts::{Exported, Package, Use, extents, joined};
 use super::{arrays, cpp, team, views, workspace};
 use crate::codegen::symbol::from_label;
 use crate::codegen::{
     BASE, C_BEGINS, C_ENDS, Kernel, Param, Preamble, c_type, definition_of_size, passed, unit_after,
 };
-use crate::ir::{Affine, Name, Order, Tensor};
+use crate::ir::{Name, Order, Tensor};
 use std::fmt::Write;
 
 /// The C of all kernels, and of the functions that check their arguments.
@@ -101,13 +101,7 @@ fn checked(package: &Package, exported: &Exported) -> String {
     for (param, _) in &in_memory {
         let (tensor, name) = (&param.tensor, name(&param.tensor));
         let elem = c_type(tensor.elem());
-        let list: Vec<String> = tensor
-            .shape()
-            .dims()
-            .iter()
-            .map(Affine::to_string)
-            .collect();
-        let (rank, list) = (list.len(), list.join(", "));
+        let (rank, list) = (tensor.shape().rank(), joined(tensor, ", "));
         let storage = if tensor.shape().is_sized() {
             ""
         } else {

@@ -291,11 +291,12 @@ pub(super) fn place_of<'p>(
 
 /// `64 x 32`, as people read it.
 pub(super) fn extents(tensor: &Tensor) -> String {
-    let texts: Vec<String> = tensor
-        .shape()
-        .dims()
-        .iter()
-        .map(Affine::to_string)
-        .collect();
-    texts.join(" x ")
+    joined(tensor, " x ")
+}
+
+/// The extents of a tensor, with a text between them.
+pub(super) fn joined(tensor: &Tensor, between: &str) -> String {
+    let dims = tensor.shape().dims();
+    let texts: Vec<String> = dims.iter().map(Affine::to_string).collect();
+    texts.join(between)
 }

@@ -1,10 +1,10 @@
 //! Intermediate tensors whose extents are sizes. Callers of a kernel do not see them: its function with
 //! checks takes one workspace for all of them, or allocates it.
 
-use super::parts::{Exported, Package};
+use super::parts::{Exported, Package, joined};
 use crate::codegen::symbol::from_label;
 use crate::codegen::{c_type, definition_of_size, passed};
-use crate::ir::{Affine, Name, Tensor};
+use crate::ir::{Name, Tensor};
 use std::fmt::Write;
 
 impl Exported {
@@ -65,23 +65,14 @@ pub(super) fn functions(package: &Package, exported: &Exported) -> String {
         let _ = writeln!(text, "    {}", definition_of_size(&size));
     }
     for (k, tensor) in exported.intermediates().enumerate() {
-        let dims: Vec<String> = tensor
-            .shape()
-            .dims()
-            .iter()
-            .map(Affine::to_string)
-            .collect();
-        let (name, elem, rank) = (
-            from_label(tensor.label()),
-            c_type(tensor.elem()),
-            dims.len(),
-        );
+        let (name, elem) = (from_label(tensor.label()), c_type(tensor.elem()));
+        let rank = tensor.shape().rank();
         let bytes = match rank {
             0 => format!("sizeof({elem})"),
             _ => format!("teml_bytes({rank}, {name}_extents, sizeof({elem}))"),
         };
         if rank > 0 {
-            let dims = dims.join(", ");
+            let dims = joined(tensor, ", ");
             let _ = writeln!(
                 text,
                 "    const int64_t {name}_extents[{rank}] = {{{dims}}};"

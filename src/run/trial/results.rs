@@ -117,7 +117,8 @@ pub(super) fn tolerance(variant: &Variant, tensor: &Tensor) -> f64 {
     runtime::sum_tolerance(tensor.elem(), executed.sum::<f64>() / elements)
 }
 
-/// Compares all results of a variant with those of `defined`, the untransformed nests; returns the largest relative error, or the first difference.
+/// Compares all results of a variant with those of `defined`, the untransformed nests. Returns the
+/// largest relative error, or the first difference.
 pub(super) fn compare_outputs(
     results: &[String],
     (defined, reference): (&Variant, &Outputs),

@@ -35,7 +35,8 @@ Sets the contents of a tensor before `compare` runs anything.
 Without `init`, tensor number k, in order of appearance and from 0, holds
 `((7*x + 13*k) % 101) / 101.0 - 0.5` at flat index x, or `(7*x + 13*k) % 101 - 50` for integers.
 
-A tensor with sizes gets elements for the likely ones. At other sizes, they are given again.
+A tensor with sizes gets its elements at the likely ones. At larger ones, each dimension begins
+again at its end.
 
 If nothing runs, as with `teml check`, a function is called once, for the first element.
 Source: TeML §2, Fig. 1.",

@@ -36,8 +36,8 @@ pub(super) static CLOSE: Function = Function {
 Whether two arrays of numbers agree, up to rounding: `close(run(plan).C, run(naive).C)`.
 
 They agree if their `difference` is at most the tolerance: 1e-9, 1e-4 if one of them has elements of
-type f32, and 0 for integers, as in `compare`, which grants long sums in f32 more. Each argument is what `run` or `load` gives, a number,
-or lists as deep as the rank.
+type f32, and 0 for integers, as in `compare`, which grants long sums in f32 more. Each argument is
+what `run` or `load` gives, a number, or lists as deep as the rank.
 
 ```rhai
 let x = tensor([3]);
