@@ -2,12 +2,14 @@
 //!
 //! The code is a kernel's body. Accesses that are invariant in the kernel's loop are loaded once
 //! before it, and invariant sums stay in registers. Each sum is a dependence chain: a term waits for
-//! the one before it.
+//! the one before it. So do the iterations of recurrences (`recurrence.rs`).
 
+use super::copied::Copied;
 use super::kernel::Kernel;
 use super::loads::Loads;
 use super::processor::Processor;
-use super::shape::{Access, Item, Lanes, Leaf, Level, Shape};
+use super::recurrence::{Carrier, Chains, Recurrence};
+use super::shape::{Access, Lanes, Level, Shape};
 use std::collections::{HashMap, HashSet};
 
 /// At most this many executions of short straight-line code overlap.
@@ -17,56 +19,6 @@ const OVERLAP: f64 = 8.0;
 /// those of one vector access: compilers order the copies so that few values are live.
 const REUSED: f64 = 8.0;
 const REUSED_VECTORS: f64 = 4.0;
-
-/// A statement in straight-line code, with the unrolled loops around it there.
-pub(super) struct Copied<'a> {
-    leaf: &'a Leaf,
-    unrolled: Vec<&'a Level>,
-}
-
-/// Adds the statements of `items`, all of whose loops are unrolled, to `all`.
-pub(super) fn copied<'a>(
-    items: &'a [Item],
-    unrolled: &mut Vec<&'a Level>,
-    all: &mut Vec<Copied<'a>>,
-) {
-    for item in items {
-        match item {
-            Item::Leaf(leaf) => all.push(Copied {
-                leaf,
-                unrolled: unrolled.clone(),
-            }),
-            Item::Loop(level) => {
-                unrolled.push(level);
-                copied(&level.body, unrolled, all);
-                unrolled.pop();
-            }
-        }
-    }
-}
-
-impl<'a> Copied<'a> {
-    /// The number of copies that the unrolled loops make that meet a condition.
-    fn copies(&self, of: impl Fn(&Level) -> bool) -> f64 {
-        let levels = self.unrolled.iter().filter(|level| of(level));
-        levels.map(|level| level.executions(1.0)).product()
-    }
-
-    /// The number of copies with a guard around them: loops with a varying trip count need one.
-    fn guards(&self) -> f64 {
-        let last = self.unrolled.iter().rposition(|level| !level.constant);
-        last.map_or(0.0, |last| {
-            let levels = self.unrolled[..=last].iter();
-            levels.map(|level| level.executions(1.0)).product()
-        })
-    }
-
-    /// The innermost vector loop, with its lanes.
-    fn vector(&self) -> Option<(&'a Level, f64)> {
-        let mut levels = self.unrolled.iter().rev();
-        levels.find_map(|level| Some((*level, level.vector()?)))
-    }
-}
 
 /// Straight-line code, in a loop or alone.
 pub(super) struct Code<'a> {
@@ -83,6 +35,7 @@ pub(super) struct Code<'a> {
     lanes: f64,
     /// The tensors that it sets: their sums start anew in each iteration.
     set: HashSet<usize>,
+    recurrences: Vec<Recurrence>,
 }
 
 /// The cost of one execution of straight-line code.
@@ -104,9 +57,13 @@ struct Body {
     /// Number of terms of each sum that continues from the last iteration. The key is that of an
     /// [`Operand`].
     terms: HashMap<String, f64>,
-    /// Whether some of these sums need the results of the last iteration.
+    /// Cycles for which an iteration waits for elements of earlier ones, beside these sums.
+    recurrence: f64,
+    /// Whether some of these need the results of the last iteration.
     is_carried: bool,
-    /// The share of executions that wait for a store to be forwarded.
+    /// Whether an execution needs the results of the last one.
+    goes_on: bool,
+    /// Cycles for which an execution waits for stores to be forwarded.
     forwarded: f64,
     values: Values,
     /// Number of values that are spilled.
@@ -160,6 +117,13 @@ impl<'a> Code<'a> {
         let sets = leaves.filter(|leaf| !leaf.updates);
         let targets = sets.filter_map(|leaf| shape.accesses[leaf.range.clone()].last());
         let set = targets.map(|target| target.tensor).collect();
+        let chains = Chains {
+            shape,
+            pipeline: processor.pipeline,
+            level,
+            around,
+            statements,
+        };
         let code = Code {
             shape,
             processor,
@@ -169,6 +133,7 @@ impl<'a> Code<'a> {
             statements,
             lanes: 1.0,
             set,
+            recurrences: chains.recurrences(),
         };
         let lanes = level.map_or(1.0, |level| code.lanes_in(level));
         Code { lanes, ..code }
@@ -192,6 +157,7 @@ impl<'a> Code<'a> {
             moves: times * (moves + body.hoisted / pipeline.loads_per_cycle),
             latency: times * self.latency(&body, turns, instructions),
             overhead: times * ((issue - busy).max(0.0) + entry),
+            recurs: body.recurrence > pipeline.addition_latency * body.longest_sum(),
             spilled: body.spilled,
         }
     }
@@ -211,16 +177,16 @@ impl<'a> Code<'a> {
         loads.max(body.stores / pipeline.stores_per_cycle)
     }
 
-    /// The cycles for which `turns` iterations wait for sums.
+    /// The cycles for which `turns` iterations wait for sums and recurrences.
     fn latency(&self, body: &Body, turns: f64, instructions: f64) -> f64 {
         let pipeline = self.processor.pipeline;
-        let longest = body.terms.values().copied().fold(0.0, f64::max);
-        let chain = turns * longest * pipeline.addition_latency;
+        let sums = pipeline.addition_latency * body.longest_sum();
+        let chain = turns * sums.max(body.recurrence);
         // Executions of short kernels overlap within the reorder buffer.
         let chained = if body.is_carried { turns } else { 1.0 };
+        let most = if body.goes_on { 1.0 } else { OVERLAP };
         let overlap = pipeline.reorder_buffer / (chained * instructions);
-        let forwarding = pipeline.forwarding_latency + pipeline.addition_latency;
-        (chain / overlap.clamp(1.0, OVERLAP)).max(body.forwarded * forwarding)
+        (chain / overlap.clamp(1.0, most)).max(body.forwarded)
     }
 
     /// The cost of one execution.
@@ -237,6 +203,9 @@ impl<'a> Code<'a> {
                 self.add_access(&mut body, &operand);
             }
         }
+        for recurrence in &self.recurrences {
+            self.add_recurrence(&mut body, recurrence);
+        }
         body.spill(self.processor.registers);
         body
     }
@@ -252,12 +221,13 @@ impl<'a> Code<'a> {
         } else {
             0.0
         };
-        let functions = pipeline.function_cycles * leaf.functions;
-        let divisions = pipeline.division_cycles * leaf.divisions;
+        let operations = leaf.operations;
+        let functions = pipeline.function_cycles * operations.functions;
+        let divisions = pipeline.division_cycles * operations.divisions;
         let copies = statement.copies(|_| true);
         body.lanes = body.lanes.max(vector.map_or(1.0, |(_, lanes)| lanes));
-        body.arithmetic_cycles += copies * (choice + leaf.simple + divisions + functions);
-        body.arithmetic += copies * (leaf.simple + leaf.divisions + functions);
+        body.arithmetic_cycles += copies * (choice + operations.simple + divisions + functions);
+        body.arithmetic += copies * (operations.simple + operations.divisions + functions);
         body.guards += statement.guards();
     }
 
@@ -283,7 +253,29 @@ impl<'a> Code<'a> {
             *body.terms.entry(operand.key.clone()).or_default() += terms;
             body.is_carried |= !self.set.contains(&access.tensor);
         } else {
-            body.forwarded = body.forwarded.max(waits(access, self.around));
+            let pipeline = self.processor.pipeline;
+            let wait = pipeline.forwarding_latency + pipeline.addition_latency;
+            body.forwarded = body.forwarded.max(wait * waits(access, self.around));
+        }
+    }
+
+    /// Adds the wait for an element of an earlier iteration.
+    fn add_recurrence(&self, body: &mut Body, recurrence: &Recurrence) {
+        let cycles = recurrence.cycles;
+        match recurrence.carrier {
+            Carrier::Kernel { distance, goes_on } => {
+                body.recurrence = body.recurrence.max(cycles * self.lanes / distance);
+                body.is_carried = true;
+                body.goes_on |= goes_on;
+            }
+            Carrier::Unrolled { waits, is_carried } => {
+                body.recurrence = body.recurrence.max(cycles * waits);
+                body.is_carried |= is_carried;
+            }
+            Carrier::Around(share) => {
+                let wait = self.processor.pipeline.forwarding_latency + cycles;
+                body.forwarded = body.forwarded.max(share * wait);
+            }
         }
     }
 
@@ -356,11 +348,14 @@ impl<'a> Code<'a> {
         };
         let has_sums = self.statements.iter().any(is_sum);
         let chooses = self.statements.iter().any(|s| s.leaf.chooses);
+        let is_short = |r: &Recurrence| matches!(r.carrier, Carrier::Kernel { distance, .. } if distance < most);
+        let waits = self.recurrences.iter().any(is_short);
         match level.lanes {
             Lanes::Vector(lanes) => lanes,
             Lanes::Compiler | Lanes::One if chooses => 1.0,
             Lanes::Compiler => most,
-            // The compiler vectorizes such loops, unless that reorders a sum.
+            // The compiler vectorizes such loops, unless that reorders a sum or a recurrence.
+            Lanes::One if waits => 1.0,
             Lanes::One if is_alone && !has_sums && all().all(|a| near(a, level)) => most,
             Lanes::One => 1.0,
         }
@@ -368,6 +363,11 @@ impl<'a> Code<'a> {
 }
 
 impl Body {
+    /// The number of terms of the longest sum that continues from the last iteration.
+    fn longest_sum(&self) -> f64 {
+        self.terms.values().copied().fold(0.0, f64::max)
+    }
+
     /// Adds the stores and loads of what does not fit in the registers.
     fn spill(&mut self, registers: f64) {
         let values = &self.values;

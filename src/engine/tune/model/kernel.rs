@@ -12,6 +12,8 @@ pub(super) struct Kernel {
     pub arithmetic: f64,
     pub moves: f64,
     pub latency: f64,
+    /// Whether the latency is that of a recurrence.
+    pub recurs: bool,
     /// Instructions at the start and end of loops, and calls.
     pub overhead: f64,
     /// Values that are spilled.
@@ -35,7 +37,11 @@ impl Kernel {
         } else {
             format!("the loop `{name}` loads and stores more than it computes")
         };
-        let latency = format!("the sum in `{name}` waits for its last term");
+        let latency = if self.recurs {
+            format!("each iteration of the loop `{name}` waits for the one before")
+        } else {
+            format!("the sum in `{name}` waits for its last term")
+        };
         let overhead = format!("the loop `{name}` is short, and begins and ends often");
         [
             ("arithmetic", self.arithmetic, vectors),

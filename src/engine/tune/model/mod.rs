@@ -14,11 +14,14 @@
 
 mod capabilities;
 mod code;
+mod copied;
 mod cost;
 mod kernel;
 mod loads;
+mod operations;
 mod processor;
 mod read;
+mod recurrence;
 mod shape;
 mod traffic;
 mod work;
@@ -150,6 +153,70 @@ for k in 0..1024
         ];
         let told = told.map(|(nest, part)| nanoseconds(Pipeline::default(), nest, part));
         assert_eq!(told, [87, 131, 314, 4, 1195, 2048]);
+    }
+
+    /// The latency of a loop `for i in 2..1026` with a body, in cycles of each iteration.
+    fn waits(body: &str) -> f64 {
+        let head = "f64 y[1026], z[1026], x[1026], d[1026], F[4104], E[1026][20], t\n";
+        let nest = format!("{head}for i in 2..1026\n{body}");
+        3.0 * nanoseconds(Pipeline::default(), &nest, "latency") as f64 / 1024.0
+    }
+
+    #[test]
+    fn recurrences_take_their_latency_in_each_iteration() {
+        let Pipeline {
+            addition_latency: addition,
+            division_cycles: division,
+            forwarding_latency: forwarding,
+            ..
+        } = Pipeline::default();
+        let told = [
+            ("  y[i] = y[i - 1] + x[i]", addition),
+            ("  y[i] += y[i - 1]", addition),
+            ("  y[i] = max(y[i - 1], x[i])", addition),
+            ("  y[1025 - i] = y[1026 - i] + x[i]", addition),
+            ("  y[1026 - i] = y[1025 - i] + x[i]", 0.0),
+            // One operation of the sum, and two.
+            ("  y[i] = x[i] * d[i] + x[i - 1] + y[i - 1]", addition),
+            ("  y[i] = y[i - 1] + x[i] + x[i - 1]", 2.0 * addition),
+            // A fused multiply-add, by either operand.
+            ("  y[i] = 0.3 * y[i - 1] + x[i]", addition),
+            ("  y[i] = 0.3 * x[i] + y[i - 1]", addition),
+            ("  y[i] = (x[i] - y[i - 1]) / d[i]", addition + division),
+            // Every second element.
+            ("  y[i] = y[i - 2] + x[i]", addition / 2.0),
+            ("  y[i] = y[i - 1] + y[i - 2]", addition),
+            // Through other statements.
+            ("  t = 0.3 * y[i - 1]\n  y[i] = t + x[i]", 2.0 * addition),
+            (
+                "  z[i] = y[i - 1] + x[i]\n  y[i] = z[i] * x[i]",
+                2.0 * addition,
+            ),
+            ("  t = y[i - 1]\n  t += x[i]\n  y[i] = t", addition),
+            ("  t = 0.3 * t + x[i]\n  y[i] = t", addition),
+            // In a short loop, whose last element the next iteration needs.
+            (
+                "  for j in 0..4\n    F[4*i + j] = F[4*i + j - 1] + x[i]",
+                4.0 * addition,
+            ),
+            // Not the elements of earlier iterations.
+            ("  y[i] = y[i + 1 - 2 + 1] + x[i]", 0.0),
+            ("  y[i] = y[i + 1 - 1] + x[i - 1]", 0.0),
+            ("  t = x[i]\n  y[i] = t + x[i - 1]", 0.0),
+            ("  y[i] = z[i - 1] + x[i]", 0.0),
+            // Through memory: the loop inside is not unrolled.
+            (
+                "  for j in 0..20\n    E[i][j] = E[i - 1][j] + x[i]",
+                forwarding + addition,
+            ),
+        ];
+        for (body, cycles) in told {
+            let found = waits(body);
+            assert!(
+                (found - cycles).abs() < 0.1,
+                "{body}: {found}, not {cycles}"
+            );
+        }
     }
 
     #[test]

@@ -8,12 +8,10 @@
 //! A row whose bounds are read has as many entries as rows have on average, and follows the row before
 //! it. An index that is read may be any: it is in the middle, and the loops that read it are noted.
 
+use super::operations::{self, Operations, Read};
 use super::shape::{Access, Array, Item, Lanes, Leaf, Level, Linear, Place, Shape};
 use crate::codegen::planned::{Entry, Local, Loop, Mode, Node, Part, Space, Statement, Trips};
-use crate::ir::{
-    Affine, BinaryOp, Constant, Expr, Fill, Function, Index, Name, Node as Value, Range, Segment,
-    Tensor,
-};
+use crate::ir::{Affine, Fill, Name, Range, Segment, Tensor};
 use std::collections::HashMap;
 
 /// The shape of one nest, with at most `threads` threads in parallel loops and vector registers of
@@ -304,43 +302,25 @@ impl Reader {
     fn leaf(&mut self, s: &Statement) -> Option<Leaf> {
         let of = &s.of;
         let start = self.shape.accesses.len();
-        let mut read = Vec::new();
-        of.value.for_each_access(&mut |tensor, index| {
-            if let Index::At(index) = index {
-                read.push((tensor.clone(), index.clone()));
+        for Read {
+            tensor,
+            index,
+            after,
+        } in operations::reads(of)
+        {
+            self.access(tensor, index, false)?;
+            if let Some(access) = self.shape.accesses.last_mut() {
+                access.after = after;
             }
-        });
-        for (tensor, index) in read {
-            self.access(&tensor, &index, false)?;
         }
         self.access(&of.target, &of.index, true)?;
-        let mut leaf = Leaf {
+        Some(Leaf {
             range: start..self.shape.accesses.len(),
-            simple: 0.0,
-            divisions: 0.0,
-            functions: 0.0,
+            operations: Operations::of(of),
             updates: of.update.is_some(),
             past: s.past,
-            chooses: matches!(of.update, Some(BinaryOp::Max | BinaryOp::Min)),
-        };
-        count(&of.value, &mut leaf);
-        let is_product = |e: &Expr| {
-            matches!(
-                e.node(),
-                Value::Binary {
-                    op: BinaryOp::Mul,
-                    ..
-                }
-            )
-        };
-        match of.update {
-            // An update with a product is one fused multiply-add.
-            Some(BinaryOp::Add | BinaryOp::Sub) if is_product(&of.value) => {}
-            Some(BinaryOp::Div) => leaf.divisions += 1.0,
-            Some(_) => leaf.simple += 1.0,
-            None => {}
-        }
-        Some(leaf)
+            chooses: operations::chooses(of),
+        })
     }
 
     /// An initialization, as loops over its region.
@@ -359,12 +339,7 @@ impl Reader {
             self.touch(target, index, true);
             return Some(Item::Leaf(Leaf {
                 range: start..self.shape.accesses.len(),
-                simple: 0.0,
-                divisions: 0.0,
-                functions: 0.0,
-                updates: false,
-                past: false,
-                chooses: false,
+                ..Leaf::default()
             }));
         };
         let mut linear = self.linear(first)?;
@@ -428,12 +403,8 @@ impl Reader {
             lanes: Lanes::Vector(self.vector / element),
             body: vec![Item::Leaf(Leaf {
                 range: range.clone(),
-                simple: 0.0,
-                divisions: 0.0,
-                functions: 0.0,
-                updates: false,
                 past: true,
-                chooses: false,
+                ..Leaf::default()
             })],
             range,
             depth,
@@ -481,6 +452,7 @@ impl Reader {
             trips: self.trips.clone(),
             writes,
             gathers: Vec::new(),
+            after: Operations::default(),
         });
     }
 
@@ -512,54 +484,4 @@ fn spread(mut k: usize, base: usize) -> f64 {
         k /= base;
     }
     sum
-}
-
-/// Counts the operations of a value.
-fn count(expr: &Expr, leaf: &mut Leaf) {
-    match expr.node() {
-        Value::Binary {
-            op, left, right, ..
-        } => match op {
-            // Compilers replace these by products.
-            BinaryOp::Div if is_power_of_two(right) => leaf.simple += 1.0,
-            BinaryOp::Div | BinaryOp::Mod => leaf.divisions += 1.0,
-            BinaryOp::Pow => leaf.functions += 1.0,
-            // A sum with a product is one fused multiply-add.
-            BinaryOp::Add | BinaryOp::Sub if is_product(left) || is_product(right) => {}
-            BinaryOp::Max | BinaryOp::Min => {
-                leaf.simple += 1.0;
-                leaf.chooses = true;
-            }
-            _ => leaf.simple += 1.0,
-        },
-        Value::Apply { function, .. } => match function {
-            Function::Cast(_) | Function::Select(_) | Function::Abs => leaf.simple += 1.0,
-            Function::Sqrt => leaf.divisions += 1.0,
-            _ => leaf.functions += 1.0,
-        },
-        _ => {}
-    }
-    for child in expr.children() {
-        count(child, leaf);
-    }
-}
-
-fn is_product(expr: &Expr) -> bool {
-    matches!(
-        expr.node(),
-        Value::Binary {
-            op: BinaryOp::Mul,
-            ..
-        }
-    )
-}
-
-fn is_power_of_two(expr: &Expr) -> bool {
-    let is_power =
-        |x: f64| x.is_normal() && x.to_bits().trailing_zeros() >= f64::MANTISSA_DIGITS - 1;
-    match expr.node() {
-        Value::Constant(Constant::F64(x)) => is_power(*x),
-        Value::Constant(Constant::F32(x)) => is_power((*x).into()),
-        _ => false,
-    }
 }

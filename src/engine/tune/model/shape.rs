@@ -1,5 +1,7 @@
 //! A nest as the model sees it: loops with trip counts, and accesses with strides.
 
+use super::operations::Operations;
+
 /// A constant, and a coefficient for each surrounding loop, outermost first.
 pub(super) type Linear = Vec<f64>;
 
@@ -40,14 +42,11 @@ pub(super) struct Level {
     pub depth: usize,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Leaf {
     pub range: std::ops::Range<usize>,
-    /// Additions, products and other cheap operations, per element.
-    pub simple: f64,
-    pub divisions: f64,
-    /// Calls of functions.
-    pub functions: f64,
+    /// Those of each element.
+    pub operations: Operations,
     /// Whether it is `+=` or another update.
     pub updates: bool,
     /// Whether it stores with streaming stores, past the caches.
@@ -66,6 +65,8 @@ pub(super) struct Access {
     pub writes: bool,
     /// The loops, by depth, whose iterations read the index from a tensor: each may touch any row.
     pub gathers: Vec<usize>,
+    /// The operations between a read and the write of its statement, one after the other.
+    pub after: Operations,
 }
 
 /// The memory space of a tensor.

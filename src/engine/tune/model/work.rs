@@ -4,7 +4,8 @@
 //! Unrolled loops, and short loops that compilers unroll, make straight-line code (`code.rs`). The
 //! loop around it is a kernel.
 
-use super::code::{Code, Copied, copied};
+use super::code::Code;
+use super::copied::{Copied, copied};
 use super::kernel::Kernel;
 use super::processor::Processor;
 use super::shape::{Item, Level, Place, Shape};
