@@ -102,7 +102,8 @@ use crate::analysis::relative::offset_form;
 use crate::analysis::verify::Invalid;
 use crate::args::{LOOP, NEST};
 use crate::ir::{
-    Affine, Expr, Fill, Index, Loop, Name, Nest, Range, Reduction, Role, Shape, Stmt, Tensor, Tree,
+    Affine, BinaryOp, Expr, Fill, Index, Loop, Name, Nest, Node, Range, Reduction, Role, Shape,
+    Stmt, Tensor, Tree,
 };
 use crate::refusals::{not_constant, unnamed};
 use crate::{Error, LoopRef, Op, Returns, Value, limitation, refusal};
@@ -191,12 +192,7 @@ impl<'a> Inside<'a> {
         };
         let mut found = statements().filter_map(|(at, s)| self.runs(at, s));
         let Some(running) = found.next() else {
-            let text = format!(
-                "`{name}` carries no running sum: no statement updates the result of the iteration \
-                 before and keeps what it gets"
-            );
-            let help = "a sum that is read only after the loop has partial results: `rfactor`";
-            return Err(refusal(text).help(help));
+            return Err(self.no_running(name));
         };
         if let Some(other) = found.next() {
             let [one, other] = [running.stmt, other.stmt].map(|s| s.target.label());
@@ -225,6 +221,51 @@ impl<'a> Inside<'a> {
             return Err(refusal(text).help("compute it in a loop before"));
         }
         Ok(running)
+    }
+
+    /// Why no statement is a running reduction.
+    fn no_running(&self, name: &Name) -> Error {
+        let statements = self.body.iter().filter_map(|tree| match tree {
+            Tree::Stmt(s) => Some(&**s),
+            _ => None,
+        });
+        let reads_itself = |s: &&Stmt| {
+            let mut found = false;
+            let own = s.target.label();
+            s.value
+                .for_each_tensor(&mut |read| found |= read.label() == own);
+            found
+        };
+        let Some(s) = statements.into_iter().find(reads_itself) else {
+            let text = format!(
+                "`{name}` carries no running sum: no statement updates the result of the iteration \
+                 before and keeps what it gets"
+            );
+            let help = "a sum that is read only after the loop has partial results: `rfactor`";
+            return refusal(text).help(help);
+        };
+        let subtracts = matches!(
+            s.value.node(),
+            Node::Binary {
+                op: BinaryOp::Sub,
+                ..
+            }
+        );
+        let (what, help) = if s.update.is_some() {
+            let help = "store the results in another tensor, as R[i] = R[i - 1] + x[i] does";
+            ("overwrites the operands of its running result", help)
+        } else if recurrence(s).is_some() {
+            let help = "each iteration has to continue the one directly before";
+            ("continues the result of another iteration", help)
+        } else if subtracts {
+            let help = "add negative operands instead, as in R[i] = R[i - 1] + -1 * x[i]";
+            ("subtracts from the result of the iteration before", help)
+        } else {
+            let help = "a running result only adds, multiplies, or takes a minimum or maximum with \
+                        one operand, which has to be computed before";
+            ("computes more than a running sum", help)
+        };
+        refusal(format!("`{name}` {what}: {s}")).help(help)
     }
 
     /// The running reduction that a statement computes, if any.

@@ -89,9 +89,22 @@ pub fn running() -> Vec<Case> {
     ]);
     vec![
         case(&["for k in 1..9", "  s += X[k]"], none),
-        case(&["for k in 2..9", "  R[k] = R[k - 2] + X[k]"], none),
-        case(&["for k in 1..9", "  R[k] = R[k - 1] - X[k]"], none),
-        case(&["for k in 1..9", "  R[k] = 2 * R[k - 1] + X[k]"], none),
+        case(
+            &["for k in 2..9", "  R[k] = R[k - 2] + X[k]"],
+            "`k` continues the result of another iteration: R[k] = R[k - 2] + X[k]",
+        ),
+        case(
+            &["for k in 1..9", "  R[k] = R[k - 1] - X[k]"],
+            "`k` subtracts from the result of the iteration before: R[k] = R[k - 1] - X[k]",
+        ),
+        case(
+            &["for k in 1..9", "  R[k] = 2 * R[k - 1] + X[k]"],
+            "`k` computes more than a running sum: R[k] = 2 * R[k - 1] + X[k]",
+        ),
+        case(
+            &["for k in 1..9", "  R[k] += R[k - 1]"],
+            "`k` overwrites the operands of its running result: R[k] += R[k - 1]",
+        ),
         case(&["for k in 1..9", "  R[k] = X[k - 1] + X[k]"], none),
         case(
             &[
