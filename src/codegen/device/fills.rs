@@ -36,15 +36,21 @@ fn element(fill: &Fill, dimension: usize, at: &Affine) -> Fill {
 /// A loop, to be bound or not.
 type Over = (Name, Range);
 
-/// Loops over parts of a dimension that `threads` threads fill at a time, and over the elements of a
-/// part; the fill in them.
+/// Loops over parts of a dimension that `threads` threads fill at a time, if there are several, and
+/// over the elements of a part; the fill in them.
 fn parts(
     fill: &Fill,
     dimension: usize,
     threads: i64,
     number: &mut usize,
-) -> Option<(Over, Over, Fill)> {
+) -> Option<(Option<Over>, Over, Fill)> {
     let extent = fill.region[dimension].1.clone();
+    if extent.as_constant().is_some_and(|extent| extent <= threads) {
+        let inner = name(number, "element");
+        let one = element(fill, dimension, &Affine::iterator(inner.clone()));
+        let all = Range::between(Affine::constant(0), extent);
+        return Some((None, (inner, all), one));
+    }
     let (outer, inner) = (name(number, "part"), name(number, "element"));
     let first = Affine::iterator(outer.clone()).times(threads);
     let one = element(fill, dimension, &Affine::iterator(inner.clone()));
@@ -60,7 +66,7 @@ fn parts(
         None => count.quotient_of_sizes(threads)?,
     };
     let all = Range::between(Affine::constant(0), count);
-    Some(((outer, all), (inner, range), one))
+    Some((Some((outer, all)), (inner, range), one))
 }
 
 /// A fill of the processor as a grid of blocks with so many threads; `None` if it has no dimension.
@@ -74,7 +80,12 @@ pub(super) fn grid(fill: &Fill, threads: i64, number: &mut usize) -> Option<Tree
         around.push((l, Range::between(Affine::constant(0), extent)));
     }
     let last = fill.region.len().checked_sub(1)?;
-    let ((outer, all), (inner, range), one) = parts(&whole, last, threads, number)?;
+    let (outer, (inner, range), one) = parts(&whole, last, threads, number)?;
+    let one_block = |number: &mut usize| {
+        let all = Range::between(Affine::constant(0), Affine::constant(1));
+        (name(number, "part"), all)
+    };
+    let (outer, all) = outer.unwrap_or_else(|| one_block(number));
     let body = vec![Tree::Fill(Arc::new(one))];
     let inner = bound(inner, range, Level::Block, 0, body);
     let mut tree = bound(outer, all, Level::Grid, 0, vec![inner]);
@@ -112,7 +123,7 @@ fn dealt(fill: &Fill, [x, lanes]: [i64; 2], number: &mut usize) -> Option<Tree> 
     let (mut around, mut phase) = (Vec::new(), Vec::new());
     for (dimension, axis, threads) in dimensions {
         let (outer, inner, one) = parts(&whole, dimension, threads, number)?;
-        around.push(outer);
+        around.extend(outer);
         phase.push((inner, axis));
         whole = one;
     }

@@ -24,6 +24,8 @@ pub(super) struct Lowering<'a> {
     pub(super) access: i64,
     /// How many parts of tensors are in registers for wide accesses.
     pub(super) parts: usize,
+    /// Whether the code around is that of the first thread.
+    pub(super) is_first: bool,
 }
 
 /// Loops with more iterations are not unrolled: their tensors stay in memory.
@@ -94,6 +96,11 @@ impl Lowering<'_> {
         chain: &mut Vec<&'t Loop>,
     ) -> Option<Node> {
         let in_phase = chain.iter().any(|l| l.is_block());
+        // Serial loops around phases run on all threads.
+        let has_phase = tree.as_loop().is_some_and(|l| has_phase(l));
+        let is_block = tree.as_loop().is_some_and(|l| l.is_block());
+        let is_of_first = !in_phase && (!has_phase || is_block);
+        let is_in_first = self.is_first;
         let node = match tree {
             Tree::Local(tensor) if in_phase => {
                 self.registers.extend(tensor.name().cloned());
@@ -113,7 +120,9 @@ impl Lowering<'_> {
                 chain.push(&of);
                 let inner = l.body.iter().filter_map(Tree::as_loop);
                 let is_phase = l.is_block() && !inner.into_iter().any(|l| l.is_block());
+                self.is_first |= is_of_first && !has_phase;
                 let mut body = self.sequence(&of.body, position, &mut chain);
+                self.is_first = is_in_first;
                 if is_phase {
                     body = self.in_tiles(&of, body, position, &chain);
                 }
@@ -137,9 +146,7 @@ impl Lowering<'_> {
                 }
             }
         };
-        // Serial loops around phases run on all threads.
-        let is_uniform = tree.as_loop().is_some_and(|l| has_phase(l));
-        if in_phase || is_uniform && !tree.as_loop().is_some_and(|l| l.is_block()) {
+        if !is_of_first || is_in_first {
             return Some(node);
         }
         let bound = tree.as_loop().map(|l| axes(l)).unwrap_or_default();

@@ -1,16 +1,19 @@
 //! Nests that run on a device: one plan, printed as CUDA C, HIP C or OpenCL C, and C that starts it.
 //!
 //! `spaces` decides which memory local tensors have, and what lanes pass on; `barriers` where the
-//! threads of a block wait; and `lower` makes the plan. `legality` is asked before (are the iterations of bound loops
+//! threads of a block wait; `lower` makes the plan; `hold` keeps sums in registers, which `registers`
+//! counts. `legality` is asked before (are the iterations of bound loops
 //! independent?) and after (is a barrier between threads that exchange data?). `print` prints what
 //! the device runs, and `host` what the processor does. Words that differ are in headers.
 
 mod barriers;
 mod fills;
+mod hold;
 mod host;
 mod lower;
 mod plan;
 mod print;
+mod registers;
 mod spaces;
 mod wide;
 
@@ -173,13 +176,13 @@ pub(super) fn emit(
     (linkage, symbol): (&str, &str),
     target: &Target,
 ) -> Result<Text, (usize, NoDevice)> {
+    let index = index_type(of);
     let mut steps = Vec::new();
     for (k, nest) in of.nests.iter().enumerate() {
-        steps.extend(plan(nest, &target.device).map_err(|why| (k, why))?);
+        steps.extend(plan(nest, &target.device, index).map_err(|why| (k, why))?);
     }
     let plan = Plan { steps };
     let derived = derived(of, &plan);
-    let index = index_type(of);
     let mut code = String::new();
     let mut started = Vec::new();
     let mut locals = Vec::new();
@@ -361,13 +364,13 @@ fn prepared(nest: &Nest, device: &Device) -> Result<Vec<Tree>, NoDevice> {
 }
 
 /// The steps of the processor for a nest.
-fn plan(nest: &Nest, device: &Device) -> Result<Vec<Step>, NoDevice> {
+fn plan(nest: &Nest, device: &Device, index: &str) -> Result<Vec<Step>, NoDevice> {
     let trees = prepared(nest, device)?;
     let context: Vec<&Loop> = nest.context().iter().collect();
     let launches = launches::launches(&trees, &context)?;
     let mut kernels = Vec::new();
     for launch in &launches {
-        kernels.push(kernel(nest, &trees, launch, (&context, device))?);
+        kernels.push(kernel(nest, &trees, launch, (&context, device, index))?);
     }
     let mut kernels = kernels.into_iter();
     Ok(steps(&trees, &mut kernels))
@@ -417,7 +420,7 @@ fn kernel(
     nest: &Nest,
     trees: &[Tree],
     launch: &Launch,
-    (context, device): (&[&Loop], &Device),
+    (context, device, index): (&[&Loop], &Device, &str),
 ) -> Result<plan::Kernel, NoDevice> {
     for l in &launch.grid {
         check_blocks(l, device.grid)?;
@@ -461,8 +464,6 @@ fn kernel(
             most: device.shared,
         });
     }
-    let processor = device.processor.as_ref();
-    kernel.at_once = processor.map(|processor| kernel.blocks_on(processor));
     let mut chain: Vec<&Loop> = context.to_vec();
     chain.extend(launch.around.iter().chain(&launch.grid));
     let fixed = chain.len();
@@ -488,12 +489,17 @@ fn kernel(
         shared,
         access: device.access,
         parts: 0,
+        is_first: false,
     };
     // Grid loops are perfectly nested.
     let inner = launch.grid.iter().skip(1).map(|_| 0);
     let mut position: Vec<usize> = launch.position.iter().copied().chain(inner).collect();
     let body = lowering.sequence(&body, &mut position, &mut chain);
-    kernel.body = body;
+    kernel.body = hold::held(&kernel, &body);
+    kernel.registers = registers::registers(&kernel, if index == print::WIDE { 2 } else { 1 });
+    let threads = kernel.threads_of_block();
+    let registers = kernel.registers.min(device.registers);
+    kernel.at_once = device.blocks(threads, registers, kernel.shared_bytes());
     Ok(kernel)
 }
 

@@ -4,7 +4,6 @@ use super::spaces::Pass;
 use crate::analysis::launches::Launch;
 use crate::ir::{self, Affine, Axis, Elem, Fill, Name, Stmt, Tensor};
 use crate::legality::Waiting;
-use crate::target::Processor;
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
@@ -39,7 +38,9 @@ pub(super) struct Kernel {
     pub(super) shared: Vec<Tensor>,
     /// Local tensors that are distributed: each thread has its own part.
     pub(super) own: Vec<Tensor>,
-    /// How many blocks run on a processor of the device at once, at most.
+    /// How many registers a thread needs.
+    pub(super) registers: i64,
+    /// How many blocks run on a processor of the device at once.
     pub(super) at_once: Option<i64>,
     /// The element types that lanes pass on.
     pub(super) passed: Vec<Elem>,
@@ -142,6 +143,7 @@ impl Kernel {
             threads: launch.threads,
             shared: Vec::new(),
             own: Vec::new(),
+            registers: 0,
             at_once: None,
             passed: Vec::new(),
             body: Vec::new(),
@@ -163,20 +165,9 @@ impl Kernel {
         self.shared.iter().map(aligned).fold(0, u64::saturating_add)
     }
 
-    /// The bytes of tensors that each thread keeps in registers during the launch.
-    fn own_bytes(&self) -> u64 {
-        self.own.iter().map(bytes).fold(0, u64::saturating_add)
-    }
-
-    /// How many blocks run on a processor at once, if threads need registers for their tensors alone.
-    pub(super) fn blocks_on(&self, processor: &Processor) -> i64 {
-        let threads = self.block().into_iter();
-        let registers = i64::try_from(self.own_bytes() / REGISTER).unwrap_or(i64::MAX);
-        processor.blocks(
-            threads.fold(1, i64::saturating_mul),
-            registers,
-            self.shared_bytes(),
-        )
+    /// The threads of a block.
+    pub(super) fn threads_of_block(&self) -> i64 {
+        self.block().into_iter().fold(1, i64::saturating_mul)
     }
 }
 
@@ -228,9 +219,6 @@ fn loops_of_nodes(nodes: &[Node], see: &mut dyn FnMut(&ir::Loop)) {
     }
 }
 
-/// The bytes of a register.
-const REGISTER: u64 = 4;
-
 /// Shared tensors begin at multiples of so many bytes (`TEML_SHARED` in `words_gpu.h`).
 const SHARED_ALIGNMENT: u64 = 16;
 
@@ -275,17 +263,14 @@ fn steps(f: &mut Formatter<'_>, steps: &[Step], depth: usize) -> fmt::Result {
                     "{:indent$}launch blocks of {x} × {y} × {z}{lanes} threads",
                     ""
                 )?;
-                match kernel.own_bytes() {
-                    0 => {}
-                    own => write!(f, " with {own} bytes in registers")?,
-                }
+                write!(f, " with about {} registers each", kernel.registers)?;
                 match kernel.shared_bytes() {
                     0 => {}
                     shared => write!(f, ", which share {shared} bytes")?,
                 }
                 match kernel.at_once {
                     None => {}
-                    Some(count) => write!(f, ", at most {count} blocks on a processor")?,
+                    Some(count) => write!(f, ", {count} blocks on a processor at once")?,
                 }
                 writeln!(f)?;
                 let mut depth = depth + 1;

@@ -63,17 +63,30 @@ pub struct Processor {
     pub threads: i64,
     /// The registers of all threads, of 4 bytes each.
     pub registers: i64,
+    /// Warps get registers in units of so many.
+    #[serde(default = "Processor::unit")]
+    pub unit: i64,
+    /// Its parts. Each has its share of the registers, and runs its share of the warps.
+    #[serde(default = "Processor::parts")]
+    pub parts: i64,
     /// The memory that threads of blocks share, in bytes.
     pub shared: u64,
+    /// The bytes of it that the system takes for each block.
+    #[serde(default)]
+    pub reserved: u64,
 }
 
 impl Processor {
-    /// How many blocks run at once, with so many threads, registers of each, and shared bytes.
-    pub fn blocks(&self, threads: i64, registers: i64, shared: u64) -> i64 {
-        let by_threads = self.threads / threads.max(1);
-        let by_registers = self.registers / threads.saturating_mul(registers).max(1);
-        let by_memory = i64::try_from(self.shared / shared.max(1)).unwrap_or(i64::MAX);
-        self.blocks.min(by_threads).min(by_registers).min(by_memory)
+    /// The unit and the parts of all devices of CUDA. No driver tells them.
+    pub const UNIT: i64 = 256;
+    pub const PARTS: i64 = 4;
+
+    fn unit() -> i64 {
+        Processor::UNIT
+    }
+
+    fn parts() -> i64 {
+        Processor::PARTS
     }
 }
 
@@ -112,6 +125,26 @@ impl Device {
     /// The threads of a block that is not to fill the device alone: a quarter of the most.
     pub fn block(&self) -> i64 {
         (self.threads / 4).max(1)
+    }
+
+    /// How many blocks run on a processor at once, with so many threads, registers of each, and shared
+    /// bytes, if that is known. Warps are whole.
+    pub fn blocks(&self, threads: i64, registers: i64, shared: u64) -> Option<i64> {
+        let processor = self.processor?;
+        let (warp, unit, parts) = (
+            self.warp.max(1),
+            processor.unit.max(1),
+            processor.parts.max(1),
+        );
+        let warps = (threads.saturating_add(warp - 1) / warp).max(1);
+        let units = registers.saturating_mul(warp).saturating_add(unit - 1) / unit;
+        let of_part = processor.registers / parts / units.saturating_mul(unit).max(1);
+        let shared = shared.saturating_add(processor.reserved);
+        let by_threads = processor.threads / warp / warps;
+        let by_registers = of_part.saturating_mul(parts) / warps;
+        let by_memory = i64::try_from(processor.shared / shared.max(1)).unwrap_or(i64::MAX);
+        let blocks = by_threads.min(by_registers).min(by_memory);
+        Some(processor.blocks.min(blocks))
     }
 
     /// The device that the environment variable `TEML_DEVICE` asks for: by a language, or by the file

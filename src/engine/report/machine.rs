@@ -128,6 +128,7 @@ pub fn device(device: &Device) -> String {
         threads,
         registers,
         shared,
+        ..
     }) = processor
     {
         lines.push(format!(

@@ -17,7 +17,7 @@ use crate::target::{Device, DeviceApi, DeviceRates, Processor, Target};
 use std::path::{Path, PathBuf};
 
 /// The number of facts in `device_gpu.c` and `device_opencl.c`, and of letters of the name.
-const FACTS: usize = 9;
+const FACTS: usize = 10;
 const LETTERS: usize = 96;
 
 /// Sums of a thread that do not wait for each other, and their rounds.
@@ -118,7 +118,10 @@ fn described(api: DeviceApi, numbers: &[f64]) -> Device {
             blocks: fact(4)?,
             threads: fact(5)?,
             registers: fact(6)?,
+            unit: Processor::UNIT,
+            parts: Processor::PARTS,
             shared: bytes(7)?,
+            reserved: bytes(9).unwrap_or(0),
         })
     };
     Device {

@@ -14,12 +14,12 @@ void teml_device_facts(double *TEML_RESTRICT facts)
     get(teml_opencl.device, 0x1002, sizeof processors, &processors, NULL);
     get(teml_opencl.device, 0x101E, sizeof cache, &cache, NULL);
     get(teml_opencl.device, 0x102B, sizeof name - 1, name, NULL);
-    for (int k = 0; k < 9; k++)
+    for (int k = 0; k < 10; k++)
         facts[k] = 0;
     facts[0] = (double)threads;
     facts[2] = (double)shared;
     facts[3] = processors;
     facts[8] = (double)cache;
     for (int k = 0; k < 96; k++)
-        facts[9 + k] = (unsigned char)name[k];
+        facts[10 + k] = (unsigned char)name[k];
 }
