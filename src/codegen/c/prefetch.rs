@@ -3,7 +3,7 @@
 use super::printer::Printer;
 use super::value::at;
 use crate::analysis::prefetch_address::Touch;
-use crate::analysis::prefetch_plan::Slice;
+use crate::analysis::prefetch_plan::{Lines, Slice};
 use crate::ir::{Affine, Lookup, Tensor};
 use crate::kernel::Header;
 
@@ -102,6 +102,51 @@ impl Printer<'_> {
         if each <= MAX_UNROLLED_LINES {
             self.unroll(each);
         }
+        self.line(&format!(
+            "for (int64_t teml_line = 0; teml_line < {each}; teml_line++) {{"
+        ));
+        self.depth += 1;
+        self.line(&fetch);
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    /// Prefetches the lines of an iteration, up to the last one.
+    pub(super) fn prefetch_lines(&mut self, lines: &Lines) {
+        let dims = lines.tensor.shape().dims();
+        let last: Vec<Affine> = dims.iter().map(|extent| extent.plus_constant(-1)).collect();
+        let Some(mut index) = self.inside_each(&lines.first, &last) else {
+            return;
+        };
+        index.resize(dims.len(), "0".to_owned());
+        let first = at(&lines.tensor, &index);
+        let (line, each) = (self.target.line, lines.each.min(MAX_UNROLLED_LINES));
+        self.values.headers.insert(Header::Support);
+        self.values.headers.insert(Header::Integers);
+        let mut number = String::new();
+        for (own, trips) in &lines.number {
+            number = match number.as_str() {
+                "" => own.to_string(),
+                outer => format!("({outer})*({trips}) + {own}"),
+            };
+        }
+        let size = lines.tensor.elem().size();
+        let bytes = lines.extents.iter();
+        let bytes = bytes.fold(size.to_string(), |product, e| format!("{product}*({e})"));
+        let number = if each == 1 {
+            number
+        } else {
+            format!("{each}*({number}) + teml_line")
+        };
+        let write = if lines.write { ", 1" } else { "" };
+        let fetch = format!(
+            "__builtin_prefetch((const char *)&{first} + \
+             {line}*teml_min64({number}, ({bytes} - 1)/{line}){write});"
+        );
+        if each == 1 {
+            return self.line(&fetch);
+        }
+        self.unroll(each);
         self.line(&format!(
             "for (int64_t teml_line = 0; teml_line < {each}; teml_line++) {{"
         ));

@@ -7,6 +7,7 @@
 use super::lanes::ALIGNED;
 use super::value::{ATOM, Values, element, is_guarded};
 use crate::analysis::bounds::Bounds;
+use crate::analysis::prefetch_plan::Prefetched;
 use crate::analysis::work::busiest;
 use crate::elem::c_type;
 use crate::ir::{self, Affine, BinaryOp, Lookup, Name, Nest, Node as Value, Range, Taken, Tensor};
@@ -181,7 +182,8 @@ impl Printer<'_> {
             Node::Outlined(outlined) => self.outlined(outlined, None),
             Node::Copy(block) => self.block_past(block),
             Node::Fetch(Fetch::Touch(touch)) => self.prefetch(touch),
-            Node::Fetch(Fetch::Slice(share)) => self.prefetch_slice(share),
+            Node::Fetch(Fetch::Share(Prefetched::Slice(share))) => self.prefetch_slice(share),
+            Node::Fetch(Fetch::Share(Prefetched::Lines(lines))) => self.prefetch_lines(lines),
             Node::Fence => self.line("teml_fence();"),
             Node::Barrier if self.on_one_thread => {}
             Node::Barrier => self.line("#pragma omp barrier"),

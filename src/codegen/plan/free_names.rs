@@ -1,6 +1,7 @@
 //! Collects the tensors and iterators that nodes use without declaring them.
 
 use super::tree::{Fetch, Node};
+use crate::analysis::prefetch_plan::Prefetched;
 use crate::ir::{Affine, Name, Segment, Tensor};
 use std::collections::BTreeSet;
 
@@ -88,8 +89,16 @@ impl FreeNames {
             Fetch::Touch(touch) => {
                 self.tensor(&touch.tensor);
                 touch.index.iter().for_each(|index| self.index(index));
+                self.last_element(&touch.tensor);
             }
-            Fetch::Slice(share) => {
+            Fetch::Share(Prefetched::Lines(lines)) => {
+                self.tensor(&lines.tensor);
+                self.last_element(&lines.tensor);
+                let number = lines.number.iter().flat_map(|(at, trips)| [at, trips]);
+                let all = lines.first.iter().chain(&lines.extents).chain(number);
+                all.for_each(|index| self.index(index));
+            }
+            Fetch::Share(Prefetched::Slice(share)) => {
                 self.tensor(&share.tensor);
                 self.index(&share.number);
                 share.first.iter().for_each(|index| self.index(index));
@@ -99,6 +108,15 @@ impl FreeNames {
                 }
             }
         }
+    }
+
+    /// The sizes that say where a tensor ends: a prefetch stays in it.
+    fn last_element(&mut self, tensor: &Tensor) {
+        tensor
+            .shape()
+            .dims()
+            .iter()
+            .for_each(|extent| self.index(extent));
     }
 
     fn tensor(&mut self, tensor: &Tensor) {

@@ -3,6 +3,7 @@
 use super::tree::{
     Entry, Fetch, Local, Loop, Mode, Node, Outlined, Plan, Region, Space, Statement, Trips,
 };
+use crate::analysis::prefetch_plan::Prefetched;
 use crate::ir::{Affine, Name, Tensor};
 use std::fmt::{self, Display, Formatter};
 
@@ -187,7 +188,15 @@ fn fetched(fetch: &Fetch) -> String {
             };
             format!("fetch {}{lines}", element(&touch.tensor, &touch.index))
         }
-        Fetch::Slice(share) => {
+        Fetch::Share(Prefetched::Lines(lines)) => {
+            let extents: Vec<String> = lines.extents.iter().map(Affine::to_string).collect();
+            let whole = element(&lines.tensor, &lines.first);
+            format!(
+                "fetch lines of the {} elements of {whole}",
+                extents.join(" * ")
+            )
+        }
+        Fetch::Share(Prefetched::Slice(share)) => {
             let first = element(&share.tensor, &share.first);
             let elements = share.elements * share.rows.count;
             format!(

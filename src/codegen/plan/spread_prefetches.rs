@@ -60,7 +60,7 @@ fn fetches(nest: &Nest, l: &Loop, line: i64) -> impl Iterator<Item = Fetch> {
     let shares = hints().filter_map(|fetch| prefetch_plan(nest, &l.name, fetch, line).ok());
     let all: Vec<Fetch> = touched
         .map(Fetch::Touch)
-        .chain(shares.map(Fetch::Slice))
+        .chain(shares.map(Fetch::Share))
         .collect();
     all.into_iter()
 }

@@ -1,7 +1,7 @@
 //! The nodes of a plan.
 
 use crate::analysis::prefetch_address::Touch;
-use crate::analysis::prefetch_plan::Slice;
+use crate::analysis::prefetch_plan::Prefetched;
 use crate::ir::{self, Affine, Elem, Fill, Name, Nest, Stmt, Tensor, Tree};
 use crate::target::Target;
 use std::collections::HashSet;
@@ -218,8 +218,8 @@ pub struct Block {
 pub enum Fetch {
     /// One element.
     Touch(Touch),
-    /// An equal share of a later iteration's footprint.
-    Slice(Slice),
+    /// A share of a later iteration's footprint.
+    Share(Prefetched),
 }
 
 impl Part {

@@ -3,6 +3,9 @@
 use super::facts::{Equal, binding};
 use crate::ir::{Affine, Loop, Name, Nest, Range};
 
+/// Beyond all indices.
+const BEYOND: i64 = 1 << 44;
+
 /// Inclusive bounds of loop iterators.
 #[derive(Clone, Debug, Default)]
 pub struct Bounds(
@@ -26,6 +29,29 @@ impl Bounds {
     /// outermost first. The loops around the nest itself come before them.
     pub fn around<'a>(nest: &'a Nest, chain: impl IntoIterator<Item = &'a Loop>) -> Bounds {
         Bounds::of_chain(nest.context().iter().chain(chain))
+    }
+
+    /// As [`Bounds::around`], for sizes without a greatest value. Ends that follow from one are too
+    /// large for an index ([`Affine::is_in_limits`]).
+    pub fn open<'a>(nest: &'a Nest, chain: impl IntoIterator<Item = &'a Loop>) -> Bounds {
+        let mut bounds = Bounds::default();
+        for l in nest.context() {
+            match l.name.size() {
+                Some(size) => {
+                    let least = if size.of.is_some() {
+                        -BEYOND
+                    } else {
+                        size.least
+                    };
+                    bounds.0.push((l.name.clone(), (least, BEYOND)));
+                }
+                None => bounds.enter(l),
+            }
+        }
+        for l in chain {
+            bounds.enter(l);
+        }
+        bounds
     }
 
     /// As [`Bounds::around`], at the likely sizes. These bounds decide no meaning.

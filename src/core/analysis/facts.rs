@@ -7,7 +7,7 @@
 //! `binding` is the one function that drops implied bounds. Its caller says who proves that one
 //! bound implies another.
 
-use crate::ir::{Affine, Loop};
+use crate::ir::{Affine, Loop, Nest};
 use crate::poly::is_stopped;
 use std::collections::HashSet;
 
@@ -75,6 +75,13 @@ fn greatest(
 /// `false` is not a disproof.
 pub fn is_nonnegative(index: &Affine, chain: &[&Loop]) -> bool {
     Prover::default().shows(index, chain)
+}
+
+/// Whether an expression of sizes is provably nonnegative for all of them. `false` is not a disproof.
+pub fn is_nonnegative_for_sizes(index: &Affine) -> bool {
+    let sizes = index.terms().iter().map(|(name, _)| name.clone());
+    let loops = Nest::size_loops(sizes.collect());
+    index.is_fixed() && is_nonnegative(index, &loops.iter().collect::<Vec<_>>())
 }
 
 /// Which one of equal bounds is left.

@@ -23,6 +23,7 @@
 //! | Which trees are there, where, in which loops? | [`position::walk`] |
 //! | From where do how many iterations of a range run? | [`bounds::extent`] |
 //! | Is an affine expression at least 0 in all iterations of loops? | [`facts::is_nonnegative`] |
+//! | And for all sizes? | [`facts::is_nonnegative_for_sizes`] |
 //! | Which value is it at most? | [`facts::most`] |
 //! | And in terms of sizes? | [`facts::greatest_for_sizes`] |
 //! | Which bounds of the loops in trees does no other one imply? | [`implied::simplified`] |

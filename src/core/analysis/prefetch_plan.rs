@@ -5,7 +5,7 @@
 //! other. A prefetch is a hint: if its loop is gone, nothing is prefetched.
 
 use super::bounds::Bounds;
-use super::footprint::{AccessKind, Side, Use, footprint, uses};
+use super::footprint::{AccessKind, Ends, Side, Use, footprint, touched, uses};
 use super::position;
 use crate::ir::{Affine, Loop, Name, Nest, Prefetch, Tensor, Tree};
 use std::sync::Arc;
@@ -32,6 +32,30 @@ pub struct Slice {
     pub shares: i64,
     /// Whether the iteration writes some of the elements.
     pub write: bool,
+}
+
+/// The last dimensions of a tensor with sizes, as a whole. Each iteration prefetches some of its lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lines {
+    pub tensor: Tensor,
+    /// The index in the dimensions before. It may lie outside of the tensor if there is no such
+    /// iteration.
+    pub first: Vec<Affine>,
+    /// The extents of these dimensions.
+    pub extents: Vec<Affine>,
+    /// The loops whose iterations fetch: the number of the current one, from 0 on, and the trip count.
+    pub number: Vec<(Affine, Affine)>,
+    /// The lines that an iteration fetches.
+    pub each: i64,
+    /// Whether the iteration writes some of the elements.
+    pub write: bool,
+}
+
+/// Elements that the iterations of an inner loop prefetch for a later iteration of an outer one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Prefetched {
+    Slice(Slice),
+    Lines(Lines),
 }
 
 /// The elements after the last iteration of a loop: its first ones in the next iteration of the
@@ -82,7 +106,7 @@ pub fn prefetch_plan(
     inner: &Name,
     fetch: &Prefetch,
     line: i64,
-) -> Result<Slice, NoSlice> {
+) -> Result<Prefetched, NoSlice> {
     let (of, tensor) = (fetch.of.as_ref().ok_or(NoSlice::NotInside)?, &fetch.tensor);
     let at = position::named(nest, inner.as_str()).map_err(|_| NoSlice::NotInside)?;
     let chain = position::chain(nest, &at);
@@ -113,6 +137,10 @@ pub fn prefetch_plan(
         let by = fetch.further.saturating_mul(outer.range.step);
         later = later.plus(&number.times(by));
     }
+    if whole.shape().is_sized() {
+        let lines = lines_of(nest, &chain, depth, &found, (&later, line));
+        return lines.map(Prefetched::Lines).ok_or(NoSlice::Scattered);
+    }
     let mut share = if rows(&sides, whole).is_some_and(|rows| rows.count == 1) {
         let all = numbered(nest, &chain, depth)?;
         shared(&found, &sides, of, &later, all).ok_or(NoSlice::Scattered)?
@@ -120,7 +148,70 @@ pub fn prefetch_plan(
         own_part(nest, &chain, depth, &found, (&later, line))?
     };
     share.next = next(&chain[..depth], later, &share);
-    Ok(share)
+    Ok(Prefetched::Slice(share))
+}
+
+/// The elements that `found` touch in one iteration of the loop before `depth`, if these are whole
+/// dimensions after dimensions with one index each, and lie in memory in a row.
+fn lines_of(
+    nest: &Nest,
+    chain: &[&Arc<Loop>],
+    depth: usize,
+    found: &[Use],
+    (later, line): (&Affine, i64),
+) -> Option<Lines> {
+    let (of, tensor) = (&chain[depth - 1].name, found.first()?.tensor);
+    let all: Vec<Vec<Ends>> = found.iter().map(|u| touched(nest, u, depth)).collect();
+    let dims = tensor.shape().dims();
+    let is_whole = |d: usize| {
+        let begins = |ends: &Vec<Ends>| ends[d].lower.contains(&Affine::constant(0));
+        let stops = |ends: &Vec<Ends>| ends[d].upper.contains(&dims[d]);
+        all.iter().any(begins) && all.iter().any(stops)
+    };
+    let whole = (0..dims.len()).rev().take_while(|d| is_whole(*d)).count();
+    let (single, extents) = dims.split_at(dims.len() - whole);
+    let map = |name: &Name| (name == of).then(|| later.clone());
+    let mut first = Vec::with_capacity(dims.len());
+    for d in 0..single.len() {
+        let (index, extent) = &found[0].region[d];
+        let is_same = |used: &Use| used.region[d] == (index.clone(), Affine::constant(1));
+        let mut inside = chain[depth..].iter();
+        if *extent != Affine::constant(1)
+            || !found.iter().all(is_same)
+            || inside.any(|l| index.mentions(&l.name))
+        {
+            return None;
+        }
+        first.push(index.substitute(&map));
+    }
+    let likely = |extents: Vec<&Affine>| {
+        let mut extents = extents.into_iter();
+        extents.try_fold(1i64, |n, extent| n.checked_mul(extent.likely()?))
+    };
+    let number: Option<Vec<(Affine, Affine)>> = chain[depth..].iter().map(|l| counted(l)).collect();
+    let number = number?;
+    let bytes = likely(extents.iter().collect())?.checked_mul(tensor.elem().size() as i64)?;
+    let shares = likely(number.iter().map(|(_, trips)| trips).collect())?.max(1);
+    let is_in_a_row = !tensor.is_strided() && !extents.is_empty();
+    is_in_a_row.then(|| Lines {
+        tensor: tensor.clone(),
+        first,
+        extents: extents.to_vec(),
+        number,
+        each: (bytes / line / shares).max(1),
+        write: found.iter().any(|used| used.access != AccessKind::Read),
+    })
+}
+
+/// The number of an iteration of a loop, and a trip count that it stays below.
+fn counted(l: &Loop) -> Option<(Affine, Affine)> {
+    let ([lower], 1) = (l.range.lower.as_slice(), l.range.step) else {
+        return None;
+    };
+    let iterator = Affine::iterator(l.name.clone());
+    let trips = l.range.upper.iter().map(|upper| upper.minus(lower));
+    let trips = trips.filter(Affine::is_fixed).min_by_key(Affine::likely)?;
+    Some((iterator.minus(lower), trips))
 }
 
 /// The wrap-around after the last iteration of the innermost loop of `chain`.
@@ -263,9 +354,6 @@ fn shared(
         i64::try_from(extent - side.extent.min(*extent)).unwrap_or(i64::MAX)
     };
     let tensor = found.first()?.tensor;
-    if tensor.shape().is_sized() {
-        return None;
-    }
     let rows = rows(sides, tensor)?;
     let elements = sides.iter().enumerate();
     let elements = elements.filter(|(d, _)| rows.count == 1 || *d != rows.dimension);

@@ -37,7 +37,8 @@ const MAX_ADDED: usize = 256;
 const MAX_PAIRS: usize = 4096;
 
 /// The ranges of the loops in the given `order`, outermost first. The loops have step 1, and ranges
-/// for another order. `boxes` bounds them and all loops around.
+/// for another order. `boxes` bounds them and all loops around; ends beyond the limits of indices
+/// are not bounds.
 ///
 /// # Errors
 /// A bound would need division.
@@ -88,8 +89,10 @@ fn range(name: &Name, about: &[Inequality], boxes: &Bounds) -> Result<Range, Div
         }
     }
     if let Some((low, high)) = boxes.get(name) {
-        lower.push(Affine::constant(low));
-        upper.push(Affine::constant(high.saturating_add(1)));
+        let ends = [(&mut lower, low), (&mut upper, high.saturating_add(1))];
+        for (bounds, end) in ends {
+            bounds.extend(Some(Affine::constant(end)).filter(Affine::is_in_limits));
+        }
     }
     Ok(boxes.binding(&Range {
         lower,

@@ -203,7 +203,19 @@ impl Condition {
     }
 }
 
-/// `N <= 32`, `2 <= N`, `N % 8 == 0`.
+/// `N - 1` and a number that it compares with: `N`, and the number that this compares with.
+fn without_offset(text: &str, number: i64) -> Option<(&str, i64)> {
+    let Some(at) = text.find(['+', '-']) else {
+        return Some((text, number));
+    };
+    let (name, offset) = text.split_at(at);
+    let (sign, offset) = offset.split_at(1);
+    let offset: i64 = offset.trim().parse().ok().filter(|offset| *offset >= 0)?;
+    let other = if sign == "+" { -offset } else { offset };
+    Some((name.trim(), number.checked_add(other)?))
+}
+
+/// `N <= 32`, `2 <= N - 1`, `N % 8 == 0`.
 fn comparison(text: &str) -> Result<(Name, Accepted), String> {
     let wrong = || {
         format!(
@@ -228,6 +240,7 @@ fn comparison(text: &str) -> Result<(Name, Accepted), String> {
         Err(_) => (left, sign, right),
     };
     let number: i64 = right.parse().map_err(|_| wrong())?;
+    let (left, number) = without_offset(left, number).ok_or_else(wrong)?;
     let (name, divisor) = match left.split_once('%') {
         Some((name, divisor)) => (name.trim(), Some(divisor.trim())),
         None => (left, None),
@@ -306,6 +319,7 @@ mod tests {
             ("N<33&&N>=2", "N >= 2 && N <= 32"),
             ("32 >= N && 1 < N", "N >= 2 && N <= 32"),
             ("N == 4", "N == 4"),
+            ("N - 1 >= 7 && 9 >= N + 1", "N == 8"),
             (
                 "M % 8 == 0 && M % 12 == 0 && K > 0",
                 "M % 24 == 0 && K >= 1",
@@ -321,6 +335,9 @@ mod tests {
             "N",
             "N <= M",
             "N % 8 == 3",
+            "N - M <= 3",
+            "N - 1 - 1 <= 3",
+            "N % 8 - 8 == 0",
             "N % 0 == 0",
             "2*N <= 3",
             "N != 3",

@@ -2,7 +2,7 @@
 
 use super::pairs::{Iteration, Touching, before, reading, touching};
 use super::program::{Leaf, What, accesses, definition};
-use super::sizes::for_all_sizes;
+use super::sizes::without_limits;
 use crate::ir::{Affine, Loop, Name, Nest, Range};
 use crate::poly::{Error, Map, Piece};
 use std::collections::BTreeSet;
@@ -19,7 +19,8 @@ pub struct ParametricDependence {
 }
 
 /// The dependences between the statements that define `nests`, for all extents of loops: equal ends
-/// of ranges become one parameter. Iterators that form a mixed-radix index keep their extents as
+/// of ranges become one parameter, and sizes have no greatest value: large numbers would make integer
+/// programs slow. Iterators that form a mixed-radix index keep their extents as
 /// numbers, since its meaning depends on them.
 ///
 /// Initializations are not among the instances. The updates of a reduction keep their order.
@@ -27,7 +28,7 @@ pub struct ParametricDependence {
 /// # Errors
 /// The polyhedral library has no answer.
 pub fn dependences(nests: &[Nest]) -> Result<Vec<ParametricDependence>, Error> {
-    for_all_sizes(nests, || ordered(nests, |pair| touching(pair, false)))
+    without_limits(nests, || ordered(nests, |pair| touching(pair, false)))
 }
 
 /// Pairs of instances that read one element, in the order of the definition. Schedules need not
@@ -36,7 +37,7 @@ pub fn dependences(nests: &[Nest]) -> Result<Vec<ParametricDependence>, Error> {
 /// # Errors
 /// The polyhedral library has no answer.
 pub fn inputs(nests: &[Nest]) -> Result<Vec<ParametricDependence>, Error> {
-    for_all_sizes(nests, || ordered(nests, reading))
+    without_limits(nests, || ordered(nests, reading))
 }
 
 /// The pairs of `related` whose first instance precedes the second in the definition.

@@ -6,9 +6,21 @@ use crate::poly::{Assumed, Constraint, Linear, Relation, assuming};
 
 /// Asks a question about nests, for all their sizes.
 pub(super) fn for_all_sizes<T>(nests: &[Nest], question: impl FnOnce() -> T) -> T {
+    for_sizes(of_all(nests), question)
+}
+
+/// Asks a question about nests as if their sizes had no greatest value.
+pub(super) fn without_limits<T>(nests: &[Nest], question: impl FnOnce() -> T) -> T {
+    let mut sizes = sizes_of(of_all(nests));
+    for l in &mut sizes {
+        l.range.upper.retain(|end| end.as_constant().is_none());
+    }
+    assuming(facts(&sizes), question)
+}
+
+fn of_all(nests: &[Nest]) -> impl Iterator<Item = Name> {
     let around = nests.iter().flat_map(Nest::context).map(|l| &l.name);
-    let sizes = around.filter(|name| name.size().is_some());
-    for_sizes(sizes.cloned(), question)
+    around.filter(|name| name.size().is_some()).cloned()
 }
 
 /// Asks a question for all values of sizes.
@@ -16,13 +28,17 @@ pub(super) fn for_sizes<T>(
     sizes: impl IntoIterator<Item = Name>,
     question: impl FnOnce() -> T,
 ) -> T {
+    assuming(facts(&sizes_of(sizes)), question)
+}
+
+fn sizes_of(sizes: impl IntoIterator<Item = Name>) -> Vec<Loop> {
     let mut distinct: Vec<Name> = Vec::new();
     for size in sizes {
         if !distinct.contains(&size) {
             distinct.push(size);
         }
     }
-    assuming(facts(&Nest::size_loops(distinct)), question)
+    Nest::size_loops(distinct)
 }
 
 /// Sizes as parameters, the ones that are not derived first.

@@ -2,13 +2,14 @@
 
 use super::error::NoSchedule;
 use crate::analysis::position;
-use crate::ir::{Arg, Expr, Loop, LoopRef, Name, Nest, Range, Tree};
+use crate::ir::{Arg, Condition, Expr, Loop, LoopRef, Name, Nest, Range, Tree};
 use crate::nest::build::BUILD;
 use crate::nest::distribute::DISTRIBUTE;
 use crate::nest::fuse_outer::FUSE_OUTER;
 use crate::nest::interchange::INTERCHANGE;
 use crate::nest::place_init::PLACE_INIT;
 use crate::nest::reorder::REORDER;
+use crate::nest::specialize::SPECIALIZE;
 use crate::{Op, apply, trace};
 use std::sync::Arc;
 
@@ -19,7 +20,8 @@ pub(super) struct Work {
     pub(super) loops: Vec<Vec<Name>>,
 }
 
-/// The nest of all definitions, one after the other, as they were before any step.
+/// The nest of all definitions, one after the other, as they were before any step but those that
+/// chose sizes.
 pub(super) fn built(nests: &[Nest]) -> Result<Nest, NoSchedule> {
     let mut joined: Option<Nest> = None;
     for nest in nests {
@@ -33,7 +35,19 @@ pub(super) fn built(nests: &[Nest]) -> Result<Nest, NoSchedule> {
             });
         }
     }
-    joined.ok_or(NoSchedule::Unknown)
+    let joined = joined.ok_or(NoSchedule::Unknown)?;
+    // The loops are for the sizes that the nests were for.
+    let sizes = joined.sizes();
+    let kept = nests.iter().flat_map(|nest| nest.condition().of());
+    let kept = kept.filter(|(name, _)| sizes.contains(name));
+    let mut kept = kept.map(|(name, accepted)| Condition::on(name.clone(), *accepted));
+    let condition = kept.try_fold(Condition::default(), |all, one| all.and(&one));
+    let condition = condition.unwrap_or_default();
+    if joined.condition().implies(&condition) {
+        return Ok(joined);
+    }
+    let condition = Arg::Word(condition.to_string());
+    done(&SPECIALIZE, vec![Arg::Nest(joined), condition])
 }
 
 /// The built nests of a nest's definition, without its later steps.

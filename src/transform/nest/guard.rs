@@ -5,6 +5,7 @@
 use super::parts::{Names, with_body};
 use super::resolve::chain;
 use crate::analysis::bounds::Bounds;
+use crate::analysis::facts::is_nonnegative_for_sizes;
 use crate::ir::{Affine, Hints, Loop, Mode, Name, Nest, Range, Role, Tree};
 
 /// The bounds of the iterators around the loops at a position in the nest.
@@ -13,18 +14,23 @@ pub(super) fn around_of(nest: &Nest, around: &[usize]) -> Bounds {
 }
 
 /// A range that contains two ranges with step 1; `None` for other steps. If their bounds differ by
-/// constants, it ends at one of them. `None` also if sizes leave open which bound is wider.
+/// constants, it ends at one of them. So it does with sizes, or it is `None` if these leave open which is wider.
 pub(super) fn hull(around: &Bounds, a: &Range, b: &Range) -> Option<Range> {
     if (a.step, b.step) != (1, 1) {
         return None;
     }
+    let is_wider =
+        |x: &Affine, y: &Affine, sign: i64| is_nonnegative_for_sizes(&x.minus(y).times(sign));
     let widest = |a: &[Affine], b: &[Affine], sign: i64| -> Option<Vec<Affine>> {
         let mut found: Vec<Affine> = Vec::new();
         for (x, y) in a.iter().flat_map(|x| b.iter().map(move |y| (x, y))) {
-            let Some(apart) = y.minus(x).as_constant() else {
-                continue;
+            let wider = match y.minus(x).as_constant() {
+                Some(apart) if apart.signum() == sign => y,
+                Some(_) => x,
+                None if is_wider(x, y, sign) => x,
+                None if is_wider(y, x, sign) => y,
+                None => continue,
             };
-            let wider = if apart.signum() == sign { y } else { x };
             if !found.contains(wider) {
                 found.push(wider.clone());
             }

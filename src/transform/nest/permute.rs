@@ -36,7 +36,7 @@ pub(super) fn permuted(
 /// The ranges in the new order. They stay as they are unless bounds mention a loop that moved
 /// inward. Tiles of a triangle are cut to their iterations, if this needs no division.
 fn ranges(nest: &Nest, chain: &[&Arc<Loop>], order: &[&Arc<Loop>]) -> Result<Vec<Range>, Error> {
-    let boxes = Bounds::around(nest, chain.iter().map(|l| &***l));
+    let boxes = Bounds::open(nest, chain.iter().map(|l| &***l));
     let loops: Vec<&Loop> = order.iter().map(|l| &***l).collect();
     let mut pairs = order.iter().enumerate().flat_map(|(k, l)| {
         let further_in = order[k..].iter();

@@ -104,7 +104,7 @@ pub fn slabs(
     for position in &positions {
         let loops = chain(nest, position);
         let l = loops[position.len() - 1];
-        let mut boxes = Bounds::around(nest, loops.iter().map(|l| &***l));
+        let mut boxes = Bounds::open(nest, loops.iter().map(|l| &***l));
         let beyond = beyond(nest, position, factors)?;
         let value = Affine::iterator(l.name.clone()).plus(&beyond);
         let all: Vec<&Loop> = loops.iter().map(|l| &***l).collect();
