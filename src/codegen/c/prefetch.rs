@@ -25,15 +25,26 @@ impl Printer<'_> {
             return self.line(&format!("__builtin_prefetch(&{text}{write});"));
         }
         let bytes = self.target.line;
+        let fetch =
+            format!("__builtin_prefetch((const char *)&{text} + {bytes}*teml_line{write});");
+        self.for_each_line(lines, &fetch);
+    }
+
+    /// Prefetches `count` lines, each at the number `teml_line` if there are several.
+    fn for_each_line(&mut self, count: i64, fetch: &str) {
+        if count == 1 {
+            return self.line(fetch);
+        }
         self.values.headers.insert(Header::Integers);
-        self.unroll(lines);
+        // Processors mispredict the end of so short a loop, and restart the code after it.
+        if count <= MAX_UNROLLED_LINES {
+            self.unroll(count);
+        }
         self.line(&format!(
-            "for (int64_t teml_line = 0; teml_line < {lines}; teml_line++) {{"
+            "for (int64_t teml_line = 0; teml_line < {count}; teml_line++) {{"
         ));
         self.depth += 1;
-        self.line(&format!(
-            "__builtin_prefetch((const char *)&{text} + {bytes}*teml_line{write});"
-        ));
+        self.line(fetch);
         self.depth -= 1;
         self.line("}");
     }
@@ -94,21 +105,7 @@ impl Printer<'_> {
             "0" => format!("__builtin_prefetch({first}{write});"),
             _ => format!("__builtin_prefetch((const char *){first} + {at}{write});"),
         };
-        if each == 1 {
-            self.line(&fetch);
-            return;
-        }
-        // Processors mispredict the end of so short a loop, and restart the code after it.
-        if each <= MAX_UNROLLED_LINES {
-            self.unroll(each);
-        }
-        self.line(&format!(
-            "for (int64_t teml_line = 0; teml_line < {each}; teml_line++) {{"
-        ));
-        self.depth += 1;
-        self.line(&fetch);
-        self.depth -= 1;
-        self.line("}");
+        self.for_each_line(each, &fetch);
     }
 
     /// Prefetches the lines of an iteration, up to the last one.
@@ -120,7 +117,7 @@ impl Printer<'_> {
         };
         index.resize(dims.len(), "0".to_owned());
         let first = at(&lines.tensor, &index);
-        let (line, each) = (self.target.line, lines.each.min(MAX_UNROLLED_LINES));
+        let (line, each) = (self.target.line, lines.each);
         self.values.headers.insert(Header::Support);
         self.values.headers.insert(Header::Integers);
         let mut number = String::new();
@@ -143,17 +140,7 @@ impl Printer<'_> {
             "__builtin_prefetch((const char *)&{first} + \
              {line}*teml_min64({number}, ({bytes} - 1)/{line}){write});"
         );
-        if each == 1 {
-            return self.line(&fetch);
-        }
-        self.unroll(each);
-        self.line(&format!(
-            "for (int64_t teml_line = 0; teml_line < {each}; teml_line++) {{"
-        ));
-        self.depth += 1;
-        self.line(&fetch);
-        self.depth -= 1;
-        self.line("}");
+        self.for_each_line(each, &fetch);
     }
 
     /// The address of the first element of a share, with `row_of` added if rows are counted.

@@ -19,9 +19,9 @@ pub struct ParametricDependence {
 }
 
 /// The dependences between the statements that define `nests`, for all extents of loops: equal ends
-/// of ranges become one parameter, and sizes have no greatest value: large numbers would make integer
-/// programs slow. Iterators that form a mixed-radix index keep their extents as
-/// numbers, since its meaning depends on them.
+/// of ranges become one parameter. Sizes have no greatest value, since large numbers would make
+/// integer programs slow. Iterators that form a mixed-radix index keep their extents as numbers,
+/// since its meaning depends on them.
 ///
 /// Initializations are not among the instances. The updates of a reduction keep their order.
 ///

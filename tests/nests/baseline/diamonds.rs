@@ -4,7 +4,7 @@ use super::{classics, nest, shown, string};
 use teml::baseline::{Diamond, Fuse, diamonds};
 use teml::interp::execute;
 use teml::interp::store::{Data, Store};
-use teml::ir::Nest;
+use teml::ir::{Name, Nest};
 use teml::legality::{Reductions, Verdict, check};
 
 /// The hyperplanes of the only band, level by level, as texts.
@@ -186,4 +186,63 @@ fn where_there_are_none() {
         "{both}"
     );
     assert_eq!(string(&and_more, "check(pluto(l)).message"), "legal");
+}
+
+#[test]
+fn all_sizes() {
+    let jacobi_1d = "
+        let n = size(\"N\"); let steps = size(\"T\");
+        let A = tensor([n]);
+        let B = tensor([n]);
+        let l = nest(`
+          ${A}
+          ${B}
+          for t in 0..${steps}
+            for i in 1..${n} - 1
+              B[i] = 0.3 * (A[i - 1] + A[i] + A[i + 1])
+            for i2 in 1..${n} - 1
+              A[i2] = 0.3 * (B[i2 - 1] + B[i2] + B[i2 + 1])
+        `);";
+    let jacobi_2d = "
+        let n = size(\"N\"); let steps = size(\"T\");
+        let A = tensor([n, n]);
+        let B = tensor([n, n]);
+        let l = nest(`
+          ${A}
+          ${B}
+          for t in 0..${steps}
+            for i in 1..${n} - 1
+              for j in 1..${n} - 1
+                B[i][j] = 0.2 * (A[i][j - 1] + A[i][j + 1] + A[i - 1][j] + A[i + 1][j])
+            for i2 in 1..${n} - 1
+              for j2 in 1..${n} - 1
+                A[i2][j2] = 0.2 * (B[i2][j2 - 1] + B[i2][j2 + 1] + B[i2 - 1][j2] + B[i2 + 1][j2])
+        `);";
+    for (script, size) in [
+        (jacobi_1d, "[4]"),
+        (jacobi_1d, "[8, 16]"),
+        (jacobi_2d, "[8, 4, 12]"),
+    ] {
+        let plain = nest(script, "l");
+        let call = format!("pluto(l, #{{diamondtile: true, tile_sizes: {size}}})");
+        let tiled = nest(script, &call);
+        assert!(tiled.to_string().contains("parallel for i_s"), "{tiled}");
+        // A bound that only the greatest value of a size explains says nothing.
+        assert!(!tiled.to_string().contains("0000"), "{tiled}");
+        assert_eq!(
+            check(std::slice::from_ref(&tiled), Reductions::Strict),
+            Verdict::Legal
+        );
+        for (n, t) in [(0, 3), (1, 0), (2, 5), (3, 1), (7, 4), (17, 6), (24, 9)] {
+            let values =
+                [("N", n), ("T", t)].map(|(name, value)| (Name::new(name).unwrap(), value));
+            let [expected, found] = [&plain, &tiled].map(|l| results(&l.at_sizes(&values)));
+            assert_eq!(found, expected, "N = {n}, T = {t}\n{tiled}");
+        }
+        let narrowed = nest(
+            script,
+            &call.replace("(l,", "(l.specialize(\"N - 1 >= 8\"),"),
+        );
+        assert_eq!(narrowed.condition().to_string(), "N >= 9");
+    }
 }

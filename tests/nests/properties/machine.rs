@@ -356,7 +356,7 @@ impl Machine {
             }
             Node::Outlined(outlined) => self.sequence(&outlined.body),
             Node::Copy(block) => self.once(&|m| m.copy(block)),
-            Node::Fetch(Fetch::Touch(_) | Fetch::Slice(_)) | Node::InOrder | Node::LoadFence => {
+            Node::Fetch(Fetch::Touch(_) | Fetch::Share(_)) | Node::InOrder | Node::LoadFence => {
                 Ok(())
             }
             Node::Fence => {

@@ -17,6 +17,36 @@ fn lines(start: &str, loops: &[&str]) -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
+/// Where sizes decide how much a later iteration touches, each iteration fetches lines until all are.
+#[test]
+fn lines_of_tensors_with_sizes() {
+    let text = |dims: &str, loops: &[&str]| {
+        let begin = ["size B, N, M".to_owned(), format!("f64 A{dims}, C{dims}")];
+        let lines = begin
+            .into_iter()
+            .chain(loops.iter().map(|l| (*l).to_owned()));
+        let lines: Vec<String> = lines.collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let kernel = generate(&[nest(&lines)], "kernel", Reductions::Strict);
+        kernel.unwrap_or_else(|e| panic!("{e}")).function
+    };
+    let loops = [
+        "parallel for b in 0..B",
+        "  for i in 0..N prefetch(A, 2 of b)",
+        "    for j in 0..M",
+        "      C[b][i][j] = A[b][i][j]",
+    ];
+    let all = text("[B][N][M]", &loops);
+    let expected = "__builtin_prefetch((const char *)&A[((teml_min64(b + 2, B - 1))*N)*M] + \
+                    64*teml_min64(125*(i) + teml_line, (8*(N)*(M) - 1)/64));";
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(plain(&all).contains(&plain(expected)), "{all}");
+    // Only some of the rows of the later iteration.
+    let part = loops.map(|line| line.replace("0..N", "1..N"));
+    let part = text("[B][N][M]", &part.each_ref().map(String::as_str));
+    assert!(!part.contains("__builtin_prefetch"), "{part}");
+}
+
 #[test]
 fn shares_are_all_that_a_later_iteration_touches() {
     // 27 rows of 9 elements are 31 lines, for 4 * 3 iterations: 3 for each.
