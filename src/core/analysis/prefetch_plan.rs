@@ -151,8 +151,8 @@ pub fn prefetch_plan(
     Ok(Prefetched::Slice(share))
 }
 
-/// The elements that `found` touch in one iteration of the loop before `depth`, if these are whole
-/// dimensions after dimensions with one index each, and lie in memory in a row.
+/// The elements that `found` touch in one iteration of the loop before `depth`. They are whole
+/// dimensions, after dimensions with one index each; `None` otherwise.
 fn lines_of(
     nest: &Nest,
     chain: &[&Arc<Loop>],

@@ -20,8 +20,8 @@ pub(super) struct Work {
     pub(super) loops: Vec<Vec<Name>>,
 }
 
-/// The nest of all definitions, one after the other, as they were before any step but those that
-/// chose sizes.
+/// The nest of all definitions, one after the other, as they were before any step. It is for the same
+/// sizes.
 pub(super) fn built(nests: &[Nest]) -> Result<Nest, NoSchedule> {
     let mut joined: Option<Nest> = None;
     for nest in nests {
@@ -36,7 +36,6 @@ pub(super) fn built(nests: &[Nest]) -> Result<Nest, NoSchedule> {
         }
     }
     let joined = joined.ok_or(NoSchedule::Unknown)?;
-    // The loops are for the sizes that the nests were for.
     let sizes = joined.sizes();
     let kept = nests.iter().flat_map(|nest| nest.condition().of());
     let kept = kept.filter(|(name, _)| sizes.contains(name));
