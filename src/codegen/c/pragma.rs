@@ -2,7 +2,7 @@
 
 use super::printer::Printer;
 use super::shares::shares;
-use crate::ir::{Loop, Schedule, ceil_div};
+use crate::ir::{Affine, Loop, Schedule, ceil_div};
 use crate::kernel::Header;
 use crate::plan::tree::{Entry, Loop as PlannedLoop, Mode};
 use std::fmt::Write;
@@ -51,6 +51,14 @@ impl Printer<'_> {
         }
         if let (Some(work), Some(all)) = (sharing.work, &self.work) {
             tests.push(format!("{all} >= {work}"));
+            tests.extend(sized_extent(l).map(|extent| format!("{extent} > 1")));
+            // A loop over what whole tiles leave may be empty.
+            let inside = std::iter::successors(only(l), |l| only(l));
+            tests.extend(
+                inside
+                    .filter_map(sized_extent)
+                    .map(|extent| format!("{extent} > 0")),
+            );
         }
         (!tests.is_empty()).then(|| tests.join(" && "))
     }
@@ -152,4 +160,21 @@ pub(super) fn sharing(l: &Loop) -> String {
         );
     }
     text
+}
+
+/// The loop that is all of another one's body.
+fn only(l: &Loop) -> Option<&Loop> {
+    match l.body.as_slice() {
+        [tree] => tree.as_loop().map(|inner| &**inner),
+        _ => None,
+    }
+}
+
+/// The number of iterations of a loop, if sizes alone decide it.
+fn sized_extent(l: &Loop) -> Option<Affine> {
+    let ([lower], [upper]) = (l.range.lower.as_slice(), l.range.upper.as_slice()) else {
+        return None;
+    };
+    let extent = upper.minus(lower);
+    (l.range.step == 1 && extent.is_fixed() && extent.as_constant().is_none()).then_some(extent)
 }
