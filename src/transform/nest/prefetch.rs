@@ -115,6 +115,9 @@
 //!         C[C_store_1 + 4*i1_o][C_store_2 + 8*i2_o] = C_tile[C_store_1][C_store_2]
 //! ```
 //!
+//! Where sizes decide how much a later iteration touches, that must be whole dimensions of a tensor.
+//! Each inner iteration then fetches the next lines, until all are fetched.
+//!
 //! A row that an entry names is fetched as a whole: its place in memory tells nothing of the next one.
 //!
 //! ```rhai

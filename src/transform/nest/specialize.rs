@@ -22,7 +22,7 @@
 //! ```
 //!
 //! A condition compares sizes with numbers: `<`, `<=`, `>`, `>=`, `==`, and `% … == 0`, joined by
-//! `&&`. The later steps and the proof rely on it, and a size with one value is a number. The C is
+//! `&&`. It may add a number to a size, as in `N - 1 >= 8`. The later steps and the proof rely on it, and a size with one value is a number. The C is
 //! for these sizes alone. `dispatch` makes one function of several such plans and of one for all
 //! sizes.
 //!
