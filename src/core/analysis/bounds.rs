@@ -1,7 +1,7 @@
 //! Bounding boxes: the least and the greatest value of each loop iterator, and extents of ranges.
 
 use super::facts::{Equal, binding};
-use crate::ir::{Affine, Loop, Name, Nest, Range};
+use crate::ir::{Affine, Loop, Name, Nest, Range, Size};
 
 /// Beyond all indices.
 const BEYOND: i64 = 1 << 44;
@@ -34,38 +34,30 @@ impl Bounds {
     /// As [`Bounds::around`], for sizes without a greatest value. Ends that follow from one are too
     /// large for an index ([`Affine::is_in_limits`]).
     pub fn open<'a>(nest: &'a Nest, chain: impl IntoIterator<Item = &'a Loop>) -> Bounds {
-        let mut bounds = Bounds::default();
-        for l in nest.context() {
-            match l.name.size() {
-                Some(size) => {
-                    let least = if size.of.is_some() {
-                        -BEYOND
-                    } else {
-                        size.least
-                    };
-                    bounds.0.push((l.name.clone(), (least, BEYOND)));
-                }
-                None => bounds.enter(l),
-            }
-        }
-        for l in chain {
-            bounds.enter(l);
-        }
-        bounds
+        Bounds::with_sizes(nest, chain, |size| match size.of {
+            Some(_) => (-BEYOND, BEYOND),
+            None => (size.least, BEYOND),
+        })
     }
 
     /// As [`Bounds::around`], at the likely sizes. These bounds decide no meaning.
     pub fn likely<'a>(nest: &'a Nest, chain: impl IntoIterator<Item = &'a Loop>) -> Bounds {
+        Bounds::with_sizes(nest, chain, |size| (size.likely, size.likely))
+    }
+
+    fn with_sizes<'a>(
+        nest: &'a Nest,
+        chain: impl IntoIterator<Item = &'a Loop>,
+        values: impl Fn(&Size) -> (i64, i64),
+    ) -> Bounds {
         let mut bounds = Bounds::default();
         for l in nest.context() {
             match l.name.size() {
-                Some(size) => bounds.0.push((l.name.clone(), (size.likely, size.likely))),
+                Some(size) => bounds.0.push((l.name.clone(), values(size))),
                 None => bounds.enter(l),
             }
         }
-        for l in chain {
-            bounds.enter(l);
-        }
+        chain.into_iter().for_each(|l| bounds.enter(l));
         bounds
     }
 

@@ -79,8 +79,7 @@ pub fn is_nonnegative(index: &Affine, chain: &[&Loop]) -> bool {
 
 /// Whether an expression of sizes is provably nonnegative for all of them. `false` is not a disproof.
 pub fn is_nonnegative_for_sizes(index: &Affine) -> bool {
-    let sizes = index.terms().iter().map(|(name, _)| name.clone());
-    let loops = Nest::size_loops(sizes.collect());
+    let loops = Nest::size_loops(index.sizes().cloned().collect());
     index.is_fixed() && is_nonnegative(index, &loops.iter().collect::<Vec<_>>())
 }
 

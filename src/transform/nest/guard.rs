@@ -14,7 +14,8 @@ pub(super) fn around_of(nest: &Nest, around: &[usize]) -> Bounds {
 }
 
 /// A range that contains two ranges with step 1; `None` for other steps. If their bounds differ by
-/// constants, it ends at one of them. So it does with sizes, or it is `None` if these leave open which is wider.
+/// constants, it ends at one of them. With sizes it also does, and is `None` if they leave open which
+/// bound is wider.
 pub(super) fn hull(around: &Bounds, a: &Range, b: &Range) -> Option<Range> {
     if (a.step, b.step) != (1, 1) {
         return None;

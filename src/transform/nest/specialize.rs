@@ -22,9 +22,9 @@
 //! ```
 //!
 //! A condition compares sizes with numbers: `<`, `<=`, `>`, `>=`, `==`, and `% … == 0`, joined by
-//! `&&`. It may add a number to a size, as in `N - 1 >= 8`. The later steps and the proof rely on it, and a size with one value is a number. The C is
-//! for these sizes alone. `dispatch` makes one function of several such plans and of one for all
-//! sizes.
+//! `&&`. It may add a number to a size, as in `N - 1 >= 8`. The later steps and the proof rely on
+//! it, and a size with one value is a number. The C is for these sizes alone. `dispatch` makes one
+//! function of several such plans and of one for all sizes.
 //!
 //! Of a scalar that the nest reads, a condition says which integer it is. A choice that then always
 //! falls the same way is made, and factors of 1 are left out. Nothing else is simplified: `0 * x` is
