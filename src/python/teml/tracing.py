@@ -34,6 +34,12 @@ def constant(array):
 _LEAST = (1, 16, None)
 
 
+# What kernels get without a conversion.
+_OWN = (np.ndarray, float, int)
+# The most shapes whose calls are counted.
+_MOST_COUNTED = 10000
+
+
 def _key(arguments):
     return tuple(
         [(a.dtype, a.shape, a.strides) if isinstance(a, np.ndarray) else type(a) for a in arguments]
@@ -91,16 +97,33 @@ class Signature:
 
 # A kernel for arrays with gaps between their rows takes those without gaps.
 _INSTEAD = {"rows": "dense", "columns": "transposed"}
+_TEMPLATES = {
+    "rows": "strided(tensor({}, {}))",
+    "columns": "strided(tensor({}, {}))",
+    "all": 'strided(tensor({}, {}), "all")',
+}
 
 
 def _layout(array):
-    """How an array is stored: `dense`, in `rows` with gaps, or its transpose in either way."""
-    if array.ndim < 2 or array.flags.c_contiguous:
+    """How an array is stored: `dense`, in `rows` with gaps, its transpose in either way, or `all` for
+    elements at any other distances."""
+    if array.flags.c_contiguous:
         return "dense"
     if array.flags.f_contiguous:
         return "transposed"
-    last, first = array.strides[-1], array.strides[0]
-    return "rows" if last == array.itemsize else "columns" if first == array.itemsize else "dense"
+    if array.ndim > 1:
+        if _has_rows(array):
+            return "rows"
+        if _has_rows(array.T):
+            return "columns"
+    return "dense" if any(stride % array.itemsize for stride in array.strides) else "all"
+
+
+def _has_rows(array):
+    """Whether the elements of a row are adjacent, and rows do not overlap."""
+    steps = list(zip(array.strides, array.shape))
+    inner = [stride * extent for stride, extent in steps[1:]]
+    return steps[-1][0] == array.itemsize and all(s >= i for (s, _), i in zip(steps, inner))
 
 
 class Trace:
@@ -138,7 +161,7 @@ class Trace:
         if not dims:
             return evaluate("scalar({})", ELEMENTS[dtype], variable=name)
         turned = layout in ("transposed", "columns")
-        template = "strided(tensor({}, {}))" if layout in _INSTEAD else "tensor({}, {})"
+        template = _TEMPLATES.get(layout, "tensor({}, {})")
         tensor = evaluate(
             template, extents[::-1] if turned else extents, ELEMENTS[dtype], variable=name
         )
@@ -282,11 +305,13 @@ def module(name, directory):
 class Kernel:
     """A function that is traced, scheduled and compiled when it is called with arrays of new types
     or shapes. Extents become sizes, so that one kernel serves all shapes in which the same extents
-    are equal; `sizes=False` compiles one for each shape."""
+    are equal; `sizes=False` compiles one for each shape. With `special=100`, shapes get a kernel of
+    their own at the hundredth call."""
 
-    def __init__(self, function, schedule=None, sizes=True):
+    def __init__(self, function, schedule=None, sizes=True, special=None):
         functools.update_wrapper(self, function)
         self.function, self.schedule, self.sizes = function, schedule, sizes
+        self.special, self._specials = special, {}
         self._parameters = inspect.signature(function)
         self._names = list(self._parameters.parameters)
         wrong = [name for name in self._names if not is_name(name)]
@@ -299,11 +324,11 @@ class Kernel:
         if named or len(arguments) != len(self._names):
             arguments = self._bound(arguments, named)
         out = () if out is None else tuple(out) if isinstance(out, (tuple, list)) else (out,)
-        for compiled in self._compiled:
+        for compiled in self._candidates(arguments):
             made = compiled.at_once(arguments, out)
             if made is not None:
                 return made
-        if not all(isinstance(a, (np.ndarray, float, int)) for a in arguments):
+        if not all(isinstance(a, _OWN) for a in arguments):
             return self._of_others(arguments, out)
         return self._called(arguments, out)
 
@@ -316,15 +341,43 @@ class Kernel:
         except (BufferError, RuntimeError, TypeError, ValueError):
             # The slow call says why.
             views = out
-        for compiled in self._compiled:
+        for compiled in self._candidates(arguments):
             made = compiled.at_once(arguments, views)
             if made is not None:
                 return out[0] if out else made if returned is None else returned(made)
         return self._called(arguments, out, returned)
 
+    def _candidates(self, arguments):
+        """The kernels that may take these arguments: one alone if it is theirs."""
+        if self.special is None or not all(isinstance(a, _OWN) for a in arguments):
+            return self._compiled
+        key = _key(arguments)
+        found = self._specials.get(key, 0)
+        if isinstance(found, int):
+            found = self._specials[key] = self._special(arguments, found + 1)
+        return self._compiled if isinstance(found, int) else [found]
+
+    def _special(self, arguments, calls):
+        """The kernel for exactly these arguments at the call that asks for it; before, the number of
+        calls."""
+        if calls < self.special:
+            # Shapes that are new each time are not kept.
+            if len(self._specials) > _MOST_COUNTED:
+                self._specials = {k: v for k, v in self._specials.items() if not isinstance(v, int)}
+            return calls
+        with self._lock:
+            values = self._arrays(arguments, {})
+            try:
+                return self._made(Trace(self.function, Signature(self._names, values, None)))
+            except (Error, TypeError, IndexError):
+                # The general kernel goes on.
+                return calls
+
     def _called(self, arguments, out, returned=None):
         key = _key(arguments)
-        known = self._known.get(key)
+        known = self._specials.get(key)
+        if not isinstance(known, Compiled):
+            known = self._known.get(key)
         if known is None:
             arguments = self._arrays(arguments, {})
             known = self._known[key] = self._chosen(arguments)
@@ -423,12 +476,13 @@ class Kernel:
         return f"<teml kernel {self.__name__}{self._parameters}>"
 
 
-def kernel(function=None, *, schedule=None, sizes=True):
+def kernel(function=None, *, schedule=None, sizes=True, special=None):
     """Makes a kernel of a function of arrays: `@teml.kernel`, or
-    `@teml.kernel(schedule=lambda nest: nest.parallelize("i"))`."""
+    `@teml.kernel(schedule=lambda nest: nest.parallelize("i"))`. `sizes` and `special` are those of
+    `Kernel`."""
     if function is None:
-        return lambda function: Kernel(function, schedule, sizes)
-    return Kernel(function, schedule, sizes)
+        return lambda function: Kernel(function, schedule, sizes, special)
+    return Kernel(function, schedule, sizes, special)
 
 
 def load(file, name=None, **settings):

@@ -151,7 +151,26 @@ assert np.allclose(scaled(Capsule(X), Capsule(y))["scaled"], scaled(X, y)["scale
 refused(TypeError, "X is a masked array", scaled, np.ma.masked_array(X), y)
 refused(TypeError, "elements of type float16", scaled, X.astype(np.float16), y)
 refused(TypeError, "must be an array or a number, not list", scaled, X.tolist(), y)
-refused(ValueError, "adjacent elements in rows", scaled, whole[:12, :18:2], rng.random(9))
+for part in whole[:12, :18:2], whole[:12, 8::-1], whole[11::-1, :9], whole[:9, 11::-1].T:
+    y = rng.random(9)
+    for weights in y, y[::-1], np.broadcast_to(y[0], 9):
+        expected = scaled.function(part, weights)["scaled"]
+        assert np.allclose(scaled(part, weights)["scaled"], expected), (part.strides, weights.strides)
+refused(ValueError, "stored row after row", attention, Q, K, V, 0.5, out=np.empty((12, 12))[:, ::2])
+
+
+@teml.kernel(special=3)
+def often(A, x):
+    return A @ x + 1
+
+
+for calls in range(1, 6):
+    for n in 4, 5:
+        A, x = rng.random((n, n + calls % 2)), rng.random(n + calls % 2)
+        assert np.allclose(often(A, x), A @ x + 1)
+# The general kernel, and those of the two shapes that came three times.
+assert len(often._compiled) == 1
+assert [type(found).__name__ for found in often._specials.values()].count("Compiled") == 2
 frozen = np.empty((12, 6))
 frozen.flags.writeable = False
 refused(ValueError, "read-only", attention, Q, K, V, 0.5, out=frozen)
