@@ -65,6 +65,8 @@ const MAX_EXPRESSION_DEPTH: usize = 200;
 const MAX_STRING: usize = 64 << 20;
 // Lists can hold lists, and dropping them recurses.
 const MAX_LIST: usize = 100_000;
+// A full table is searched for each new name. It has room for those of the library and of scripts.
+const MAX_INTERNED: usize = 1 << 14;
 
 impl Session {
     /// A session that prints to `output` and tries kernels on `workbench`. The interrupt flag of
@@ -122,6 +124,7 @@ impl Session {
             .set_max_string_size(MAX_STRING)
             .set_max_array_size(MAX_LIST)
             .set_max_map_size(MAX_LIST)
+            .set_max_strings_interned(MAX_INTERNED)
             .set_fail_on_invalid_map_property(true)
             // Code in strings has no place that a message could show.
             .disable_symbol("eval")
