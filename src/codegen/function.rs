@@ -158,12 +158,17 @@ pub(super) fn emit(
             role: param.role,
         })
         .collect();
+    let in_rows = |param: &Param| Param {
+        tensor: param.tensor.in_rows(),
+        role: param.role,
+    };
+    let stored: Vec<Param> = spelled.iter().map(in_rows).collect();
     let sizes = sizes(nests, &spelled)?;
     if on_device {
         let nests: Vec<Nest> = nests.iter().map(|nest| spelling.nest(nest)).collect();
         let of = device::Nests {
             nests: &nests,
-            params: &spelled,
+            params: &stored,
             sizes: &sizes.of_caller,
             derived: &sizes.derived,
             comments: &comments(&nests, symbol, &params, &spelling, &proof),
@@ -183,7 +188,7 @@ pub(super) fn emit(
         return Ok(kernel.with_gaps(0));
     }
     let plan = {
-        let inputs = spelled.iter().filter(|p| p.role == Role::In);
+        let inputs = stored.iter().filter(|p| p.role == Role::In);
         let inputs = inputs.filter_map(|p| p.tensor.name().cloned()).collect();
         let context = Context {
             target,
@@ -193,7 +198,7 @@ pub(super) fn emit(
         plan::plan(&nests, &context).ok_or(NoCode::Stopped)?
     };
     if proof == Proof::Proved {
-        let tensors: Vec<Tensor> = spelled.iter().map(|param| param.tensor.clone()).collect();
+        let tensors: Vec<Tensor> = stored.iter().map(|param| param.tensor.clone()).collect();
         proved(&plan, &tensors, reductions, target)?;
     }
     let (mut own, mut given, mut kept) = (Vec::new(), Vec::new(), Vec::new());
@@ -205,7 +210,7 @@ pub(super) fn emit(
             kept.push(param.clone());
         }
     }
-    let printed = print((&plan, nests), symbol, &spelled, &own, target);
+    let printed = print((&plan, nests), symbol, &stored, &own, target);
     let mut headers = printed.values.headers.clone();
     if params.iter().any(|p| !p.tensor.elem().is_float()) || !sizes.of_caller.is_empty() {
         headers.insert(Header::Integers);
@@ -318,7 +323,7 @@ fn proved(
 /// # Errors
 /// [`NoCode`]: tensors share a name, or the user stopped it.
 pub fn unproved(nests: &[Nest], target: &Target) -> Result<Plan, NoCode> {
-    let inputs = inputs(nests)?;
+    let (inputs, nests) = (inputs(nests)?, &as_passed(nests, &params(nests)?));
     let context = Context {
         target,
         inputs: &inputs,
@@ -356,9 +361,11 @@ fn params(nests: &[Nest]) -> Result<Vec<Param>, NoCode> {
                     second: format!("{} {tensor}", tensor.elem()),
                 });
             }
-            (Some(_), Some(_)) if tensor.is_strided() => {
-                let same = tensors.iter_mut().filter(|t| **t == tensor);
-                same.for_each(|known| *known = known.strided());
+            (Some(_), Some(_)) => {
+                if let Some(strides) = tensor.strided_in() {
+                    let same = tensors.iter_mut().filter(|t| **t == tensor);
+                    same.for_each(|known| *known = known.strided(strides));
+                }
             }
             (None, Some(_)) => tensors.push(tensor),
             _ => {}
@@ -406,17 +413,15 @@ fn as_passed(nests: &[Nest], params: &[Param]) -> Vec<Nest> {
     let in_nest = |tensor: &Tensor| {
         let passed = others.iter().find(|other| other.name() == tensor.name());
         match passed {
-            Some(other) if other.is_strided() => tensor.strided(),
-            Some(_) => tensor.by_value(),
+            Some(other) => match other.strided_in() {
+                Some(strides) => tensor.strided(strides),
+                None => tensor.by_value(),
+            },
             None => tensor.dense(),
         }
     };
-    let trees = |nest: &Nest| {
-        nest.trees()
-            .iter()
-            .map(|t| t.map_tensors(&in_nest))
-            .collect()
-    };
+    let passed = |tree: &Tree| tree.map_tensors(&in_nest).in_rows();
+    let trees = |nest: &Nest| nest.trees().iter().map(passed).collect();
     nests
         .iter()
         .map(|nest| nest.with_trees(trees(nest)))

@@ -1,7 +1,7 @@
 //! Kernels: C text, and what a caller needs to know.
 
 use crate::elem::c_type;
-use crate::ir::{Affine, Name, Tensor};
+use crate::ir::{Affine, Name, Strides, Tensor};
 use crate::legality::Proof;
 use crate::symbol::Spelling;
 use crate::target::Target;
@@ -227,19 +227,25 @@ impl Kernel {
         self.with_gaps(0)
     }
 
-    /// The kernel with so many elements between the rows of strided tensors.
+    /// The kernel with so many elements between the rows of strided tensors, or between consecutive
+    /// indices.
     #[must_use]
     pub fn with_gaps(mut self, gap: i64) -> Kernel {
         for (param, tensor) in self.params.iter().zip(spelled(&self.params)) {
-            let extents = param.tensor.shape().extents().iter().rev();
+            let stored = param.tensor.in_rows();
+            let extents = stored.shape().extents().iter().rev();
             let mut stride: i64 = 1;
+            // Every other distance that may be negative is, from the last one on.
+            let turns = gap != 0 && param.tensor.strided_in() == Some(Strides::All);
+            let mut backwards = turns;
             for (name, extent) in tensor.strides().iter().rev().zip(extents) {
                 let extent = i64::try_from(*extent).unwrap_or(i64::MAX);
                 stride = stride.saturating_mul(extent).saturating_add(gap);
                 let mut sizes = self.sizes.iter_mut();
                 if let Some((_, value)) = sizes.find(|(known, _)| known == name) {
-                    *value = stride;
+                    *value = if backwards { -stride } else { stride };
                 }
+                backwards = turns && !backwards;
             }
         }
         self
@@ -349,6 +355,17 @@ pub fn passed(param: &Param) -> String {
     }
 }
 
+/// How a strided tensor lies in memory, for comments: `rows at distance ldA`.
+pub fn apart(tensor: &Tensor) -> Option<String> {
+    let what = match tensor.strided_in()? {
+        Strides::Rows => "rows",
+        Strides::All => "indices",
+    };
+    let strides = tensor.strides();
+    let strides: Vec<&str> = strides.iter().map(Name::as_str).collect();
+    (!strides.is_empty()).then(|| format!("{what} at distance {}", strides.join(", ")))
+}
+
 /// `const double (*TEML_RESTRICT A)[5] /* A[8][5] */`: a pointer to the rows, or to the elements
 /// for ranks 0 and 1, or a number. In C++ only this form can say that nothing else aliases it.
 pub(super) fn parameter(tensor: &Tensor, constant: bool) -> String {
@@ -357,13 +374,8 @@ pub(super) fn parameter(tensor: &Tensor, constant: bool) -> String {
     if tensor.is_by_value() {
         return format!("{elem} {name}");
     }
-    let strides = tensor.strides();
-    if !strides.is_empty() {
-        let strides: Vec<&str> = strides.iter().map(Name::as_str).collect();
-        let strides = strides.join(", ");
-        return format!(
-            "{constant}{elem} *TEML_RESTRICT {name} /* {tensor}, rows at distance {strides} */"
-        );
+    if let Some(apart) = apart(tensor) {
+        return format!("{constant}{elem} *TEML_RESTRICT {name} /* {tensor}, {apart} */");
     }
     let Some(extents) = tensor.shape().numbers() else {
         return format!("{constant}{elem} *TEML_RESTRICT {name} /* {tensor} */");

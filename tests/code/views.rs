@@ -1,4 +1,5 @@
-//! One function for arrays of every layout: `gemm` for matrices, their transposes and parts of both.
+//! One function for arrays of every layout: `gemm` for matrices, their transposes, parts of both, and
+//! all other strides.
 
 use crate::kernels::{build, python, succeeds, text};
 use std::process::Command;
@@ -18,6 +19,16 @@ for elem in ["f64", "f32"] {
         export_kernel(build(C).stripmine("i", 4), name, [], transposed);
     }
 }
+// For f64, all strides.
+let A = strided(tensor([m, k]), "all");
+let B = strided(tensor([k, n]), "all");
+let C = strided(tensor([m, n]), "all");
+C = einsum("ik,kj->ij", A, B);
+export_kernel(build(C).stripmine("i", 4).vectorize("j"), "gemm");
+let x = strided(tensor([n]), "all");
+let y = strided(tensor([n]), "all");
+y = eq(2 * x, [i] -> [i]);
+export_kernel(build(y), "twice");
 "#;
 
 const PYTHON: &str = r#"
@@ -34,6 +45,12 @@ def layouts(rows, columns, dtype):
         part = frame[1:r + 1, 2:c + 2]
         for array in part, part.copy():
             yield array.T if turn else array
+    if dtype == np.float64:
+        frame = rng.random((2 * rows + 1, 3 * columns + 2))
+        yield frame[:2 * rows:2, 1:3 * columns + 1:3]
+        yield frame[:rows, :columns][::-1, ::-1]
+        yield rng.random((columns, rows))[:, ::-1].T
+        yield np.broadcast_to(frame[0, :columns], (rows, columns))
 
 count = 0
 for dtype, gemm in (np.float64, kernels.gemm), (np.float32, kernels.gemm_f32):
@@ -49,23 +66,40 @@ for dtype, gemm in (np.float64, kernels.gemm), (np.float32, kernels.gemm_f32):
                 inner[:] = 7
                 assert (frame == 7).all()
                 count += 1
+                if dtype == np.float64:
+                    frame = np.full((2 * m + 1, 3 * n + 1), 7.0)
+                    for inner in frame[2:2 * m + 1:2, 1:3 * n + 1:3], frame[:m, :n][::-1, ::-1]:
+                        assert gemm(A, B, C=inner) is inner
+                        assert np.allclose(inner, expected), (m, n, k, A.strides, B.strides)
+                        inner[:] = 7
+                        assert (frame == 7).all()
 
-def refused(kind, part, *arrays, **results):
+x = rng.random(50)
+for part in x, x[::3], x[::-1], x[-2::-4], np.broadcast_to(x[0], 9), x[:0]:
+    assert (kernels.twice(part) == 2 * part).all()
+
+def refused(kind, part, *arrays, function=kernels.gemm_f32, **results):
     try:
-        kernels.gemm(*arrays, **results)
+        function(*arrays, **results)
     except kind as error:
         assert part in str(error), error
     else:
         raise AssertionError(f"not refused: {part}")
 
-A, B = rng.random((4, 5)), rng.random((5, 6))
-refused(ValueError, "gemm: A must have adjacent elements", A[:, ::-1], B)
-refused(ValueError, "gemm: A must have adjacent elements", A[::-1].T, np.ones((4, 2)))
-refused(ValueError, "gemm: A must have adjacent elements", rng.random((8, 10))[::2, ::2], B)
-refused(ValueError, "gemm: C must have adjacent elements", A, B, C=np.empty((6, 4)).T)
+A, B = rng.random((4, 5), np.float32), rng.random((5, 6), np.float32)
+refused(ValueError, "gemm_f32: A must have adjacent elements", A[:, ::-1], B)
+refused(ValueError, "gemm_f32: A must have adjacent elements", A[::-1].T, np.ones((4, 2), np.float32))
+refused(ValueError, "gemm_f32: A must have adjacent elements", np.ones((8, 10), np.float32)[::2, ::2], B)
+refused(ValueError, "gemm_f32: C must have adjacent elements", A, B, C=np.empty((6, 4), np.float32).T)
 refused(ValueError, "B must have the shape (5, 6), not (4, 6)", A, B[:4])
-refused(ValueError, "C and A overlap", A, np.eye(5), C=A)
-refused(TypeError, "A must have elements of type float64", A.astype("f"), B)
+refused(ValueError, "C and A overlap", A, np.eye(5, dtype=np.float32), C=A)
+refused(TypeError, "A must have elements of type float32", A.astype(float), B)
+
+A, B = rng.random((8, 8)), np.eye(4)
+refused(ValueError, "each in a place of its own", A[::2, ::2], B, function=kernels.gemm,
+        C=np.lib.stride_tricks.as_strided(np.empty(9), (4, 4), (8, 8)))
+refused(ValueError, "C and A overlap", A[::2, ::2], B, function=kernels.gemm, C=A[6::-2, 6::-2])
+refused(ValueError, "C and A overlap", A[::-1][:4, ::2], B, function=kernels.gemm, C=A[4::-1, ::2][:4])
 print(count, "layouts")
 "#;
 
@@ -103,12 +137,27 @@ int main()
 {
     for (bool turns : {false, true})
         std::printf("%g %g\n", error<double>(gemm_checked, turns), error<float>(gemm_f32_checked, turns));
-    double A[20] = {}, B[20] = {}, C[12];
+    float A[20] = {}, B[20] = {}, C[12];
     const int64_t gaps[] = {2, 2}, back[] = {-5, 1}, columns[] = {1, 3};
-    std::puts(gemm_checked(3, 4, 5, C, nullptr, A, gaps, B, nullptr));
-    std::puts(gemm_checked(3, 4, 5, C, nullptr, A, back, B, nullptr));
-    std::puts(gemm_checked(3, 4, 5, C, columns, A, nullptr, B, nullptr));
-    std::puts(gemm_checked(3, 4, 5, A, nullptr, A, columns, B, nullptr));
+    std::puts(gemm_f32_checked(3, 4, 5, C, nullptr, A, gaps, B, nullptr));
+    std::puts(gemm_f32_checked(3, 4, 5, C, nullptr, A, back, B, nullptr));
+    std::puts(gemm_f32_checked(3, 4, 5, C, columns, A, nullptr, B, nullptr));
+    std::puts(gemm_f32_checked(3, 4, 5, A, nullptr, A, columns, B, nullptr));
+
+    // The sum of a row, backwards and with gaps, by a kernel for all strides.
+    const double x[] = {1, 2, 3, 4, 5, 6};
+    double ones[] = {1, 1}, y[4] = {};
+    const int64_t backwards[] = {1, -3}, whole[] = {1, 1}, apart[] = {7, 3};
+    const int64_t huge[] = {1, INT64_MIN}, same[] = {1, 0};
+    for (const int64_t *strides : {whole, backwards}) {
+        const char *why = gemm_checked(1, 1, 2, y, nullptr, x + 3, strides, ones, nullptr);
+        std::printf("%s %g\n", why ? why : "taken", y[0]);
+    }
+    gemm_checked(1, 2, 2, y, apart, x, nullptr, x, nullptr);
+    std::printf("%g %g %g\n", y[0], y[1], y[3]);
+    std::puts(gemm_checked(1, 1, 2, y, nullptr, x + 3, huge, ones, nullptr));
+    std::puts(gemm_checked(1, 2, 2, y, same, x, nullptr, x, nullptr));
+    std::puts(gemm_checked(1, 1, 2, ones, nullptr, ones + 1, backwards, x, nullptr));
 }
 "#;
 
@@ -133,7 +182,10 @@ fn one_function_takes_matrices_and_their_transposes() {
     assert_eq!(
         succeeds("./made/example", &[], &out),
         format!(
-            "0 0\n0 0\ngemm: A {gaps}\ngemm: A {gaps}\ngemm: C {gaps}\n\
+            "0 0\n0 0\ngemm_f32: A {gaps}\ngemm_f32: A {gaps}\ngemm_f32: C {gaps}\n\
+             gemm_f32: C and A overlap\ntaken 9\ntaken 5\n7 0 10\n\
+             gemm: A has more bytes than can be counted\n\
+             gemm: C needs a place for each element\n\
              gemm: C and A overlap\n"
         )
     );
@@ -142,7 +194,7 @@ fn one_function_takes_matrices_and_their_transposes() {
     };
     std::fs::write(out.join("python/call.py"), PYTHON).unwrap();
     let shown = succeeds(&python, &["call.py"], &out.join("python"));
-    assert_eq!(shown, "224 layouts\n");
+    assert_eq!(shown, "560 layouts\n");
 }
 
 #[test]

@@ -21,7 +21,7 @@ use super::derived::definition_of_size;
 use super::kernel::{Header, Param, Role};
 use super::support::{mentions, support_of_device};
 use crate::analysis::launches::{self, Launch, Misplaced};
-use crate::ir::{Affine, Axis, Expr, Loop, Name, Nest, Node, Space, Tensor, Tree};
+use crate::ir::{Affine, Axis, Expr, Loop, Name, Nest, Node, Space, Strides, Tensor, Tree};
 use crate::legality::{Barrier, exchanges};
 use crate::target::{Device, DeviceApi, Target};
 use lower::Lowering;
@@ -83,6 +83,9 @@ pub enum NoDevice {
     /// A local tensor whose size is known only when the kernel runs.
     #[error("local tensor {tensor} has extents with sizes, and a block needs numbers")]
     Sized { tensor: String },
+    /// A tensor whose elements lie at any distance.
+    #[error("{tensor} is `strided(all)`, and functions for devices copy whole rows")]
+    Apart { tensor: String },
     /// Two local tensors of one launch share a name.
     #[error("two local tensors of one launch are named {tensor}")]
     TwoLocals { tensor: String },
@@ -127,6 +130,7 @@ impl NoDevice {
             NoDevice::Sized { .. } => {
                 "block the loops first, so that a block needs a fixed part of the tensor"
             }
+            NoDevice::Apart { .. } => "`strided(A)` lets rows lie apart",
             NoDevice::TwoLocals { .. } => "give one of them another name",
             NoDevice::NoBarrier { .. } => "please report this",
         }
@@ -164,7 +168,19 @@ pub fn is_on_device(nests: &[Nest]) -> bool {
 pub(super) fn check(nest: &Nest) -> Result<(), NoDevice> {
     let context: Vec<&Loop> = nest.context().iter().collect();
     launches::launches(nest.trees(), &context)?;
-    Ok(())
+    let tensors = nest.tensors();
+    let mut apart = tensors
+        .iter()
+        .filter(|t| t.strided_in() == Some(Strides::All));
+    match apart
+        .next()
+        .filter(|_| launches::is_on_device(nest.trees()))
+    {
+        Some(tensor) => Err(NoDevice::Apart {
+            tensor: tensor.label().to_owned(),
+        }),
+        None => Ok(()),
+    }
 }
 
 /// The function `symbol`, which runs nests on a device.

@@ -57,5 +57,5 @@ pub use role::Role;
 pub use segment::{Lookup, Segment};
 pub use statement::{Fill, Origin, Stmt};
 pub use substitute::fresh_name;
-pub use tensor::{Shape, ShapeError, Space, Tensor, Triangle};
+pub use tensor::{Shape, ShapeError, Space, Strides, Tensor, Triangle};
 pub use text::{Infix, Line, point_text};

@@ -280,13 +280,32 @@ impl Space {
     }
 }
 
+/// The dimensions of a tensor whose consecutive indices may lie apart in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Strides {
+    /// All but the last: rows lie apart, and the elements of a row are adjacent.
+    Rows,
+    /// Each, at any distance, also backwards.
+    All,
+}
+
+impl Strides {
+    /// The word for it in front of a declaration.
+    pub fn word(self) -> &'static str {
+        match self {
+            Strides::Rows => "strided",
+            Strides::All => "strided(all)",
+        }
+    }
+}
+
 /// How a function gets the elements of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Storage {
     /// In rows that follow each other in memory.
     Rows,
-    /// In rows at distances that the function also gets.
-    Strided,
+    /// At distances that the function also gets.
+    Strided(Strides),
     /// As a number, not in memory.
     Value,
 }
@@ -402,10 +421,10 @@ impl Tensor {
         self.0.entries.as_deref()
     }
 
-    /// The same tensor, whose rows may lie apart in memory.
+    /// The same tensor, whose indices in these dimensions may lie apart in memory.
     #[must_use]
-    pub fn strided(&self) -> Tensor {
-        self.with(|data| data.storage = Storage::Strided)
+    pub fn strided(&self, strides: Strides) -> Tensor {
+        self.with(|data| data.storage = Storage::Strided(strides))
     }
 
     /// The same tensor, whose rows follow each other in memory.
@@ -425,17 +444,41 @@ impl Tensor {
         self.0.storage == Storage::Value
     }
 
-    /// Whether rows may lie apart in memory. Not part of equality.
+    /// Whether indices may lie apart in memory. Not part of equality.
     pub fn is_strided(&self) -> bool {
-        self.0.storage == Storage::Strided
+        self.strided_in().is_some()
     }
 
-    /// The distances in memory, in elements, between consecutive indices of each dimension but the
-    /// last: numbers that a kernel gets when it is called. Empty if rows follow each other.
+    /// The dimensions in which indices may lie apart in memory. Not part of equality.
+    pub fn strided_in(&self) -> Option<Strides> {
+        match self.0.storage {
+            Storage::Strided(strides) => Some(strides),
+            Storage::Rows | Storage::Value => None,
+        }
+    }
+
+    /// The tensor as code reads it: elements at any distance are rows of one element.
+    #[must_use]
+    pub fn in_rows(&self) -> Tensor {
+        match self.strided_in() {
+            Some(Strides::All) => {
+                let extents = self.shape().extents().iter().copied().chain([1]);
+                let dims = self.shape().dims().into_iter();
+                let shape = Shape::of_extents(extents)
+                    .with_dims(dims.chain([Affine::constant(1)]).collect());
+                self.stored_as(shape).strided(Strides::Rows)
+            }
+            Some(Strides::Rows) | None => self.clone(),
+        }
+    }
+
+    /// The distances in memory, in elements, between consecutive indices of each dimension that
+    /// is strided: numbers that a kernel gets when it is called.
     pub fn strides(&self) -> Vec<Name> {
-        let dimensions = match self.is_strided() {
-            true => self.shape().rank().saturating_sub(1),
-            false => 0,
+        let dimensions = match self.strided_in() {
+            Some(Strides::All) => self.shape().rank(),
+            Some(Strides::Rows) => self.shape().rank().saturating_sub(1),
+            None => 0,
         };
         let label = self.label();
         let name = |d: usize| match dimensions {

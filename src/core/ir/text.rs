@@ -160,10 +160,10 @@ fn write_declarations(f: &mut Formatter<'_>, tensors: &[Tensor]) -> fmt::Result 
     let mut first = true;
     for elem in Elem::ALL {
         let of_type = tensors.iter().filter(|t| t.elem() == elem);
-        let text = |tensor: &Tensor| match (tensor.is_strided(), tensor.entries()) {
-            (true, _) => format!("strided {tensor}"),
-            (false, Some(entries)) => format!("{tensor} {entries}"),
-            (false, None) => tensor.to_string(),
+        let text = |tensor: &Tensor| match (tensor.strided_in(), tensor.entries()) {
+            (Some(strides), _) => format!("{} {tensor}", strides.word()),
+            (None, Some(entries)) => format!("{tensor} {entries}"),
+            (None, None) => tensor.to_string(),
         };
         let texts: Vec<String> = of_type.map(text).collect();
         if !texts.is_empty() {

@@ -5,7 +5,7 @@ use super::provenance::examine;
 use super::refusal::Refusal;
 use super::workbench::Bench;
 use crate::codegen::{self, Kernel};
-use crate::ir::Nest;
+use crate::ir::{Nest, Strides};
 use crate::package::{self, Exported, View};
 use crate::trial::{self, Variant, sizes};
 
@@ -60,7 +60,8 @@ pub fn kernel(
 
 /// Makes nests a function of the library that `teml build` makes. `outputs` are results even if a
 /// later nest reads them. With `transposed`, the function of that name takes these tensors as
-/// transposes as well, and the nests are what it computes then.
+/// transposes as well, and the nests are what it computes then. Nests of tensors that are strided in
+/// all dimensions are what a known function computes for all strides that it does not take itself.
 ///
 /// # Errors
 /// As [`generate`]. The inner error is one of the name.
@@ -74,9 +75,15 @@ pub fn export(
     announce(bench, name, &nests)?;
     let known = bench.lock().exported.clone();
     let of_name = |symbol: &str| known.iter().find(|e| e.kernel.symbol == symbol);
-    let (symbol, base) = match (transposed.is_empty(), of_name(name)) {
-        (true, _) => (name.to_owned(), None),
-        (false, Some(base)) => (package::view_symbol(name, transposed), Some(base)),
+    let takes_all = |nests: &[Nest]| {
+        let mut tensors = nests.iter().flat_map(Nest::tensors);
+        tensors.any(|tensor| tensor.strided_in() == Some(Strides::All))
+    };
+    let is_view =
+        |base: &&Exported| !transposed.is_empty() || takes_all(&nests) && !takes_all(&base.nests);
+    let (symbol, base) = match (transposed.is_empty(), of_name(name).filter(is_view)) {
+        (_, Some(base)) => (package::view_symbol(name, transposed), Some(base)),
+        (true, None) => (name.to_owned(), None),
         (false, None) => {
             let text = format!("is not known: export `{name}` without transposes first");
             return Ok(Err(text));
@@ -95,7 +102,11 @@ pub fn export(
         }),
     };
     let misfit = base.and_then(|base| package::view_error(base, &exported, transposed));
-    let error = misfit.map(|why| format!("cannot be `{name}` for transposes: {why}"));
+    let layouts = match transposed.is_empty() {
+        true => "all strides",
+        false => "transposes",
+    };
+    let error = misfit.map(|why| format!("cannot be `{name}` for {layouts}: {why}"));
     if let Some(error) = error.or_else(|| package::kernel_name_error(&exported, &known)) {
         return Ok(Err(error));
     }

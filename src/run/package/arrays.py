@@ -50,15 +50,15 @@ class _Tensor:
             )
         if array.shape != self.shape:
             raise ValueError(f"{name} must have the shape {self.shape}, not {array.shape}")
-        if self.strided and not self.has_rows(array):
+        if not self.fits(array):
+            needs = {
+                None: "be stored row after row, without gaps",
+                "rows": "have adjacent elements in rows that do not overlap",
+                "all": "have whole elements, each in a place of its own if they are written",
+            }
             raise ValueError(
-                f"{name} must have adjacent elements in rows that do not overlap; its strides are "
-                f"{array.strides} bytes, and np.ascontiguousarray makes a copy that has such rows"
-            )
-        if not self.strided and not array.flags.c_contiguous:
-            raise ValueError(
-                f"{name} must be stored row after row, without gaps; its strides are "
-                f"{array.strides}, and np.ascontiguousarray makes a copy that is"
+                f"{name} must {needs[self.strided]}; its strides are {array.strides} bytes, and "
+                "np.ascontiguousarray makes a copy that is as it must be"
             )
         if array.ctypes.data % self.alignment:
             raise ValueError(f"{name} must begin at a multiple of {self.alignment} bytes")
@@ -89,6 +89,24 @@ class _Tensor:
             name = f"{function}: {self.name}"
             raise ValueError(f"{name} has entries in a row of {self.entries[3]} that do not increase")
 
+    def fits(self, array):
+        """Whether the strides of an array are as the kernel takes them."""
+        if self.strided is None:
+            return array.flags.c_contiguous
+        return self.has_rows(array) if self.strided == "rows" else self.is_apart(array)
+
+    def is_apart(self, array):
+        """Whether elements are whole, and those that are written have places of their own."""
+        if array.size == 0:
+            return True
+        steps = sorted((abs(s), n) for s, n in zip(array.strides, array.shape) if n > 1)
+        span = self.dtype.itemsize
+        for stride, extent in steps:
+            if stride % self.dtype.itemsize or self.written and stride < span:
+                return False
+            span += (extent - 1) * stride
+        return True
+
     def has_rows(self, array):
         """Whether the elements of a row are adjacent, and rows do not overlap."""
         least = self.dtype.itemsize
@@ -104,8 +122,9 @@ class _Tensor:
         return True
 
     def strides(self, array):
-        """The distances between rows, in elements."""
-        return [stride // self.dtype.itemsize for stride in array.strides[:-1]] if self.strided else []
+        """The distances that the kernel gets, in elements."""
+        of = {None: (), "rows": array.strides[:-1], "all": array.strides}[self.strided]
+        return [stride // self.dtype.itemsize for stride in of]
 
     def argument(self, array):
         """What the kernel gets: the address, or the number that it only reads."""
@@ -200,7 +219,7 @@ def _overlap(array, other):
 
 
 def _called_as_view(function, tensors, arrays, views, sizes):
-    """Calls the function for arrays that are transposed in memory, if there is one."""
+    """Calls the function for arrays in another layout, if there is one."""
     given = zip(tensors, arrays)
     arrays = {tensor.name: _array(function, tensor.name, array) for tensor, array in given}
     turned = tuple(
@@ -210,6 +229,12 @@ def _called_as_view(function, tensors, arrays, views, sizes):
         and not tensor.has_rows(arrays[tensor.name])
         and tensor.has_rows(arrays[tensor.name].T)
     )
+    known = [tensor for tensor in tensors if tensor.name in arrays]
+    fit = all(tensor.name in turned or tensor.fits(arrays[tensor.name]) for tensor in known)
+    if not turned and fit:
+        return False
+    if () in views and not (fit and turned in views):
+        turned = ()
     if turned not in views:
         return False
     arrays.update((name, arrays[name].T) for name in turned)

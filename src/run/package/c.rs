@@ -4,9 +4,10 @@ use super::parts::{Exported, Package, Use, extents, joined};
 use super::{arrays, cpp, team, views, workspace};
 use crate::codegen::symbol::from_label;
 use crate::codegen::{
-    BASE, C_BEGINS, C_ENDS, Kernel, Param, Preamble, c_type, definition_of_size, passed, unit_after,
+    BASE, C_BEGINS, C_ENDS, Kernel, Param, Preamble, apart, c_type, definition_of_size, passed,
+    unit_after,
 };
-use crate::ir::{Name, Order, Tensor};
+use crate::ir::{Name, Order, Strides, Tensor};
 use std::fmt::Write;
 
 /// The C of all kernels, and of the functions that check their arguments.
@@ -98,7 +99,7 @@ fn checked(package: &Package, exported: &Exported) -> String {
     let all: Vec<_> = exported.parameters().collect();
     let is_in_memory = |(param, _): &&(&Param, Use)| !param.tensor.is_by_value();
     let in_memory: Vec<_> = all.iter().filter(is_in_memory).collect();
-    for (param, _) in &in_memory {
+    for (param, used) in &in_memory {
         let (tensor, name) = (&param.tensor, name(&param.tensor));
         let elem = c_type(tensor.elem());
         let (rank, list) = (tensor.shape().rank(), joined(tensor, ", "));
@@ -117,25 +118,20 @@ fn checked(package: &Package, exported: &Exported) -> String {
              if ((uintptr_t){name} % {bytes})\n        \
              return \"{symbol}: {name} is not aligned to {unit}\";"
         );
-        let (test, size, what) = match tensor.is_strided() {
-            true => (
-                "teml_has_rows",
-                format!(", sizeof({elem})"),
-                "needs adjacent elements in rows that do not overlap",
-            ),
-            false => (
-                "teml_is_row_major",
-                String::new(),
-                "is not stored row after row, without gaps",
-            ),
+        let what = match tensor.strided_in() {
+            Some(Strides::All) if *used == Use::Input => "has more bytes than can be counted",
+            Some(Strides::All) => "needs a place for each element",
+            Some(Strides::Rows) => "needs adjacent elements in rows that do not overlap",
+            None => "is not stored row after row, without gaps",
         };
         if rank > 0 {
+            let fits = views::fits(tensor, *used, &format!("{name}_extents"));
             let _ = writeln!(
                 body,
                 "    {storage}const int64_t {name}_extents[{rank}] = {{{list}}};\n    \
                  if (teml_bytes({rank}, {name}_extents, sizeof({elem})) < 0)\n        \
                  return \"{symbol}: {name} has more bytes than can be counted\";\n    \
-                 if (!{test}({rank}, {name}_extents, {name}_strides{size}))\n        \
+                 if (!{fits})\n        \
                  return \"{symbol}: {name} {what}\";"
             );
         }
@@ -172,12 +168,10 @@ fn checked(package: &Package, exported: &Exported) -> String {
             let (a, b) = (&first.tensor, &second.tensor);
             let _ = writeln!(
                 body,
-                "    if (teml_overlap({}, {}, {}, {}))\n        \
+                "    if (teml_overlap({}, {}))\n        \
                  return \"{symbol}: {} and {} overlap\";",
-                name(a),
-                bytes(a),
-                name(b),
-                bytes(b),
+                memory(a),
+                memory(b),
                 name(a),
                 name(b)
             );
@@ -198,7 +192,9 @@ fn checked(package: &Package, exported: &Exported) -> String {
         }
     });
     let others = in_memory.iter().map(|(param, _)| &param.tensor);
-    let others: Vec<_> = others.map(|tensor| (name(tensor), bytes(tensor))).collect();
+    let others: Vec<_> = others
+        .map(|tensor| (name(tensor), memory(tensor)))
+        .collect();
     body.push_str(&workspace::taken(exported, &others));
     let arguments: Vec<String> = sizes.chain(strides).chain(arguments).collect();
     let _ = writeln!(body, "    {function}({});", arguments.join(", "));
@@ -292,19 +288,18 @@ fn name(tensor: &Tensor) -> String {
     from_label(tensor.label())
 }
 
-/// The bytes of a tensor in C.
-fn bytes(tensor: &Tensor) -> String {
-    let (rank, elem) = (tensor.shape().rank(), c_type(tensor.elem()));
-    match rank {
-        0 => format!("sizeof({elem})"),
-        rank if tensor.is_strided() => {
-            let name = name(tensor);
-            format!("teml_reach({rank}, {name}_extents, {name}_strides, sizeof({elem}))")
+/// Where the memory of a tensor begins, and its bytes, in C.
+fn memory(tensor: &Tensor) -> String {
+    let (name, elem) = (name(tensor), c_type(tensor.elem()));
+    let rank = tensor.shape().rank();
+    let lies = format!("{rank}, {name}_extents, {name}_strides, sizeof({elem})");
+    match (rank, tensor.strided_in()) {
+        (0, _) => format!("{name}, sizeof({elem})"),
+        (_, Some(Strides::All)) => {
+            format!("teml_lowest({name}, {lies}), teml_reach({lies})")
         }
-        rank => format!(
-            "teml_bytes({rank}, {}_extents, sizeof({elem}))",
-            name(tensor)
-        ),
+        (_, Some(Strides::Rows)) => format!("{name}, teml_reach({lies})"),
+        (_, None) => format!("{name}, teml_bytes({rank}, {name}_extents, sizeof({elem}))"),
     }
 }
 
@@ -353,16 +348,9 @@ pub fn header(package: &Package) -> String {
             let tensor = &param.tensor;
             let promised = tensor.alignment();
             let promised = promised.map_or_else(String::new, |n| format!("; aligned to {n} bytes"));
-            let strides = tensor.strides();
-            let rows = match strides.is_empty() {
-                true => String::new(),
-                false => {
-                    let names: Vec<&str> = strides.iter().map(Name::as_str).collect();
-                    format!("; rows at distance {}", names.join(", "))
-                }
-            };
+            let apart = apart(tensor).map_or_else(String::new, |text| format!("; {text}"));
             format!(
-                " *   {}: {} of {}, {what}{promised}{rows}\n",
+                " *   {}: {} of {}, {what}{promised}{apart}\n",
                 tensor.label(),
                 match tensor.shape().rank() {
                     _ if tensor.is_by_value() => "a number".to_owned(),
@@ -374,9 +362,12 @@ pub fn header(package: &Package) -> String {
         });
         let views = package.views_of(exported);
         let views = views.iter().map(|(view, transposed)| {
-            let transposed = transposed.join(" and ");
+            let layouts = match transposed.is_empty() {
+                true => "all other strides".to_owned(),
+                false => format!("transposed {}", transposed.join(" and ")),
+            };
             format!(
-                " *   The function with checks calls {} for transposed {transposed}.\n",
+                " *   The function with checks calls {} for {layouts}.\n",
                 view.kernel.symbol
             )
         });

@@ -12,16 +12,17 @@ pub struct Exported {
     pub kernel: Kernel,
     /// The nests that it computes.
     pub nests: Vec<Nest>,
-    /// The function whose arguments it takes if some of them are transposed.
+    /// The function whose arguments it takes in another layout.
     pub view: Option<View>,
 }
 
-/// A function whose arrays another one takes as transposes.
+/// A function whose arrays another one takes as transposes, or with all other strides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
     /// The symbol of the function.
     pub of: String,
-    /// The labels of the tensors that are transposed: their dimensions are reversed.
+    /// The labels of the tensors that are transposed: their dimensions are reversed. None for the
+    /// kernel that takes all other strides.
     pub transposed: Vec<String>,
 }
 
@@ -231,7 +232,7 @@ impl Exported {
         })
     }
 
-    /// The function that callers know: for transposed arguments, the one that calls it.
+    /// The function that callers know: for other layouts, the one that calls it.
     pub(super) fn caller(&self) -> &str {
         let view = self.view.as_ref();
         view.map_or(&self.kernel.symbol, |view| &view.of)
@@ -239,7 +240,8 @@ impl Exported {
 }
 
 impl Package {
-    /// The kernels for transposed arguments of another one, with the labels of these.
+    /// The kernels for arguments of another one in other layouts, with the labels of the transposed
+    /// ones.
     pub(super) fn views_of(&self, exported: &Exported) -> Vec<(&Exported, &[String])> {
         let views = self.kernels.iter().filter_map(|other| {
             let view = other.view.as_ref()?;

@@ -4,7 +4,7 @@ use super::arrays;
 use super::names::of_tensor;
 use super::parts::{Exported, Package, Parameter, Use, place_of};
 use crate::codegen::Header;
-use crate::ir::{Affine, Elem, Name, Tensor};
+use crate::ir::{Affine, Elem, Name, Strides, Tensor};
 use std::fmt::Write;
 
 /// The file that configures pip. Nothing else is needed to build the package.
@@ -114,7 +114,11 @@ fn function(package: &Package, exported: &Exported) -> String {
             dtype(tensor.elem()),
             if *used == Use::Input { "False" } else { "True" },
             tensor.alignment().unwrap_or(1),
-            if tensor.is_strided() { "True" } else { "False" },
+            match tensor.strided_in() {
+                Some(Strides::All) => "\"all\"",
+                Some(Strides::Rows) => "\"rows\"",
+                None => "None",
+            },
             tensor.entries().map_or_else(String::new, |entries| {
                 let ends = [&entries.low, &entries.high].map(expression);
                 let [low, high] = ends;

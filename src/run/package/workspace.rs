@@ -48,7 +48,7 @@ fn sizes(exported: &Exported) -> String {
 }
 
 /// The functions that place intermediate tensors, and count their bytes. A workspace also serves the
-/// kernels for transposed arguments.
+/// kernels for other layouts.
 pub(super) fn functions(package: &Package, exported: &Exported) -> String {
     let count = exported.workspace().count();
     if count == 0 {
@@ -107,7 +107,7 @@ pub(super) fn functions(package: &Package, exported: &Exported) -> String {
 }
 
 /// The last check of a function, after which it has memory for the intermediate tensors. `others` are
-/// the arguments that a kernel reads and writes: pointers and bytes.
+/// the arguments that a kernel reads and writes: names and memory.
 pub(super) fn taken(exported: &Exported, others: &[(String, String)]) -> String {
     let Some(given) = exported.workspace_argument() else {
         return String::new();
@@ -125,10 +125,10 @@ pub(super) fn taken(exported: &Exported, others: &[(String, String)]) -> String 
         exported.kernel.symbol,
         sizes(exported)
     );
-    for (name, bytes) in others {
+    for (name, memory) in others {
         let _ = writeln!(
             text,
-            "    if ({given} && teml_overlap({given}, teml_space, {name}, {bytes}))\n        \
+            "    if ({given} && teml_overlap({given}, teml_space, {memory}))\n        \
              return \"{symbol}: its workspace and {name} overlap\";"
         );
     }

@@ -66,8 +66,8 @@ pub(super) fn entries_apart(kernels: &[Kernel]) -> String {
 pub(super) fn numbers(kernel: &Kernel) -> Vec<i64> {
     let sizes = kernel.sizes.iter().map(|(_, value)| *value);
     let strided = kernel.params.iter().filter(|p| p.tensor.is_strided());
-    let extents = strided.flat_map(|p| p.tensor.shape().extents());
-    let extents = extents.map(|extent| i64::try_from(*extent).unwrap_or(i64::MAX));
+    let extents = strided.flat_map(|p| p.tensor.in_rows().shape().extents().to_vec());
+    let extents = extents.map(|extent| i64::try_from(extent).unwrap_or(i64::MAX));
     sizes.chain(extents).collect()
 }
 
@@ -89,7 +89,8 @@ fn entry(kernel: &Kernel) -> String {
             arguments.push(given);
             continue;
         }
-        let (rank, elem) = (param.tensor.shape().rank(), c_type(param.tensor.elem()));
+        let rank = param.tensor.in_rows().shape().rank();
+        let elem = c_type(param.tensor.elem());
         let place = format!(
             "{rank}, &{}, &{}, sizeof({elem})",
             number(extent),

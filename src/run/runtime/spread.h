@@ -1,4 +1,4 @@
-/* Kernels on rows that lie apart: tensors of the tool have no gaps. */
+/* Kernels on tensors that lie apart in memory: tensors of the tool have no gaps. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,23 +20,36 @@ static void teml_spread(int rank, const int64_t *extents, const int64_t *strides
                     apart + k * strides[0] * size, back);
 }
 
-/* Memory for rows at some distances, with numbers between them that nothing may touch. */
-static char *teml_rows(int rank, const int64_t *extents, const int64_t *strides, int64_t size,
-                       char *dense, int64_t *bytes)
+/* The bytes of rows at some distances, and before their first element: distances may be negative. */
+static int64_t teml_span(int rank, const int64_t *extents, const int64_t *strides, int64_t size,
+                         int64_t *before)
 {
     int64_t span = extents[rank - 1];
-    for (int d = 0; d < rank - 1; d++)
-        span += (extents[d] - 1) * strides[d];
+    *before = 0;
     for (int d = 0; d < rank; d++)
         if (extents[d] < 1)
-            span = 0;
-    *bytes = (span * size + 63) / 64 * 64 + 64;
+            return 0;
+    for (int d = 0; d < rank - 1; d++) {
+        const int64_t reach = (extents[d] - 1) * strides[d] * size;
+        *before -= reach < 0 ? reach : 0;
+        span += (extents[d] - 1) * (strides[d] < 0 ? -strides[d] : strides[d]);
+    }
+    return span * size;
+}
+
+/* Memory for rows at some distances, with numbers between them that nothing may touch, and where
+ * its first element is. */
+static char *teml_rows(int rank, const int64_t *extents, const int64_t *strides, int64_t size,
+                       char *dense, int64_t *bytes, int64_t *before)
+{
+    const int64_t span = teml_span(rank, extents, strides, size, before);
+    *bytes = (span + 63) / 64 * 64 + 64;
     char *apart = (char *)aligned_alloc(64, (size_t)*bytes);
     if (!apart)
         abort();
     memset(apart, 0xff, (size_t)*bytes);
     if (span)
-        teml_spread(rank, extents, strides, size, dense, apart, 0);
+        teml_spread(rank, extents, strides, size, dense, apart + *before, 0);
     return apart;
 }
 
@@ -44,32 +57,32 @@ static char *teml_rows(int rank, const int64_t *extents, const int64_t *strides,
 static void *teml_apart(int rank, const int64_t *extents, const int64_t *strides, int64_t size,
                         void *dense)
 {
-    int64_t next = 1, bytes;
+    int64_t next = 1, bytes, before;
     int is_dense = 1;
     for (int d = rank - 1; d > 0; d--) {
         next *= extents[d];
         is_dense &= strides[d - 1] == next;
     }
-    return is_dense ? dense : teml_rows(rank, extents, strides, size, (char *)dense, &bytes);
+    if (is_dense)
+        return dense;
+    char *const apart = teml_rows(rank, extents, strides, size, (char *)dense, &bytes, &before);
+    return apart + before;
 }
 
 /* Copies results back, and stops if the kernel wrote between rows. */
 static void teml_together(int rank, const int64_t *extents, const int64_t *strides, int64_t size,
                           void *dense, void *apart, int written, const char *name)
 {
-    int64_t bytes;
+    int64_t bytes, before;
     if (apart == dense)
         return;
-    int is_empty = 0;
-    for (int d = 0; d < rank; d++)
-        is_empty |= extents[d] < 1;
-    if (written && !is_empty)
+    if (written && teml_span(rank, extents, strides, size, &before))
         teml_spread(rank, extents, strides, size, (char *)dense, (char *)apart, 1);
-    char *expected = teml_rows(rank, extents, strides, size, (char *)dense, &bytes);
-    if (memcmp(expected, apart, (size_t)bytes)) {
-        fprintf(stderr, "%s was written between its rows\n", name);
+    char *expected = teml_rows(rank, extents, strides, size, (char *)dense, &bytes, &before);
+    if (memcmp(expected, (char *)apart - before, (size_t)bytes)) {
+        fprintf(stderr, "%s was written between its elements\n", name);
         abort();
     }
     free(expected);
-    free(apart);
+    free((char *)apart - before);
 }

@@ -29,7 +29,9 @@ such tensors have sizes, the function with checks takes a workspace for them, or
 
 A function takes arrays whose rows are adjacent. `export_kernel(plan, \"gemm\", [], [\"A\"])` after that
 gives it a plan for an A that is a transpose, such as `A.T` of NumPy or a matrix of Fortran: there, A
-is declared with reversed extents. The strides of a call decide which plan runs.",
+is declared with reversed extents. A second plan whose tensors are `strided(all)` takes the strides
+that no other plan takes, such as those of `A[::2]` or `x[::-1]`. The strides of a call decide which
+plan runs.",
     call: |call| {
         let (nests, name) = (call.arg(&NESTS)?, call.arg(&NAME)?);
         let names = |list: Option<Names>| list.map_or_else(Vec::new, |Names(names)| names);

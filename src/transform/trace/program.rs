@@ -6,7 +6,8 @@ use super::{Calls, NoTrace};
 use crate::analysis::position;
 use crate::apply::builds;
 use crate::ir::{
-    Arg, Elem, Expr, Given, Invocation, LoopRef, Name, Nest, Node, Order, Step, Taken, Tensor,
+    Arg, Elem, Expr, Given, Invocation, LoopRef, Name, Nest, Node, Order, Step, Strides, Taken,
+    Tensor,
 };
 use crate::lower::build::written;
 use std::sync::Arc;
@@ -134,9 +135,10 @@ fn declaration(tensor: &Tensor) -> String {
         };
     }
     let dense = format!("tensor({}{separator}{elem})", tensor.shape());
-    match tensor.is_strided() {
-        true => format!("let {name} = strided({dense});"),
-        false => format!("let {name} = {dense};"),
+    match tensor.strided_in() {
+        Some(Strides::Rows) => format!("let {name} = strided({dense});"),
+        Some(Strides::All) => format!("let {name} = strided({dense}, \"all\");"),
+        None => format!("let {name} = {dense};"),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::runtime::workshop::*;
 use teml::codegen::{Kernel, Param, Role, c_type};
-use teml::ir::Elem;
-use teml::runtime::{Compiled, Data, RuntimeError, Scalar, Values, View, compare, run_once};
+use teml::ir::{Elem, Name, Strides};
+use teml::runtime::{Compiled, Data, Run, RuntimeError, Scalar, Values, View, compare, run_once};
 
 /// y = 2 x + y, for every element type.
 #[test]
@@ -56,53 +56,88 @@ fn integers_wrap_and_values_arrive() {
     assert!(run.outputs.get("a").is_none());
 }
 
-/// y = 2 x for matrices whose rows lie apart.
+/// y = 2 x for matrices that lie apart.
+fn twice(strides: Strides, body: &str) -> Compiled {
+    let strided = |name, role| {
+        let Param { tensor, role } = param(name, &[5, 7], Elem::F64, role);
+        let tensor = tensor.strided(strides);
+        Param { tensor, role }
+    };
+    let params = vec![strided("y", Role::Out), strided("x", Role::In)];
+    let strides = params.iter().flat_map(|param| param.tensor.strides());
+    let sizes: Vec<(Name, i64)> = strides.map(|name| (name, 0)).collect();
+    let numbers: String = sizes
+        .iter()
+        .map(|(name, _)| format!("int64_t {name}, "))
+        .collect();
+    let source = format!(
+        "#include <stdint.h>\n\
+         void twice({numbers}double *y, const double *x) {{\n\
+         for (int i = 0; i < 5; i++) for (int j = 0; j < 7; j++) {body}\n}}"
+    );
+    let kernel = kernel("twice", &source, params);
+    compiled(&Kernel { sizes, ..kernel })
+}
+
+fn with_gap(kernel: &Compiled, gap: i64) -> Result<Run, RuntimeError> {
+    let data = [Data::Unset, Data::Pattern(1)];
+    run_once(&kernel.with_gaps(gap), &data, &control())
+}
+
+fn is_twice(run: &Run) {
+    let y = run.outputs.get("y").unwrap();
+    for k in 0..35 {
+        let Some(Scalar::Float(x)) = Data::Pattern(1).value(Elem::F64, k) else {
+            panic!("no number");
+        };
+        assert_eq!(y.view().get(k as usize), Some(Scalar::Float(2.0 * x)));
+    }
+}
+
+fn crashes(kernel: &Compiled) {
+    match with_gap(kernel, 3).map(|_| ()).unwrap_err() {
+        RuntimeError::Crashed { signal, .. } => assert_eq!(signal, "SIGABRT"),
+        other => panic!("{other}"),
+    }
+}
+
 #[test]
 fn rows_may_lie_apart() {
-    let of = |body: &str| {
-        let source = format!(
-            "#include <stdint.h>\n\
-             void twice(int64_t ldy, int64_t ldx, double *y, const double *x) {{\n\
-             for (int i = 0; i < 5; i++) for (int j = 0; j < 7; j++) {body}\n}}"
-        );
-        let strided = |name, role| {
-            let Param { tensor, role } = param(name, &[5, 7], Elem::F64, role);
-            let tensor = tensor.strided();
-            Param { tensor, role }
-        };
-        let params = vec![strided("y", Role::Out), strided("x", Role::In)];
-        let strides = params.iter().flat_map(|param| param.tensor.strides());
-        let sizes = strides.map(|name| (name, 0)).collect();
-        let kernel = kernel("twice", &source, params);
-        compiled(&Kernel { sizes, ..kernel })
-    };
-    let run = |kernel: &Compiled, gap: i64| {
-        let data = [Data::Unset, Data::Pattern(1)];
-        run_once(&kernel.with_gaps(gap), &data, &control())
-    };
+    let of = |body: &str| twice(Strides::Rows, body);
     let right = of("y[i*ldy + j] = 2 * x[i*ldx + j];");
-    let results = [0, 1, 3].map(|gap| run(&right, gap).unwrap());
-    for result in &results {
-        let y = result.outputs.get("y").unwrap();
-        for k in 0..35 {
-            let Some(Scalar::Float(x)) = Data::Pattern(1).value(Elem::F64, k) else {
-                panic!("no number");
-            };
-            assert_eq!(y.view().get(k as usize), Some(Scalar::Float(2.0 * x)));
-        }
+    for gap in [0, 1, 3] {
+        is_twice(&with_gap(&right, gap).unwrap());
     }
     // Without gaps, nothing lies between rows.
     let dense = of("y[i*7 + j] = 2 * x[i*ldx + j];");
-    assert!(run(&dense, 0).is_ok());
+    assert!(with_gap(&dense, 0).is_ok());
+    crashes(&dense);
     for wrong in [
-        dense,
-        of("{ y[i*ldy + j] = 2 * x[i*ldx + j]; if (i == 2 && j == 6) y[i*ldy + 7] = 0; }"),
-        of("{ y[i*ldy + j] = 2 * x[i*ldx + j]; if (i == 2) ((double *)x)[i*ldx + j] = 9; }"),
+        "{ y[i*ldy + j] = 2 * x[i*ldx + j]; if (i == 2 && j == 6) y[i*ldy + 7] = 0; }",
+        "{ y[i*ldy + j] = 2 * x[i*ldx + j]; if (i == 2) ((double *)x)[i*ldx + j] = 9; }",
     ] {
-        match run(&wrong, 3).map(|_| ()).unwrap_err() {
-            RuntimeError::Crashed { signal, .. } => assert_eq!(signal, "SIGABRT"),
-            other => panic!("{other}"),
-        }
+        crashes(&of(wrong));
+    }
+}
+
+#[test]
+fn indices_may_lie_apart_and_backwards() {
+    let of = |body: &str| twice(Strides::All, body);
+    let element = "y[i*ldy_1 + j*ldy_2] = 2 * x[i*ldx_1 + j*ldx_2];";
+    let right = of(element);
+    for gap in [0, 1, 3] {
+        is_twice(&with_gap(&right, gap).unwrap());
+    }
+    let backwards = right.with_gaps(3);
+    let strides: Vec<i64> = backwards.kernel().sizes.iter().map(|(_, n)| *n).collect();
+    assert_eq!(strides, [31, -4, 31, -4]);
+    let adjacent = of("y[i*ldy_1 + j] = 2 * x[i*ldx_1 + j*ldx_2];");
+    assert!(with_gap(&adjacent, 0).is_ok());
+    let between = of(&format!(
+        "{{ {element} if (i == 2) y[i*ldy_1 + j*ldy_2 - 1] = 0; }}"
+    ));
+    for wrong in [adjacent, between] {
+        crashes(&wrong);
     }
 }
 

@@ -324,6 +324,20 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
         ),
         (
             vec![nest(&[
+                "f64 A[2], strided(all) x[2]",
+                "grid.x for i in 0..2",
+                "  A[i] = x[i]",
+            ])],
+            "kernel",
+            NoCode::Device {
+                nest: 0,
+                why: NoDevice::Apart {
+                    tensor: "x".to_owned(),
+                },
+            },
+        ),
+        (
+            vec![nest(&[
                 "f64 A[2][3]",
                 "block.x for i in 0..2",
                 "  grid.x for j in 0..3",

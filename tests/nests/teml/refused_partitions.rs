@@ -3,10 +3,11 @@
 use crate::teml::refusals::Case;
 use crate::teml::trees::*;
 use teml::analysis::shape::Mismatch;
-use teml::ir::{Domain, Elem, Expr, Name, Number, Range};
+use teml::ir::{Domain, Elem, Expr, Name, Number, Order, Range};
 use teml::lower::partition::NoPartition;
 use teml::transform::tensor::aligned::ALIGNED;
 use teml::transform::tensor::eq::{eq_over, eq_within};
+use teml::transform::tensor::indices::indices;
 use teml::transform::tensor::partition::PARTITION;
 use teml::transform::tensor::strided::STRIDED;
 use teml::transform::tensor::triangular::TRIANGULAR;
@@ -38,6 +39,12 @@ pub fn partitions() -> Vec<Case> {
         let tensor = teml::ir::Tensor::new(shape, Elem::I32).named(Name::new("K").unwrap());
         Expr::of_tensor(tensor)
     };
+    let entries = {
+        let n = teml::ir::Affine::constant(9);
+        let declared = indices(std::slice::from_ref(&n), &n, Order::Any, Elem::I64);
+        bind("col", declared.unwrap())
+    };
+    let scalar = tensor("s", &[]);
     let of_integers = rows(&vat(&integers, &list("i")).unwrap(), 5, 9);
     let pieces = |pieces: &[&Expr], why: String| {
         let pieces = pieces.iter().map(|piece| (*piece).clone()).collect();
@@ -90,6 +97,18 @@ pub fn partitions() -> Vec<Case> {
             &STRIDED,
             vec![Arg::Expr(a.clone())],
             "a tensor with fewer than two dimensions has no rows that could lie apart",
+        )
+        .at(0),
+        Case::new(
+            &STRIDED,
+            vec![Arg::Expr(scalar), Arg::Word("all".to_owned())],
+            "a tensor without dimensions has one element, which lies apart from nothing",
+        )
+        .at(0),
+        Case::new(
+            &STRIDED,
+            vec![Arg::Expr(entries), Arg::Word("all".to_owned())],
+            "bounds read the entries of this tensor where they are adjacent",
         )
         .at(0),
         unaligned(&a, 24, "an alignment is 8, 16, 32 or 64 bytes, not 24").at(1),

@@ -104,11 +104,14 @@ impl Nest {
     }
 }
 
-/// Adds a tensor. Its rows may lie apart if any access says so: steps may have made the others.
+/// Adds a tensor. It may lie apart in memory if any access says so: steps may have made the others.
 fn add(found: &mut Vec<Tensor>, tensor: &Tensor) {
     match found.iter_mut().find(|known| *known == tensor) {
-        Some(known) if tensor.is_strided() => *known = known.strided(),
-        Some(_) => {}
+        Some(known) => {
+            if let Some(strides) = tensor.strided_in() {
+                *known = known.strided(strides);
+            }
+        }
         None => found.push(tensor.clone()),
     }
 }

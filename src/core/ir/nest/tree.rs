@@ -3,11 +3,11 @@
 use super::{Loop, Tree};
 use crate::ir::affine::Affine;
 use crate::ir::entries::Entries;
-use crate::ir::expr::Expr;
+use crate::ir::expr::{Expr, Index};
 use crate::ir::name::Name;
 use crate::ir::range::Hints;
 use crate::ir::statement::{Fill, Origin, Stmt};
-use crate::ir::tensor::Tensor;
+use crate::ir::tensor::{Strides, Tensor};
 use std::sync::Arc;
 
 impl Tree {
@@ -82,6 +82,39 @@ impl Tree {
     #[must_use]
     pub fn map_tensors(&self, map: &dyn Fn(&Tensor) -> Tensor) -> Tree {
         self.rewritten(map, &Hints::clone)
+    }
+
+    /// The tree in which elements at any distance in memory are rows of one element
+    /// ([`Tensor::in_rows`]).
+    #[must_use]
+    pub fn in_rows(&self) -> Tree {
+        let is_of = |tensor: &Tensor| tensor.strided_in() == Some(Strides::All);
+        let only = |tensor: &Tensor| is_of(tensor).then(|| Affine::constant(0));
+        match self {
+            Tree::Loop(l) => Tree::of_loop(Loop {
+                body: l.body.iter().map(Tree::in_rows).collect(),
+                ..(**l).clone()
+            }),
+            Tree::Stmt(s) => Tree::Stmt(Arc::new(Stmt {
+                target: s.target.in_rows(),
+                index: s.index.iter().cloned().chain(only(&s.target)).collect(),
+                value: s.value.map_accesses(&|tensor, index| {
+                    let Index::At(index) = index else { return None };
+                    let index = index.iter().cloned().chain(only(tensor)).collect();
+                    Some(Expr::access(tensor.in_rows(), Index::At(index)))
+                }),
+                ..(**s).clone()
+            })),
+            Tree::Fill(fill) => {
+                let only = is_of(&fill.target).then(|| (Affine::constant(0), Affine::constant(1)));
+                Tree::Fill(Arc::new(Fill {
+                    target: fill.target.in_rows(),
+                    region: fill.region.iter().cloned().chain(only).collect(),
+                    ..(**fill).clone()
+                }))
+            }
+            Tree::Local(_) => self.clone(),
+        }
     }
 
     fn rewritten(

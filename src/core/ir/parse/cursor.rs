@@ -13,7 +13,7 @@ use crate::ir::nest::Loop;
 use crate::ir::range::{Hints, Prefetch, Range};
 use crate::ir::segment::{Lookup, Segment};
 use crate::ir::statement::{Fill, Stmt};
-use crate::ir::tensor::{Shape, Space, Tensor};
+use crate::ir::tensor::{Shape, Space, Strides, Tensor};
 use std::ops::Range as Bytes;
 
 pub(super) struct Cursor<'a> {
@@ -250,14 +250,14 @@ impl<'a> Cursor<'a> {
         Elem::from_name(&word).ok_or_else(|| super::unsupported::elem(&word))
     }
 
-    /// `A[4][5]`, or `strided A[4][5]`.
+    /// `A[4][5]`, `strided A[4][5]` or `strided(all) A[4][5]`.
     fn stored(&mut self, elem: Elem, sizes: &[Name]) -> Result<Tensor, Wrong> {
-        match self.eat("strided ") {
-            true => self.declaration(elem, sizes).map(|tensor| tensor.strided()),
-            false => {
-                let tensor = self.declaration(elem, sizes)?;
-                self.entries(tensor, sizes)
-            }
+        let mut words = [Strides::Rows, Strides::All].into_iter();
+        let strides = words.find(|strides| self.eat(&format!("{} ", strides.word())));
+        let tensor = self.declaration(elem, sizes)?;
+        match strides {
+            Some(strides) => Ok(tensor.strided(strides)),
+            None => self.entries(tensor, sizes),
         }
     }
 
