@@ -10,6 +10,7 @@ mod free_names;
 mod keep_order;
 pub(super) mod lanes;
 mod load_fence;
+mod load_once;
 mod lower;
 mod outer_lanes;
 mod outline;
@@ -71,6 +72,8 @@ static REWRITES: &[Rewrite] = steps![
     outer_lanes: DECIDES,
     // All decisions need its constant trip counts.
     simplify: DECIDES,
+    // Its copies are register tiles, whose rows the next one may pad.
+    load_once: HINTS,
     // Decisions about vectors see the padded rows.
     pad_rows: DECIDES,
 ];
@@ -136,22 +139,21 @@ fn lowered(nests: &[Nest]) -> Plan {
 
 /// The plan of nests that run in order; `None` if the user stopped it.
 pub(super) fn plan(nests: &[Nest], context: &Context<'_>) -> Option<Plan> {
-    planned(PASSES.iter(), nests, context)
+    planned(|_| true, nests, context)
 }
 
 /// The plan without hints, for predictions.
 pub(super) fn without_hints(nests: &[Nest], context: &Context<'_>) -> Option<Plan> {
-    planned(PASSES.iter().filter(|pass| !pass.hints), nests, context)
+    planned(|hints| !hints, nests, context)
 }
 
-fn planned<'p>(
-    mut passes: impl Iterator<Item = &'p Pass>,
-    nests: &[Nest],
-    context: &Context<'_>,
-) -> Option<Plan> {
-    let nests = REWRITES.iter().try_fold(first(nests), |nests, rewrite| {
+/// The plan after the steps that `takes` chooses: it is asked whether a step only gives hints.
+fn planned(takes: impl Fn(bool) -> bool, nests: &[Nest], context: &Context<'_>) -> Option<Plan> {
+    let mut rewrites = REWRITES.iter().filter(|step| takes(step.hints));
+    let nests = rewrites.try_fold(first(nests), |nests, rewrite| {
         (!is_stopped()).then(|| rewritten(&nests, rewrite, context))
     })?;
+    let mut passes = PASSES.iter().filter(|step| takes(step.hints));
     passes.try_fold(lowered(&nests), |plan, pass| {
         (!is_stopped()).then(|| (pass.run)(&plan, context))
     })
