@@ -34,8 +34,6 @@ def constant(array):
 _LEAST = (1, 16, None)
 
 
-# What kernels get without a conversion.
-_OWN = (np.ndarray, float, int)
 # The most shapes whose calls are counted.
 _MOST_COUNTED = 10000
 
@@ -44,6 +42,10 @@ def _key(arguments):
     return tuple(
         [(a.dtype, a.shape, a.strides) if isinstance(a, np.ndarray) else type(a) for a in arguments]
     )
+
+
+def _shapes(arguments):
+    return tuple([getattr(a, "shape", ()) for a in arguments])
 
 
 def _typed(values):
@@ -328,7 +330,7 @@ class Kernel:
             made = compiled.at_once(arguments, out)
             if made is not None:
                 return made
-        if not all(isinstance(a, _OWN) for a in arguments):
+        if not all(isinstance(a, (np.ndarray, float, int)) for a in arguments):
             return self._of_others(arguments, out)
         return self._called(arguments, out)
 
@@ -348,18 +350,18 @@ class Kernel:
         return self._called(arguments, out, returned)
 
     def _candidates(self, arguments):
-        """The kernels that may take these arguments: one alone if it is theirs."""
-        if self.special is None or not all(isinstance(a, _OWN) for a in arguments):
+        """The kernels that may take these arguments, the one for their shapes first."""
+        if self.special is None:
             return self._compiled
-        key = _key(arguments)
+        key = _shapes(arguments)
         found = self._specials.get(key, 0)
         if isinstance(found, int):
             found = self._specials[key] = self._special(arguments, found + 1)
-        return self._compiled if isinstance(found, int) else [found]
+        return self._compiled if isinstance(found, int) else (found, *self._compiled)
 
     def _special(self, arguments, calls):
-        """The kernel for exactly these arguments at the call that asks for it; before, the number of
-        calls."""
+        """The kernel for the shapes of these arguments at the call that asks for it; before, the
+        number of calls."""
         if calls < self.special:
             # Shapes that are new each time are not kept.
             if len(self._specials) > _MOST_COUNTED:
@@ -375,12 +377,13 @@ class Kernel:
 
     def _called(self, arguments, out, returned=None):
         key = _key(arguments)
-        known = self._specials.get(key)
-        if not isinstance(known, Compiled):
-            known = self._known.get(key)
+        known = self._known.get(key)
         if known is None:
             arguments = self._arrays(arguments, {})
             known = self._known[key] = self._chosen(arguments)
+        special = self._specials.get(_shapes(arguments))
+        if isinstance(special, Compiled) and special.trace.signature.fits(arguments):
+            known = special
         return known(arguments, out, returned)
 
     def _bound(self, arguments, named):
