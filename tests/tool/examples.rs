@@ -5,6 +5,7 @@ use crate::output::Output;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use teml::Target;
 use teml::runtime::Control;
 use teml::script::{Concept, Session};
 use teml::transform::{OPERATORS, OPS};
@@ -37,10 +38,17 @@ fn examples(text: &str, marker: &str) -> Vec<(String, String)> {
 }
 
 fn check(place: &str, script: &str, expected: &str) {
-    assert_eq!(printed(place, script), expected, "{place}\n{script}");
+    let printed = printed(place, script, Target::native());
+    assert_eq!(printed, expected, "{place}\n{script}");
 }
 
-fn printed(place: &str, script: &str) -> String {
+/// The processor of examples of the library: schedules follow the facts of one.
+const PROCESSOR: &str = r#"{
+    "name": "example", "instructions": "avx512", "l1": 32768, "l2": 1048576, "l3": 33554432,
+    "threads": 2
+}"#;
+
+fn printed(place: &str, script: &str, target: Target) -> String {
     let output = Output::default();
     // Examples show what schedules do where nothing was measured.
     let nothing = tempfile::tempdir().unwrap();
@@ -48,10 +56,11 @@ fn printed(place: &str, script: &str) -> String {
         cache_dir: Some(nothing.path().to_owned()),
         ..Control::default()
     };
-    let workbench = Workbench {
+    let mut workbench = Workbench {
         control,
         ..Workbench::default()
     };
+    workbench.settings.options.target = target;
     let mut session = Session::new(Box::new(output.clone()), workbench)
         .unwrap_or_else(|e| panic!("{}", e.render(false)));
     if let Err(error) = session.run_text(place, script) {
@@ -104,7 +113,9 @@ fn every_function_of_the_library_has_an_example_that_holds() {
             file.display()
         );
         for (script, expected) in examples {
-            check(&file.display().to_string(), &script, &expected);
+            let (place, target) = (file.display().to_string(), Target::parse(PROCESSOR));
+            let printed = printed(&place, &script, target.unwrap());
+            assert_eq!(printed, expected, "{place}\n{script}");
         }
     }
 }
@@ -135,7 +146,7 @@ fn every_concept_fits_a_screen_and_has_an_example_that_holds() {
         let (script, rest) = rest.split_once("```\n\n```text\n").unwrap();
         let (expected, after) = rest.split_once("```\n").unwrap();
         if std::env::var_os("TEML_BLESS").is_some() {
-            let printed = printed("page.rhai", script);
+            let printed = printed("page.rhai", script, Target::native());
             let blessed = format!("{before}```rhai\n{script}```\n\n```text\n{printed}```\n{after}");
             fs::write(&page, blessed).unwrap();
             continue;
