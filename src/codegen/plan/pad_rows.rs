@@ -33,9 +33,10 @@
 //!
 //! The remainder of a vector loop is one partial vector, some of whose lanes are dead. In global
 //! tensors it is read and written under a mask, if they are in the cache. Outside of the cache, a
-//! mask costs processors more than several shorter vectors. Rows of local tensors are padded, so
-//! that dead lanes can be overwritten. Tiles then stay in registers, and no load waits for a masked
-//! store.
+//! mask costs processors more than several shorter vectors. But where sums in registers read elements
+//! again and again, shorter vectors would add as often as whole ones, each for fewer lanes. Rows of
+//! local tensors are padded, so that dead lanes can be overwritten. Tiles then stay in registers, and
+//! no load waits for a masked store.
 //!
 //! If all lanes are in local tensors, the remainder is a partial vector even if one shorter vector
 //! would hold it: that costs nothing, and operands that all lanes share are loaded once.
@@ -77,6 +78,9 @@ pub(super) fn pad_rows(nest: &Nest, target: &Target) -> Nest {
 /// The most vectors of a loop that are computed although the loop may end before them.
 const MAX_MASKED: i64 = 4;
 
+/// A kernel that reads elements of memory less often than this waits for memory.
+const MIN_USES: i64 = 16;
+
 /// For each local tensor and vector loop in its scope, which elements of a row are read; and which
 /// tensors are prefetched.
 #[derive(Clone, Debug)]
@@ -90,6 +94,8 @@ pub(super) struct Rows {
     held: HashSet<(Name, Name)>,
     /// The vector loops that read what all lanes share, and may do so only if they iterate.
     bound: HashSet<Name>,
+    /// By tensor and vector loop: the tensors whose elements are read again and again around the loop.
+    reread: HashSet<(Name, Name)>,
 }
 
 impl Rows {
@@ -101,15 +107,17 @@ impl Rows {
             fetched: HashSet::new(),
             held: chosen.held().clone(),
             bound: HashSet::new(),
+            reread: HashSet::new(),
         };
         rows.trees(nest.trees(), chosen, &Bounds::default());
         let mut around: Vec<&Loop> = nest.context().iter().collect();
-        rows.leaving(nest.trees(), chosen, &mut around);
+        rows.vectors(nest.trees(), chosen, &mut around);
         rows
     }
 
-    /// Finds the vector loops that may read outside of a tensor if they run without iterations.
-    fn leaving<'t>(&mut self, trees: &'t [Tree], chosen: &Chosen, around: &mut Vec<&'t Loop>) {
+    /// Finds the vector loops that may read outside of a tensor if they run without iterations, and
+    /// the tensors that are read again and again.
+    fn vectors<'t>(&mut self, trees: &'t [Tree], chosen: &Chosen, around: &mut Vec<&'t Loop>) {
         for l in trees.iter().filter_map(Tree::as_loop) {
             if chosen.is_vector(l) {
                 let mut leaves = false;
@@ -119,6 +127,11 @@ impl Rows {
                         if let Index::At(index) = index {
                             let moves = index.iter().any(|a| a.mentions(&l.name));
                             leaves |= !moves && may_leave(tensor, index, around);
+                            if let Some(name) = tensor.name()
+                                && uses(index, around) >= MIN_USES
+                            {
+                                self.reread.insert((name.clone(), l.name.clone()));
+                            }
                         }
                     });
                 }
@@ -128,7 +141,7 @@ impl Rows {
                 continue;
             }
             around.push(l);
-            self.leaving(&l.body, chosen, around);
+            self.vectors(&l.body, chosen, around);
             around.pop();
         }
     }
@@ -174,6 +187,12 @@ impl Rows {
             .saturating_mul(tensor.elem().size() as u64);
         let known = |name| self.locals.contains(name) || self.fetched.contains(name);
         bytes <= self.target.near() || tensor.name().is_some_and(known)
+    }
+
+    /// Whether a vector loop reads each element of a tensor so often that it does not wait for memory.
+    pub(super) fn are_reread(&self, tensor: &Tensor, lane: &Name) -> bool {
+        let key = tensor.name().map(|name| (name.clone(), lane.clone()));
+        key.is_some_and(|key| self.reread.contains(&key))
     }
 
     /// Whether a row of a local tensor has room for all lanes of the last vector of `trips`
@@ -293,6 +312,14 @@ impl Rows {
             all
         })
     }
+}
+
+/// How often loops read an element that is read at `index`.
+fn uses(index: &[Affine], around: &[&Loop]) -> i64 {
+    let others = around
+        .iter()
+        .filter(|l| !index.iter().any(|a| a.mentions(&l.name)));
+    others.filter_map(|l| trips(l)).fold(1, i64::saturating_mul)
 }
 
 fn for_each_vector<'t>(trees: &'t [Tree], chosen: &Chosen, see: &mut dyn FnMut(&'t Loop)) {

@@ -280,9 +280,10 @@ impl Ending<'_> {
         })
     }
 
-    /// Whether the vector may be stored under a mask. Masks are only for cached data, and only if
-    /// shorter vectors do not fit the remainder. Streaming stores have no mask, and neither do sums
-    /// in memory: a load after a masked store waits until the store is in the cache.
+    /// Whether the vector may be stored under a mask. Masks are only for data that is cached or
+    /// reread, and only if shorter vectors do not fit the remainder. Streaming stores have no mask,
+    /// and neither do sums in memory: a load after a masked store waits until the store is in the
+    /// cache.
     fn may_be_masked(&self) -> bool {
         let Ending { l, trips, rows, .. } = *self;
         let masks = rows.target.instructions.has_masks() && self.rest.count_ones() > 1;
@@ -290,11 +291,14 @@ impl Ending<'_> {
             Tree::Stmt(s) => {
                 let held = rows.may_clobber(&s.target, &s.index, &l.name, trips);
                 let copied = rows.are_copied(s, &l.name);
+                let is_sum = held && s.update.is_some();
                 let near = rows.are_near(&s.target)
                     && all_read(s, &l.name, |tensor, index| {
                         copied
                             || rows.covers(tensor, index, &l.name, trips)
-                            || masks && rows.are_near(tensor)
+                            || masks
+                                && (rows.are_near(tensor)
+                                    || is_sum && rows.are_reread(tensor, &l.name))
                     });
                 near && (held || masks && s.update.is_none())
             }
