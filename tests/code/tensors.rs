@@ -267,6 +267,74 @@ fn chains_take_the_fewest_operations() {
 }
 
 #[test]
+fn contractions_become_products_of_matrices() {
+    let declared = "let P = tensor([3, 7, 5, 6]); let Q = tensor([6, 4, 7, 2]);
+        let S = tensor([6, 4, 7, 3]); let U = tensor([7, 4, 4]);
+        let V = tensor([7, size(\"SIZE\"), 3]); let M = tensor([5, 7]); let N = tensor([7, 4, 3]);
+        let L = tensor([7, 9]); let K = tensor([7, 7]); let B = tensor([5, 4, 3]);
+        let x = tensor([7]); let y = tensor([5]);";
+    let cases: [(&str, &[&str]); 4] = [
+        (
+            "einsum(\"aebf,fced->abcd\", P, Q)",
+            &[
+                "P2[5*a + b][6*e + f] = P[a][e][b][f]",
+                "Q2[6*e + f][2*c + d] = Q[f][c][e][d]",
+                "A2[a][c] = sum(e: P2[a][e] * Q2[e][c])",
+                "A[a][b][c][d] = A2[5*a + b][2*c + d]",
+            ],
+        ),
+        // The last index of the result is one of the first operand.
+        (
+            "einsum(\"aebf,fced->dcba\", P, Q)",
+            &[
+                "Q2[c + 4*d][6*e + f] = Q[f][c][e][d]",
+                "P2[6*e + f][a + 3*b] = P[a][e][b][f]",
+                "A2[d][b] = sum(e: P2[e][b] * Q2[d][e])",
+                "A[d][c][b][a] = A2[c + 4*d][a + 3*b]",
+            ],
+        ),
+        // A matrix is not copied, and neither is a result that is one.
+        (
+            "einsum(\"bk,kcd->bcd\", M, N)",
+            &[
+                "N2[k][3*c + d] = N[k][c][d]",
+                "A2[b][c] = sum(k: M[b][k] * N2[k][c])",
+                "A[b][c][d] = A2[b][3*c + d]",
+            ],
+        ),
+        ("einsum(\"aebf,fcea->bc\", P, S)", &["A[b][c] = sum("]),
+    ];
+    for (value, parts) in cases {
+        let declared = format!("{declared} let A = {value};");
+        let text = split(&declared, "as_matrices(A)");
+        for part in parts.iter().chain(&["equal the definition"]) {
+            assert!(text.contains(part), "{value}: {part}\n{text}");
+        }
+    }
+    let others = [
+        "einsum(\"bk,kc->bc\", M, L)",
+        "einsum(\"bk,kcd,b->bcd\", M, N, y)",
+        // Both operands and the result have an index.
+        "einsum(\"bk,bcd->bcd\", M, B)",
+        "einsum(\"bk,kcc->bc\", M, U)",
+        "einsum(\"kk,kcd->cd\", K, N)",
+        "einsum(\"bk,bk->\", M, M)",
+        "einsum(\"k,kcd->cd\", x, N)",
+        "stored(2 * einsum(\"bk,kcd->bcd\", M, N))",
+        "eq(vsum(vat(M, [b, k]) * vat(N, [k, c, d]), [k], #{k: 1..7}), [b, c, d])",
+        "eq(vsum(vat(M, [b, k]) * vat(N, [k, c, d]), [k]), [b, c, d], #{c: 0..3})",
+        "eq(vsum(vat(M, [b, k]) * vat(N, [6 - k, c, d]), [k]), [b, c, d])",
+        "einsum(\"bk,kcd->bcd\", M, V)",
+    ];
+    let tried = "try { as_matrices(A); print(\"made\") } catch (e) { print(e) }";
+    for value in others {
+        let text = printed(&format!("{declared} let A = {value}; {tried}"));
+        let refused = text.contains("one of which has several indices");
+        assert!(refused, "{value}: {text}");
+    }
+}
+
+#[test]
 fn symmetric_results_are_mirrored() {
     let symmetric = [
         "einsum(\"ik,jk->ij\", M, M)",

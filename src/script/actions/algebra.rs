@@ -10,6 +10,7 @@ use crate::legality::Reductions;
 use crate::messages::fail::Failure;
 use crate::transform::simplify::{self, Rule, simplified, simplified_program};
 use crate::transform::tensor::contraction::{self, NoSplit};
+use crate::transform::tensor::matrices::as_matrices;
 use crate::transform::tensor::mirrored::mirrored;
 use crate::verbs::{as_definition, equal};
 use rhai::{Array, Dynamic};
@@ -214,6 +215,43 @@ Nothing is rounded differently. The argument may also be the nest of an assignme
 Refuses: a value that changes if both iterators are exchanged, up to the order of the operands of
 sums and products; a value that reads the matrix.",
     call: |call| listed(call, mirrored(&call.arg(&ASSIGNMENT)?.0)),
+};
+
+pub(super) static AS_MATRICES: Function = Function {
+    name: "as_matrices",
+    topic: "queries",
+    effect: Effect::None,
+    params: &[ASSIGNMENT.any()],
+    returns: "list",
+    doc: "\
+Splits a contraction of two tensors into copies of its operands as matrices, the product of these, and a
+copy of the result.
+
+```rhai
+let A = tensor([3, 7, 5, 8]);
+let B = tensor([8, 4, 7]);
+let C = einsum(\"aebf,fce->abc\", A, B);
+for step in as_matrices(C) { print(step); }
+```
+
+```text
+f64 A2[15][56], A[3][7][5][8]
+A2[5*a + b][8*e + f] = A[a][e][b][f]
+f64 B2[56][4], B[8][4][7]
+B2[8*e + f][c] = B[f][c][e]
+f64 C2[15][4], A2[15][56], B2[56][4]
+C2[a][c] = sum(e: A2[a][e] * B2[e][c])
+f64 C[3][5][4], C2[15][4]
+C[a][b][c] = C2[5*a + b][c]
+```
+
+Rows have the indices that the result shares with one operand, and columns the ones that it shares with
+the other operand. Terms have the summed ones. Matrices are not copied. Nothing is rounded differently.
+The argument may also be the nest of an assignment.
+
+Refuses: a product of matrices, or of a matrix and a vector; indices that both operands and the result
+have; indices other than iterators, or that do not take all values; sizes.",
+    call: |call| listed(call, as_matrices(&call.arg(&ASSIGNMENT)?.0)),
 };
 
 pub(super) static LEAST_OPERATIONS: Function = Function {

@@ -41,6 +41,7 @@ pub static ACTIONS: &[&Function] = &[
     &algebra::SPLIT_OPERANDS,
     &algebra::LEAST_OPERATIONS,
     &algebra::MIRRORED,
+    &algebra::AS_MATRICES,
     &algebra::COMPOSED,
     &algebra::SIMPLIFY,
     &check::CHECK,

@@ -40,6 +40,11 @@ pub enum NoSplit {
         "must assign all elements of a square matrix, a value that stays the same if both iterators are exchanged"
     )]
     Asymmetric,
+    /// It multiplies no tensors of more than two dimensions.
+    #[error(
+        "must assign all elements of a sum of products of two tensors, one of which has several indices of rows, of columns or of terms"
+    )]
+    NoMatrices,
     /// It does not have this factor.
     #[error("is not a factor of the assignment")]
     NoFactor,

@@ -12,6 +12,7 @@ pub(crate) mod gather;
 pub mod indices;
 mod infer;
 pub mod masks;
+pub mod matrices;
 pub mod mirrored;
 pub mod op;
 mod operand;
