@@ -412,6 +412,8 @@ def measured(case, elem, options):
         given = [torch.from_numpy(a) for a in arrays.values()]
         calls["torch"] = lambda: case.torch(*given)
         if options.compiled:
+            # Functions of one place in this file share a limit of compilations.
+            torch.compiler.reset()
             compiled = torch.compile(case.torch)
             calls["compiled"] = lambda: compiled(*given)
     out = np.zeros(expected.shape, dtype)
