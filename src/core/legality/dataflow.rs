@@ -31,8 +31,14 @@ pub(super) struct Values {
 const MAX_DOUBLINGS: usize = 8;
 
 impl Values {
-    /// The values in the order of `leaves`, which are numbered from `first` on.
-    pub(super) fn of(leaves: &[Leaf], first: usize, results: &[&Tensor]) -> Result<Values, Error> {
+    /// The values in the order of `leaves`, which are numbered from `first` on. Executions in
+    /// `skipped` change nothing.
+    pub(super) fn of(
+        leaves: &[Leaf],
+        first: usize,
+        results: &[&Tensor],
+        skipped: &UnionSet,
+    ) -> Result<Values, Error> {
         let (mut own, mut copies) = (Vec::new(), Vec::new());
         for (leaf, k) in leaves.iter().zip(first..) {
             let executions = leaf.domain(&Space::Write(k).name());
@@ -44,7 +50,7 @@ impl Values {
                 own.push(executions)
             }
         }
-        let sources = Sources::of(leaves, first, results)?;
+        let sources = Sources::of(leaves, first, results, skipped)?;
         let own = UnionSet::new(&own)?;
         let mut executions = sources.executions.intersect_range(&own)?;
         let mut elements = sources.elements;

@@ -41,18 +41,15 @@ pub(super) struct Trees {
 /// The most levels of combining partial results.
 const MAX_LEVELS: usize = 4;
 
-/// Chains of empty slots have at most 2 to this power.
-const MAX_DOUBLINGS: usize = 12;
-
 impl Trees {
-    /// The reductions among `assignments` that the nests execute as such trees. `values` are the
-    /// values of reads in the nests; updates of the assignments are named by execution. Slots of all
-    /// reductions that `reassociates` accepts may be empty.
+    /// The reductions among `assignments` that the nests execute as such trees. `values` gives the
+    /// values of reads in the nests, if some executions change nothing; updates of the assignments
+    /// are named by execution. Slots of all reductions that `reassociates` accepts may be empty.
     pub(super) fn of(
         program: &Program,
         definition: &Definition,
         (assignments, reassociates): (&[usize], &dyn Fn(usize) -> bool),
-        values: UnionMap,
+        values: &Without<'_>,
         meant: &UnionMap,
     ) -> Result<Trees, Error> {
         let all = program.originals.iter().enumerate();
@@ -109,44 +106,35 @@ impl Trees {
     }
 }
 
-/// The values of reads where executions that add empty slots are replaced by what they found; and
-/// these executions.
+/// Gives the values of reads, if some executions change nothing.
+pub(super) type Without<'f> = dyn Fn(&UnionSet) -> Result<UnionMap, Error> + 'f;
+
+/// The values of reads where executions that add empty slots change nothing; and these executions.
 pub(super) fn without_empty(
     program: &Program,
     reductions: &[&Stmt],
-    mut values: UnionMap,
+    values_without: &Without<'_>,
 ) -> Result<(UnionMap, UnionSet), Error> {
     let mut all = UnionSet::new(&[])?;
+    let mut values = values_without(&all)?;
     for _ in 0..MAX_LEVELS {
-        let mut kept = UnionMap::new(&[])?;
+        let mut found = UnionSet::new(&[])?;
         for (k, leaf) in program.leaves.iter().enumerate() {
             let What::Stmt(s) = leaf.what else { continue };
             let own = reductions.iter().find(|of| accumulates(s, of));
             let Some(own) = own.filter(|_| leaf.combines()) else {
                 continue;
             };
-            let read = |access| {
-                let reads = leaf.domain(&Space::Read { leaf: k, access }.name());
-                let reads = reads.to(&Space::Write(k).name(), leaf.iterators());
-                UnionMap::new(&[reads])?.reverse()?.apply_range(&values)
-            };
-            let slots = read(1)?;
-            let empty = slots.intersect_range(&identity(own)?)?.domain()?;
-            let empty = empty.subtract(&all)?;
-            kept = kept.union(&read(0)?.intersect_domain(&empty)?)?;
+            let slots = leaf.domain(&Space::Read { leaf: k, access: 1 }.name());
+            let slots = slots.to(&Space::Write(k).name(), leaf.iterators());
+            let slots = values_of(slots, &values)?;
+            found = found.union(&slots.intersect_range(&identity(own)?)?.domain()?)?;
         }
-        if kept.is_empty()? {
+        if found.is_subset(&all)? {
             break;
         }
-        all = all.union(&kept.domain()?)?;
-        // An empty slot may be added to the result of adding another one.
-        for _ in 0..MAX_DOUBLINGS {
-            if kept.intersect_range(&kept.domain()?)?.is_empty()? {
-                break;
-            }
-            kept = through(&kept, &kept)?;
-        }
-        values = through(&values, &kept)?;
+        all = all.union(&found)?;
+        values = values_without(&all)?;
     }
     Ok((values, all))
 }

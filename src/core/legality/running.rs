@@ -49,8 +49,9 @@ pub(super) struct Running {
     pub(super) values: UnionMap,
 }
 
-/// Gives the values of reads, with each execution of some leaves named apart.
-type Named<'f> = dyn Fn(&dyn Fn(&Leaf) -> bool) -> Result<UnionMap, Error> + 'f;
+/// Gives the values of reads, with each execution of some leaves named apart, if some executions
+/// change nothing.
+type Named<'f> = dyn Fn(&dyn Fn(&Leaf) -> bool, &UnionSet) -> Result<UnionMap, Error> + 'f;
 
 /// A leaf and its number.
 type Numbered<'p, 'a> = (usize, &'p Leaf<'a>);
@@ -82,7 +83,8 @@ impl Running {
             let mut all = partial.iter();
             all.any(|k| program.leaves[*k].place == leaf.place)
         };
-        let (values, empty) = without_empty(program, &[statement], named(&is_partial)?)?;
+        let without = |skipped: &UnionSet| named(&is_partial, skipped);
+        let (values, empty) = without_empty(program, &[statement], &without)?;
         let parts: Vec<Numbered> = numbered().filter(|(k, _)| partial.contains(k)).collect();
         let found = Found {
             values: &values,

@@ -31,8 +31,14 @@ struct Touched<'l, 'a> {
 type Numbered<'l, 'a> = (&'l Leaf<'a>, usize);
 
 impl Sources {
-    /// The sources in the order of `leaves`, which are numbered from `first` on.
-    pub(super) fn of(leaves: &[Leaf], first: usize, results: &[&Tensor]) -> Result<Sources, Error> {
+    /// The sources in the order of `leaves`, which are numbered from `first` on. Executions in
+    /// `skipped` set nothing.
+    pub(super) fn of(
+        leaves: &[Leaf],
+        first: usize,
+        results: &[&Tensor],
+        skipped: &UnionSet,
+    ) -> Result<Sources, Error> {
         let mut touched: Vec<Touched> = Vec::new();
         for numbered in leaves.iter().zip(first..) {
             let (leaf, k) = numbered;
@@ -51,7 +57,7 @@ impl Sources {
             elements: UnionMap::new(&[])?,
         };
         for tensor in &touched {
-            let own = tensor.sources()?;
+            let own = tensor.sources(skipped)?;
             sources.executions = sources.executions.union(&own.executions)?;
             sources.elements = sources.elements.union(&own.elements)?;
         }
@@ -110,7 +116,7 @@ fn groups(writes: &[Piece]) -> Result<Vec<Vec<Piece>>, Error> {
 }
 
 impl Touched<'_, '_> {
-    fn sources(&self) -> Result<Sources, Error> {
+    fn sources(&self, skipped: &UnionSet) -> Result<Sources, Error> {
         let mut sinks: Vec<Piece> = self.reads.iter().map(|(.., piece)| piece.clone()).collect();
         sinks.extend(
             self.result
@@ -125,6 +131,7 @@ impl Touched<'_, '_> {
         let groups = groups(&writes)?;
         for group in &groups {
             let writes = UnionMap::new(group)?;
+            let writes = writes.subtract(&writes.intersect_domain(skipped)?)?;
             let sinks = match groups.len() {
                 1 => sinks.clone(),
                 _ => sinks.intersect_range(&writes.range()?)?,

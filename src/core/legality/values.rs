@@ -303,9 +303,10 @@ pub(super) fn wrong(
 ) -> Result<Option<Unequal>, Error> {
     let first = program.leaves.len();
     let results = results(program);
-    let values = Values::of(&program.leaves, 0, &results)?;
+    let none = UnionSet::new(&[])?;
+    let values = Values::of(&program.leaves, 0, &results, &none)?;
     let found = values.named(&program.leaves, 0, &|_| false)?;
-    let meant = Values::of(&program.definition, first, &results)?;
+    let meant = Values::of(&program.definition, first, &results, &none)?;
     let meant = meant.named(&program.definition, first, &|_| false)?;
     let definition = Definition {
         leaves: &program.definition,
@@ -329,7 +330,12 @@ pub(super) fn wrong(
     let wrongly_read = expected.intersect_domain(&wrong.domain()?)?;
     let mut reordered = reordered(program, &wrongly_read, &found)?;
     reordered.retain(|a| reassociates(*a));
-    let named = |apart: &dyn Fn(&Leaf) -> bool| {
+    let named = |apart: &dyn Fn(&Leaf) -> bool, skipped: &UnionSet| {
+        let without = match skipped.is_empty()? {
+            true => None,
+            false => Some(Values::of(&program.leaves, 0, &results, skipped)?),
+        };
+        let values = without.as_ref().unwrap_or(&values);
         let found = values.named(&program.leaves, 0, apart)?;
         through(&found, &copied)
     };
@@ -339,7 +345,10 @@ pub(super) fn wrong(
         program,
         &definition,
         (&updates, reassociates),
-        named(&|leaf| leaf.assignment.is_some_and(|a| updates.contains(&a)))?,
+        &|skipped| {
+            let is_own = |leaf: &Leaf| leaf.assignment.is_some_and(|a| updates.contains(&a));
+            named(&is_own, skipped)
+        },
         &meant,
     )?;
     let uncovered = opposed.iter().find(|k| !trees.covers(&program.leaves[**k]));

@@ -127,6 +127,20 @@ fn partial_results_without_terms() {
         let l = build(y).stripmine(\"i1\", 1, \"guard\").split_at(\"i1_i\", \"1\").rfactor(\"i1_i\");
     ";
     legal(script, &["l", "l.unroll(\"i1_o\")"]);
+    // Of many slots, a size decides which ones stay empty.
+    let many = "
+        let A = tensor([size(\"N\")], \"i64\");
+        let s = sum(A);
+        let l = build(s).stripmine(\"i1\", 262144).stripmine(\"i1_i\", 1024).stripmine(\"i1_i_i\", 4);
+        let l = l.reorder([\"i1_i_o\", \"i1_i_i_o\", \"i1_o\"]).rfactor(\"i1_i_o\");
+        let l = l.stage(\"i1_i_o\", \"s_i1_i_o\").rfactor(\"i1_i_i_o\");
+    ";
+    legal(
+        many,
+        &["l", "l.stripmine(\"i1_i_o_2\", 16).rfactor(\"i1_i_o_2_i\")"],
+    );
+    let early = "l.place_init(\"i1_i_o\", \"s_i1_i_o\")";
+    illegal(many, early, &["should hold the initial 0", "at N = 0"]);
 }
 
 const SUMS: &str = "

@@ -3,8 +3,8 @@
 use super::nest;
 use std::sync::Arc;
 use teml::interp::symbolic::{self, Answer, Policy};
-use teml::ir::{Affine, Loop, Nest, Range, Stmt, Tree};
-use teml::legality::{Reductions, Verdict, check};
+use teml::ir::{Affine, Loop, Name, Nest, Range, Stmt, Tree};
+use teml::legality::{Reductions, Verdict, Violation, check};
 
 /// The sequence with one change: a tree is missing or done before the one in front of it, a loop
 /// runs once less, an index is one further on.
@@ -164,4 +164,46 @@ fn blocks_of_a_factorization() {
     ";
     let blocks = nest(script, "schedules::lu(naive, #{mr: 2, nr: 4, kc: 4})");
     assert!(harmless(&blocks, 17) < 3);
+}
+
+/// Sums whose length is a size, in trees with slots that stay empty: what is legal is right at all
+/// sizes, and what is illegal is wrong at the sizes that the refusal names.
+#[test]
+fn partial_results_of_any_length() {
+    let script = "
+        let A = tensor([size(\"N\")]);
+        let s = sum(A);
+        let t = build(s).stripmine(\"i1\", 12).stripmine(\"i1_i\", 4).stripmine(\"i1_i_i\", 2);
+        let t = t.reorder([\"i1_i_o\", \"i1_i_i_o\", \"i1_o\"]).rfactor(\"i1_i_o\");
+        let t = t.stage(\"i1_i_o\", \"s_i1_i_o\").rfactor(\"i1_i_i_o\");
+        let t = t.stripmine(\"i1_i_o_2\", 2).rfactor(\"i1_i_o_2_o\");
+    ";
+    let (any, policy) = (Reductions::Reassociate, Policy::Reassociate);
+    let nest = nest(script, "t");
+    assert_eq!(check(std::slice::from_ref(&nest), any), Verdict::Legal);
+    let (mut harmless, mut refuted) = (0, 0);
+    for trees in damaged(nest.trees()) {
+        let changed = nest.with_trees(trees);
+        let is_equal = |values: &[(Name, i64)]| {
+            let one = [changed.at_sizes(values)];
+            let answer = symbolic::compare(&one, policy, &|| false);
+            matches!(answer, Ok(Answer::Equal { .. }))
+        };
+        match check(std::slice::from_ref(&changed), any) {
+            Verdict::Legal => {
+                let n = Name::new("N").unwrap();
+                let wrong = (0..40).find(|value| !is_equal(&[(n.clone(), *value)]));
+                assert_eq!(wrong, None, "{changed}");
+                harmless += 1;
+            }
+            Verdict::Illegal(why) => {
+                if let Violation::AtSizes { at, .. } = &*why {
+                    assert!(!is_equal(at), "{why}\n{changed}");
+                    refuted += 1;
+                }
+            }
+            Verdict::Undecided(_) => {}
+        }
+    }
+    assert!(harmless < 4 && refuted > 9, "{harmless} {refuted}");
 }
