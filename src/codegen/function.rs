@@ -237,6 +237,9 @@ pub fn check(nests: &[Nest], reductions: Reductions) -> Result<Proof, NoCode> {
     if nests.is_empty() {
         return Err(NoCode::Nothing);
     }
+    if let Some((sized, _)) = of_all_sizes(nests) {
+        return check(&sized, reductions);
+    }
     if nests.iter().any(|nest| !nest.variants().is_empty()) {
         let plans = Nest::plans(nests).into_iter();
         let mut proofs = plans.map(|(_, plan)| check(&plan, reductions));
@@ -259,6 +262,26 @@ pub fn check(nests: &[Nest], reductions: Reductions) -> Result<Proof, NoCode> {
     })?;
     params(nests)?;
     Ok(proof)
+}
+
+/// The values of sizes.
+type Values = Vec<(Name, i64)>;
+
+/// The nests with sizes that nests are instances of, and the values of the sizes. `None` if no nest is
+/// an instance, or if they are at different sizes.
+pub(super) fn of_all_sizes(nests: &[Nest]) -> Option<(Vec<Nest>, Values)> {
+    let mut values = Values::new();
+    for (_, own) in nests.iter().filter_map(Nest::instance_of) {
+        for (name, value) in own {
+            match values.iter().find(|(known, _)| known == name) {
+                Some((_, known)) if known != value => return None,
+                Some(_) => {}
+                None => values.push((name.clone(), *value)),
+            }
+        }
+    }
+    let sized = nests.iter().map(|nest| nest.with_sizes().clone());
+    (!values.is_empty()).then(|| (sized.collect(), values))
 }
 
 /// The plan of nests with variants for which [`check`] refuses code. Other nests are their own.

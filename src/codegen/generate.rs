@@ -1,6 +1,6 @@
 //! From nests to one C function. That of nests with variants chooses a plan when it is called.
 
-use super::function::{NoCode, check, emit};
+use super::function::{NoCode, check, emit, of_all_sizes};
 use super::kernel::{Header, Kernel, Param, Role, Vectors, parameter, passed, spelled};
 use super::symbol;
 use crate::ir::{Condition, Name, Nest, Tensor};
@@ -45,8 +45,7 @@ pub fn generate_with_own(
     target: &Target,
     is_own: &dyn Fn(&Param) -> bool,
 ) -> Result<Kernel, NoCode> {
-    if let Some(values) = values_of_sizes(nests) {
-        let sized: Vec<Nest> = nests.iter().map(|n| n.with_sizes().clone()).collect();
+    if let Some((sized, values)) = of_all_sizes(nests) {
         let kernel = generate_with_own(&sized, symbol, reductions, target, is_own)?;
         return Ok(kernel.at_sizes(&values));
     }
@@ -186,20 +185,4 @@ fn call(kernel: &Kernel, params: &[Param], spelled: &[Tensor]) -> String {
     });
     let arguments: Vec<String> = sizes.chain(tensors).collect();
     format!("{}({})", kernel.symbol, arguments.join(", "))
-}
-
-/// The values of the sizes that nests are at. `None` if no nest is an instance of one with sizes, or
-/// if they are at different sizes.
-fn values_of_sizes(nests: &[Nest]) -> Option<Vec<(Name, i64)>> {
-    let mut values: Vec<(Name, i64)> = Vec::new();
-    for (_, own) in nests.iter().filter_map(Nest::instance_of) {
-        for (name, value) in own {
-            match values.iter().find(|(known, _)| known == name) {
-                Some((_, known)) if known != value => return None,
-                Some(_) => {}
-                None => values.push((name.clone(), *value)),
-            }
-        }
-    }
-    (!values.is_empty()).then_some(values)
 }

@@ -614,6 +614,20 @@ fn variants_are_checked_without_running_them() {
         "naive: legal; all 5 elements are equal\nplan: legal; all 5 elements are equal\n";
     assert_eq!((code, shown.as_str()), (Some(0), expected), "{errors}");
 
+    // At the likely size there is a term for each slot.
+    let parts = "let A = tensor([size(\"N\")], \"i64\"); let s = sum(A);
+         let n = build(s).stripmine(\"i1\", 32).stripmine(\"i1_i\", 8);
+         let n = n.interchange(\"i1_o\", \"i1_i_o\").rfactor(\"i1_i_o\");
+         let early = n.place_init(\"i1_i_o\", \"s_i1_i_o\");
+         compare([n, early]);";
+    let (code, shown, errors) = check(parts, &[]);
+    assert_eq!(code, Some(1), "{shown}{errors}");
+    assert!(shown.contains("n: legal"), "{shown}");
+    assert!(
+        shown.contains("early: illegal: ") && shown.contains("at N = 0"),
+        "{shown}"
+    );
+
     let illegal = format!("{row_sums}let plan = naive.reverse(\"j\");\nmeasure([naive, plan]);");
     let (code, shown, errors) = check(&illegal, &["--exhaustive", "--set", "n=3"]);
     assert_eq!(code, Some(1), "{shown}{errors}");
