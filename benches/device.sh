@@ -9,7 +9,7 @@ teml=${TEML:-target/release/teml}
 limit=${LIMIT:-20}
 deadline=${DEADLINE:-480}
 scale=${SCALE:-1}
-chosen="copy sums total columns gemv transpose softmax layernorm attention jacobi stencil gemm bmm small mttkrp dgemm"
+chosen="copy sums total any_total columns gemv transpose softmax layernorm attention jacobi stencil gemm bmm small mttkrp dgemm"
 tried="stencil_tried gemm_tried columns_tried jacobi_tried lanes_tried"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
