@@ -42,7 +42,7 @@ impl Printer<'_> {
     }
 
     /// The condition under which threads run a parallel loop. `None` if they always do. Otherwise
-    /// there may be too little to do: few iterations, or few executions of the busiest statement.
+    /// there may be too little to do: few iterations, or little work.
     pub(super) fn threshold(&mut self, l: &Loop) -> Option<String> {
         let sharing = l.sharing()?;
         let mut tests = Vec::new();

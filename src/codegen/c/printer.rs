@@ -8,7 +8,7 @@ use super::lanes::ALIGNED;
 use super::value::{ATOM, Values, element, is_guarded};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::prefetch_plan::Prefetched;
-use crate::analysis::work::busiest;
+use crate::analysis::work::by_sizes;
 use crate::elem::c_type;
 use crate::ir::{self, Affine, BinaryOp, Lookup, Name, Nest, Node as Value, Range, Taken, Tensor};
 use crate::kernel::{ALIGNMENT, Header, Param, Role, parameter};
@@ -31,7 +31,7 @@ pub(crate) struct Printer<'a> {
     pub(super) depth: usize,
     pub(super) values: Values,
     pub(super) bounds: Bounds,
-    /// How often the busiest statement of the current nest runs, in C.
+    /// The work of the current nest, in C.
     pub(super) work: Option<String>,
     /// The tensors with streaming stores that need an aligned tensor.
     streamed: HashSet<Name>,
@@ -542,11 +542,13 @@ pub(crate) fn comment(text: &str) -> String {
     text.replace("??/", "?? /").replace("/*", "/ *")
 }
 
-/// How often the busiest statement of a nest runs, in C. Floating-point numbers hold the product of
-/// any sizes.
+/// The work of a nest, in C. Floating-point numbers hold the product of any sizes.
 fn work(nest: &Nest) -> Option<String> {
-    let (number, extents) = busiest(nest)?;
-    let factors = extents.iter().map(|extent| format!("({extent})"));
-    let all = [format!("{number:?}")].into_iter().chain(factors);
-    Some(all.collect::<Vec<String>>().join(" * "))
+    let product = |(number, extents): (f64, Vec<Affine>)| {
+        let factors = extents.iter().map(|extent| format!("({extent})"));
+        let all = [format!("{number:?}")].into_iter().chain(factors);
+        all.collect::<Vec<String>>().join(" * ")
+    };
+    let products: Vec<String> = by_sizes(nest).into_iter().map(product).collect();
+    (!products.is_empty()).then(|| products.join(" + "))
 }

@@ -3,7 +3,7 @@
 use super::bounds::Bounds;
 use super::footprint::{Use, footprint, uses};
 use super::relative::offset_form;
-use super::work::operations;
+use super::work::{statement_operations, weight};
 use crate::ir::{Loop, Nest, Stmt, Tree};
 
 /// A loop of a nest.
@@ -63,10 +63,6 @@ fn loop_operations(l: &Loop, around: &Bounds) -> f64 {
     run(l, around, &statement_operations)
 }
 
-fn statement_operations(s: &Stmt) -> f64 {
-    operations(&s.value) + f64::from(u8::from(s.update.is_some()))
-}
-
 /// The sum over all statements that one run of a loop executes.
 fn run(l: &Loop, around: &Bounds, of: &dyn Fn(&Stmt) -> f64) -> f64 {
     let mut inside = around.clone();
@@ -82,7 +78,7 @@ fn run(l: &Loop, around: &Bounds, of: &dyn Fn(&Stmt) -> f64) -> f64 {
 /// The work of one run of a loop, in multiply-adds or moved elements: an upper bound, except where
 /// bounds are read, as in [`trips`].
 pub fn work(l: &Loop, around: &Bounds) -> f64 {
-    run(l, around, &|s| f64::max(1.0, statement_operations(s) / 2.0))
+    run(l, around, &weight)
 }
 
 /// The most statements that trees execute, with average trips of loops whose bounds are read.

@@ -63,7 +63,7 @@
 //! | Which assignments are live? | [`program::live`] |
 //! | How often are the statements of trees executed, by weight? | [`count::total`] |
 //! | And at most? | [`levels::executions`] |
-//! | And that of a nest that runs most often, in terms of sizes? | [`work::busiest`] |
+//! | How much work is that in terms of sizes, before any step? | [`work::by_sizes`] |
 //! | How many operations does a definition take? | [`work::flops`] |
 //! | How many bytes does it move at least? | [`work::moved`] |
 //! | Which loops does a nest have, and what happens in each? | [`levels::levels`] |

@@ -5,7 +5,7 @@
 use super::count::total;
 use super::footprint::{AccessKind, Use, footprint, uses};
 use super::position::walk;
-use crate::ir::{Affine, Expr, Function, Loop, Name, Nest, Node, Tree};
+use crate::ir::{Affine, Expr, Function, Loop, Name, Nest, Node, Stmt, Tree};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// budget.
 pub fn flops(nest: &Nest) -> Option<f64> {
     total(nest.trees(), &|tree| match tree {
-        Tree::Stmt(s) => operations(&s.value) + f64::from(u8::from(s.update.is_some())),
+        Tree::Stmt(s) => statement_operations(s),
         Tree::Loop(_) | Tree::Fill(_) | Tree::Local(_) => 0.0,
     })
 }
@@ -71,28 +71,40 @@ fn sets(nest: &Nest, name: &str) -> bool {
         .any(|u| u.access != AccessKind::Read)
 }
 
-/// How often the statement that runs most often does, before any step: a number, and the extents of
-/// the loops around it that have sizes. `None` without statements.
+/// The work of a nest before any step, in terms of sizes: a sum of products, each a number of
+/// multiply-adds or moved elements and the extents of loops that have sizes. Statements in fewer such
+/// loops than others have are left out.
 ///
 /// A loop whose bounds depend on other loops counts as if these were in the middle of their ranges.
 /// Loops whose bounds are read are left out.
-pub fn busiest(nest: &Nest) -> Option<(f64, Vec<Affine>)> {
+pub fn by_sizes(nest: &Nest) -> Vec<(f64, Vec<Affine>)> {
     let originals = nest.untransformed();
     // A nest without a definition is what it should compute.
     let own = originals.is_empty().then_some(nest);
-    let mut most: Option<(f64, f64, Vec<Affine>)> = None;
+    let mut found: Vec<(f64, Vec<Affine>)> = Vec::new();
     for original in originals.iter().chain(own) {
         walk(original.trees(), &mut |_, loops, tree| {
-            let Tree::Stmt(_) = tree else { return };
+            let Tree::Stmt(s) = tree else { return };
             let (number, extents) = middle_extents(loops);
-            let likely = |extent: &Affine| extent.likely().unwrap_or(1).max(1) as f64;
-            let count = number * extents.iter().map(likely).product::<f64>();
-            if most.as_ref().is_none_or(|(known, ..)| count > *known) {
-                most = Some((count, number, extents));
+            let number = number * weight(s);
+            match found.iter_mut().find(|(_, known)| *known == extents) {
+                Some((known, _)) => *known += number,
+                None => found.push((number, extents)),
             }
         });
     }
-    most.map(|(_, number, extents)| (number, extents))
+    let most = found.iter().map(|(_, extents)| extents.len()).max();
+    found.retain(|(_, extents)| Some(extents.len()) == most);
+    found
+}
+
+pub(super) fn statement_operations(s: &Stmt) -> f64 {
+    operations(&s.value) + f64::from(u8::from(s.update.is_some()))
+}
+
+/// The work of one execution of a statement, in multiply-adds or moved elements.
+pub(super) fn weight(s: &Stmt) -> f64 {
+    f64::max(1.0, statement_operations(s) / 2.0)
 }
 
 /// The product of the extents of nested loops, in the middle of the ranges of those around.
@@ -193,10 +205,32 @@ for k in 0..N
       for m in 0..9
         A[i][j] += L[m][j]
 ";
-        let (number, extents) = busiest(&crate::ir::parse_nest(text).unwrap()).unwrap();
-        let extents: Vec<String> = extents.iter().map(Affine::to_string).collect();
-        assert_eq!(number, 9.0 / 16.0);
-        assert_eq!(extents, ["N", "N - 2", "2*N + 12"]);
+        assert_eq!(sized(text), ["0.5625 N, N - 2, 2*N + 12"]);
+    }
+
+    #[test]
+    fn all_statements_in_most_loops_count() {
+        let text = "\
+size M, N least 2
+f64 A[M][N], B[M][N], x[M]
+for i in 0..M
+  x[i] = 0
+  for j in 0..N
+    A[i][j] = 0.25 * B[i][j] * x[i] + B[i][j] - 1
+    B[i][j] = A[i][j]
+  for k in 0..N - 2
+    B[i][k] = A[i][k + 1]
+";
+        assert_eq!(sized(text), ["3.0 M, N", "1.0 M, N - 2"]);
+    }
+
+    fn sized(text: &str) -> Vec<String> {
+        let products = by_sizes(&crate::ir::parse_nest(text).unwrap()).into_iter();
+        let shown = products.map(|(number, extents)| {
+            let extents: Vec<String> = extents.iter().map(Affine::to_string).collect();
+            format!("{number:?} {}", extents.join(", "))
+        });
+        shown.collect()
     }
 
     #[test]

@@ -153,8 +153,8 @@ pub struct Sharing {
     pub chunk: Option<i64>,
     /// The least trip count for several threads. With fewer iterations, one thread runs all.
     pub threshold: Option<i64>,
-    /// How often the busiest statement of the nest has to run for several threads, at the sizes of
-    /// the call. Below that, one thread runs all iterations.
+    /// The least work of the nest for several threads, in multiply-adds or moved elements at the sizes
+    /// of the call. Below that, one thread runs all iterations.
     pub work: Option<i64>,
     /// Whether iterations may update the same elements. Each update is then one atomic operation.
     pub atomic: bool,

@@ -35,7 +35,7 @@
 //!   beforehand.
 //! - `threshold`: below this number of iterations, one thread runs all of them, since threads would
 //!   cost more than they gain.
-//! - `work`: the same for how often the busiest statement of the nest runs, as it was before any
+//! - `work`: the same for the multiply-adds or moved elements of the nest, as it was before any
 //!   step, at the sizes of the call.
 //! - `atomic`: iterations may add to the same elements, or multiply them. Each such update is one
 //!   atomic operation. Vector loops around them run one iteration at a time.
