@@ -360,9 +360,10 @@ class Kernel:
         return self._compiled if isinstance(found, int) else (found, *self._compiled)
 
     def _special(self, arguments, calls):
-        """The kernel for the shapes of these arguments at the call that asks for it; before, the
+        """The kernel for the shapes of these arguments at the call that asks for it; otherwise, the
         number of calls."""
-        if calls < self.special:
+        # A shape that can have no kernel of its own is tried once.
+        if calls != self.special:
             # Shapes that are new each time are not kept.
             if len(self._specials) > _MOST_COUNTED:
                 self._specials = {k: v for k, v in self._specials.items() if not isinstance(v, int)}

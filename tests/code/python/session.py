@@ -171,6 +171,21 @@ for calls in range(1, 6):
 # The general kernel, and those of the two shapes that came three times.
 assert len(often._compiled) == 1
 assert [type(found).__name__ for found in often._specials.values()].count("Compiled") == 2
+
+# Where a shape has no kernel of its own, the general one goes on, and nothing is tried again.
+tries = []
+
+
+def fails(trace):
+    tries.append(trace)
+    raise TypeError("no kernel")
+
+
+often._made = fails
+A, x = rng.random((7, 8)), rng.random(8)
+for calls in range(6):
+    assert np.allclose(often(A, x), A @ x + 1)
+assert len(tries) == 1
 frozen = np.empty((12, 6))
 frozen.flags.writeable = False
 refused(ValueError, "read-only", attention, Q, K, V, 0.5, out=frozen)
