@@ -14,16 +14,21 @@ static int teml_is_row_major(int rank, const int64_t *extents, const int64_t *st
     return 1;
 }
 
+static int teml_is_empty(int rank, const int64_t *extents)
+{
+    for (int d = 0; d < rank; d++)
+        if (extents[d] < 1)
+            return 1;
+    return 0;
+}
+
 /* Whether the elements of a row, of `size` bytes each, are adjacent, and rows do not overlap. The
  * bytes from the first element to the last one have to be counted. */
 static int teml_has_rows(int rank, const int64_t *extents, const int64_t *strides, int64_t size)
 {
     int64_t next = 1, row;
-    if (!strides)
+    if (!strides || teml_is_empty(rank, extents))
         return 1;
-    for (int d = 0; d < rank; d++)
-        if (extents[d] < 1)
-            return 1;
     for (int d = rank - 1; d >= 0; d--) {
         if (extents[d] > 1) {
             if (d == rank - 1 ? strides[d] != 1 : strides[d] < next)
@@ -50,11 +55,8 @@ static int teml_is_apart(int rank, const int64_t *extents, const int64_t *stride
                          int written)
 {
     int64_t all = 1, reach;
-    if (!strides)
+    if (!strides || teml_is_empty(rank, extents))
         return 1;
-    for (int d = 0; d < rank; d++)
-        if (extents[d] < 1)
-            return 1;
     for (int d = 0; d < rank; d++)
         if (strides[d] == INT64_MIN
             || __builtin_mul_overflow(extents[d] - 1, teml_length(strides[d]), &reach)
@@ -89,11 +91,10 @@ static int64_t teml_stride(int rank, const int64_t *extents, const int64_t *stri
 static int64_t teml_reach(int rank, const int64_t *extents, const int64_t *strides, int64_t size)
 {
     int64_t last = 0;
-    for (int d = 0; d < rank; d++) {
-        if (extents[d] < 1)
-            return 0;
+    if (teml_is_empty(rank, extents))
+        return 0;
+    for (int d = 0; d < rank; d++)
         last += (extents[d] - 1) * teml_length(teml_stride(rank, extents, strides, d));
-    }
     return (last + 1) * size;
 }
 
