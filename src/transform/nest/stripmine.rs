@@ -154,6 +154,7 @@ use super::parts::{Names, with_body};
 use super::resolve::{chain, check_positive, check_step, find};
 use crate::analysis::bounds::{self, Bounds};
 use crate::analysis::facts::{greatest_for_sizes, is_nonnegative};
+use crate::analysis::implied::simplified;
 use crate::analysis::position::splice;
 use crate::args::{LOOP, NEST};
 use crate::ir::{Affine, Loop, Mode, Name, Nest, Range, Role, Segment, Sharing, Tree, ceil_div};
@@ -281,6 +282,10 @@ fn split(
             let around: Vec<&Loop> = loops[..position.len() - 1].iter().map(|l| &***l).collect();
             if let Some((lower, extent)) = sized_extent(&l.range, factor) {
                 let trees = cut_at_size(nest, l, new, (lower, &extent, factor), tail, &mut names)?;
+                let made = nest.with_trees(splice(nest.trees(), &position, trees.clone()));
+                // Blocks may end at a size that is new. It may imply where the remainder begins.
+                let around: Vec<&Loop> = made.context().iter().chain(around).collect();
+                let trees = simplified(&trees, &around);
                 return Ok(nest.with_trees(splice(nest.trees(), &position, trees)));
             }
             let (lower, extents) = whole_extents(nest, l, factor, &around).ok_or_else(refused)?;
