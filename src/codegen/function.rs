@@ -197,7 +197,7 @@ pub(super) fn emit(
         let nests: Vec<Nest> = nests.iter().map(|nest| spelling.nest(nest)).collect();
         plan::plan(&nests, &context).ok_or(NoCode::Stopped)?
     };
-    if proof == Proof::Proved {
+    if matches!(proof, Proof::Proved | Proof::Given(_)) {
         let tensors: Vec<Tensor> = stored.iter().map(|param| param.tensor.clone()).collect();
         proved(&plan, &tensors, reductions, target)?;
     }

@@ -6,13 +6,15 @@ use super::param::{Kind, Param, Takes};
 use super::refusals::unnamed;
 use crate::ir::{
     Affine, Arg, Arrow, Comparison, Condition, Domain, Elem, Expr, Iters, LoopRef, Name, Nest,
-    Number, Path, Tensor, parse_affine,
+    Number, Operator, Path, Tensor, parse_affine,
 };
 
 /// The nest that an operation transforms.
 pub const NEST: Param<Nest> = Param::new("nest");
 /// The loop to transform.
 pub const LOOP: Param<LoopRef> = Param::new("loop");
+/// The operator that combines values.
+pub const OPERATOR: Param<Operator> = Param::new("operator");
 /// The tensor to transform.
 pub const TENSOR: Param<TensorName> = Param::new("tensor");
 
@@ -124,9 +126,13 @@ takes! {
     IterLists, IterLists, &'a [Iters]: Arg::IterLists(lists) => lists;
     Arrow, Arrow, &'a Arrow: Arg::Arrow(arrow) => arrow;
     ListsArrow, ListsArrow, &'a Arrow: Arg::Arrow(arrow) => arrow;
+    Operands, Operands, &'a [Arg]: Arg::Operands(list) => list;
+    Operator, Operator, &'a Operator: Arg::Operator(operator) => operator;
 }
 
 pub enum Text {}
+/// A list of tensor expressions and numbers.
+pub enum Operands {}
 /// An index expression, or its text.
 pub enum Place {}
 pub enum Extents {}

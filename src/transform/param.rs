@@ -80,6 +80,8 @@ pub enum Kind {
     Tensor,
     /// A tensor expression, or a number.
     Operand,
+    /// A list of tensor expressions and numbers.
+    Operands,
     Number,
     /// A comparison: `"<"`, `"<="`, `">"`, `">="`, `"=="`, `"!="`.
     Comparison,
@@ -130,6 +132,8 @@ pub enum Kind {
     /// operation; optional ones before it may still be left out.
     Ranges,
     Text,
+    /// An operator of the user's own.
+    Operator,
 }
 
 /// A type of parameters: their kind, and the type of the values that the operation gets.

@@ -21,6 +21,7 @@ mod mode;
 mod name;
 mod nest;
 mod notation;
+mod operator;
 mod parse;
 mod program;
 mod range;
@@ -47,9 +48,10 @@ pub use literal::{Arrow, Iters, LoopRef, Number};
 pub use mode::{Axis, Level, Mode, Schedule, Sharing};
 pub use name::{Name, NameError, Quotient, Size};
 pub use nest::{
-    Arg, Birth, Effects, Given, Invocation, Lineage, Loop, Nest, Part, Path, Site, Step, Taken,
+    Arg, Birth, Effects, Given, Invocation, Law, Lineage, Loop, Nest, Part, Path, Site, Step, Taken,
     Tree,
 };
+pub use operator::Operator;
 pub use parse::{ParseError, Read, parse_affine, parse_expr, parse_nest, read_nest};
 pub use program::{Program, Variable};
 pub use range::{Hints, Prefetch, Range};

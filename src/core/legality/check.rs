@@ -40,10 +40,21 @@ pub fn check(nests: &[Nest], reductions: Reductions) -> Verdict {
             .find(|v| *v != Verdict::Legal)
             .unwrap_or(Verdict::Legal);
     }
+    if let (Some(rounded), Reductions::Strict) = (rounded(nests), reductions) {
+        return Verdict::Illegal(Box::new(rounded));
+    }
     if !nests.is_empty() && nests.iter().all(is_as_built) {
         return Verdict::Legal;
     }
     memo::known(nests, reductions, checked)
+}
+
+/// The first nest that relies on a law which rounds differently.
+fn rounded(nests: &[Nest]) -> Option<Violation> {
+    nests.iter().enumerate().find_map(|(nest, n)| {
+        let law = n.laws().iter().find(|law| !law.is_exact)?.text.clone();
+        Some(Violation::Rounded { nest, law })
+    })
 }
 
 /// Whether a nest is its definition, fresh from `build`.

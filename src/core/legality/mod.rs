@@ -10,6 +10,7 @@
 //! - [`unset()`] finds reads of undefined elements;
 //! - [`exchanges()`] finds the threads of a device that need a barrier;
 //! - [`executes()`] judges how a plan runs its trees: dead lanes, barriers, streaming stores;
+//! - [`obeyed()`] tests the laws of an operator, which no proof decides;
 //! - [`in_place`] tells which assignments may overwrite a tensor that they read;
 //! - [`independence`] is a quick test of parallel loops that needs no polyhedral library.
 //!   [`check()`] decides exactly if this test fails.
@@ -36,6 +37,7 @@ mod families;
 mod fences;
 pub mod independence;
 mod inplace;
+mod laws;
 mod limit;
 mod lookups;
 mod memo;
@@ -78,6 +80,7 @@ pub use check::check;
 pub use dependences::{ParametricDependence, dependences, inputs};
 pub use execution::{DeadLanes, Execution, Mark, Team};
 pub use inplace::{InPlace, Run, in_place, is_compatible};
+pub use laws::{Broken, Obeyed, obeyed};
 pub use limit::{together, within};
 pub use memo::{Inquiry, Verdicts, remembered};
 pub use needs::needs;

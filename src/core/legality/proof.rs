@@ -20,6 +20,8 @@ use std::fmt;
 pub enum Proof {
     /// It is proved to compute its definition.
     Proved,
+    /// It is proved to, given these laws of operators, which were tested.
+    Given(Vec<String>),
     /// The author of the nests asserts it, for these reasons.
     Assumed(Vec<String>),
     /// Only the independence of parallel and vector loops is proved. The definition or the
@@ -31,9 +33,10 @@ impl Proof {
     /// The weaker one of two proofs.
     #[must_use]
     pub fn and(self, other: Proof) -> Proof {
-        match other {
-            Proof::Proved => self,
-            weaker => weaker,
+        match (self, other) {
+            (one, Proof::Proved) => one,
+            (one @ (Proof::Assumed(_) | Proof::Unproved(_)), Proof::Given(_)) => one,
+            (_, weaker) => weaker,
         }
     }
 }
@@ -43,6 +46,7 @@ impl fmt::Display for Proof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Proof::Proved => Ok(()),
+            Proof::Given(laws) => write!(f, "proved, given that {}", laws.join("; ")),
             Proof::Assumed(reasons) => {
                 write!(
                     f,
@@ -83,7 +87,7 @@ pub fn prove(nests: &[Nest], reductions: Reductions) -> Result<Proof, Refused> {
     };
     let assumed = nests.iter().any(|n| n.assumption().is_some());
     match check(nests, reductions) {
-        Verdict::Legal => Ok(Proof::Proved),
+        Verdict::Legal => Ok(given(nests)),
         _ if assumed => Ok(Proof::Assumed(reasons())),
         Verdict::Illegal(violation) => Err(Refused::Violation(violation)),
         Verdict::Undecided(
@@ -93,6 +97,20 @@ pub fn prove(nests: &[Nest], reductions: Reductions) -> Result<Proof, Refused> {
             Ok(Proof::Unproved(why.to_string()))
         }
         Verdict::Undecided(why) => Err(Refused::Undecided(why)),
+    }
+}
+
+/// The proof of nests that compute their definition.
+fn given(nests: &[Nest]) -> Proof {
+    let mut laws: Vec<String> = Vec::new();
+    for law in nests.iter().flat_map(Nest::laws) {
+        if !laws.contains(&law.text) {
+            laws.push(law.text.clone());
+        }
+    }
+    match laws.is_empty() {
+        true => Proof::Proved,
+        false => Proof::Given(laws),
     }
 }
 

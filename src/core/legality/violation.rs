@@ -63,6 +63,13 @@ pub enum Violation {
     },
     /// Only the order of a reduction differs, as this violation shows.
     Reassociated(Box<Violation>),
+    /// An operator that rounds combines its values in another order.
+    Rounded {
+        /// The nest, counted from 0.
+        nest: usize,
+        /// The law that it relies on.
+        law: String,
+    },
     /// It exists at some sizes only.
     AtSizes {
         /// The condition on sizes, such as `K >= 257`. Empty if there is none.
@@ -158,6 +165,7 @@ impl Violation {
             | Violation::Operand { .. }
             | Violation::Outside { .. }
             | Violation::Unset { .. }
+            | Violation::Rounded { .. }
             | Violation::Result { .. } => Vec::new(),
             Violation::Twice { at: [first, _], .. } => first
                 .iteration
@@ -179,7 +187,9 @@ impl Violation {
             Violation::Reassociated(violation) | Violation::AtSizes { violation, .. } => {
                 violation.nest()
             }
-            Violation::Outside { nest, .. } | Violation::Unset { nest, .. } => Some(*nest),
+            Violation::Outside { nest, .. }
+            | Violation::Unset { nest, .. }
+            | Violation::Rounded { nest, .. } => Some(*nest),
             Violation::Operand { reader, .. } => Some(reader.at.nest),
             Violation::Twice { at: [first, _], .. } => Some(first.nest),
             Violation::Reversed { dependence, .. } | Violation::Concurrent { dependence, .. } => {
@@ -205,6 +215,9 @@ impl Violation {
                 None => "two statements that depend on each other are reversed".to_owned(),
             },
             Violation::AtSizes { violation, .. } => violation.summary(),
+            Violation::Rounded { law, .. } => {
+                format!("values are combined in another order, and round differently: {law}")
+            }
             Violation::Reassociated(_) => {
                 "the terms of a floating-point reduction are combined in another order".to_owned()
             }
@@ -238,9 +251,10 @@ impl Violation {
     /// The two statements that show it, on separate lines.
     pub fn explanation(&self) -> Vec<String> {
         match self {
-            Violation::Missing { .. } | Violation::Extra { .. } | Violation::Outside { .. } => {
-                Vec::new()
-            }
+            Violation::Missing { .. }
+            | Violation::Extra { .. }
+            | Violation::Outside { .. }
+            | Violation::Rounded { .. } => Vec::new(),
             Violation::Unset { setters, .. } => {
                 let lines = setters.iter();
                 lines
@@ -319,7 +333,7 @@ impl Violation {
     pub fn help(&self) -> Option<String> {
         let help = match self {
             Violation::AtSizes { violation, .. } => return violation.help(),
-            Violation::Reassociated(_) => {
+            Violation::Reassociated(_) | Violation::Rounded { .. } => {
                 "the order is kept unless the script allows any with `reductions(\"reassoc\")`; \
                  comparisons then show the deviation"
                     .to_owned()

@@ -15,6 +15,7 @@ mod look;
 mod machine;
 mod moves;
 mod numbers;
+mod operator;
 mod paths;
 mod pluto;
 mod predict;
@@ -111,6 +112,7 @@ pub static ACTIONS: &[&Function] = &[
     &programs::OVER,
     &predict::PREDICT,
     &size::SIZE,
+    &operator::OPERATOR,
     &tune::TUNE,
     &recorded::BEST,
     &recorded::RECORDED,

@@ -8,13 +8,14 @@ use crate::binding::call::Call;
 use crate::binding::captured;
 use crate::binding::indices::{self, ITERATORS, iter_lists, iters, optional_iters};
 use crate::binding::ranges::RANGES;
-use crate::ir::{Affine, Comparison, Elem, Expr, Name, Nest, Number, Path};
+use crate::ir::{Affine, Comparison, Elem, Expr, Name, Nest, Number, Operator, Path};
 use crate::messages::fail::Failure;
 use crate::messages::habits;
 use crate::transform::nest::at::{AT, focus};
 use crate::transform::{Arg, Arrow, Kind, LoopRef, Param, closest};
 use crate::values::{self, Handle, Index, RawArrow};
 use rhai::{Array, Dynamic, FnPtr, Identifier, ImmutableString, Map, Position as Place};
+use std::sync::Arc;
 
 const TENSOR_OR_NAME: &str = "a tensor, or the name of one such as `\"A\"`";
 const OPERAND: &str = "a tensor or a number";
@@ -56,6 +57,24 @@ pub fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
                 return Ok(Arg::Number(number));
             }
             call.get::<Expr>(k, OPERAND).map(Arg::Expr)
+        }
+        Kind::Operands => {
+            let expected = "a list of tensors and numbers such as `[vat(A, [i, j]), 1]`";
+            let list: Array = call.get(k, expected)?;
+            let operand = |item: &Dynamic| {
+                if let Some(number) = number(item) {
+                    return Ok(Arg::Number(number));
+                }
+                let expr = item.read_lock::<Expr>().map(|expr| expr.clone());
+                let expr = expr.ok_or_else(|| call.expected_but(k, expected, item))?;
+                Ok(Arg::Expr(expr))
+            };
+            let operands: Result<Vec<Arg>, Failure> = list.iter().map(operand).collect();
+            operands.map(Arg::Operands)
+        }
+        Kind::Operator => {
+            let operator: Operator = call.get(k, "an operator: `operator(…)` makes one")?;
+            Ok(Arg::Operator(Arc::new(operator)))
         }
         Kind::Number => {
             let given = call.value(k).and_then(|value| number(&value));

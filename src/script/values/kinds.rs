@@ -6,7 +6,7 @@ use super::moves::{Listed, One};
 use super::numbers::Numbers;
 use super::path::Path;
 use super::shown::Shows;
-use crate::ir::Program;
+use crate::ir::{Operator, Program};
 use crate::runtime::Random;
 use crate::transform::simplify::Rule;
 use crate::tune::Prediction;
@@ -27,6 +27,7 @@ static KINDS: &[Shows] = &[
     Shows::of::<Path>(),
     Shows::of::<Prediction>(),
     Shows::of::<Program>(),
+    Shows::of::<Operator>(),
 ];
 
 /// A value of these functions in full or in brief.

@@ -8,6 +8,7 @@ mod index;
 mod kinds;
 mod moves;
 mod numbers;
+mod operator;
 mod path;
 mod prediction;
 mod program;

@@ -55,6 +55,7 @@ pub mod prefetch;
 mod producer;
 pub mod redefine;
 pub mod reduce_cache_miss;
+pub mod regroup;
 pub mod rename;
 pub mod reorder;
 pub mod repeat;

@@ -7,6 +7,7 @@ pub mod declare;
 mod entries;
 pub mod entrywise;
 pub mod eq;
+pub mod fold;
 pub mod function;
 pub(crate) mod gather;
 pub mod indices;

@@ -55,6 +55,10 @@ impl Arg {
                 let texts = list.iter().map(|expr| Arg::Expr(expr.clone()).short());
                 format!("[{}]", texts.collect::<Vec<_>>().join(", "))
             }
+            Arg::Operands(list) => {
+                let texts: Vec<String> = list.iter().map(Arg::short).collect();
+                format!("[{}]", texts.join(", "))
+            }
             Arg::Loop(l) => l.to_string(),
             Arg::Loops(loops) => {
                 let texts: Vec<String> = loops.iter().map(LoopRef::to_string).collect();
@@ -86,6 +90,7 @@ impl Arg {
                 format!("|sub| sub{}", steps.concat())
             }
             Arg::Ranges(domain) => domain.script(),
+            Arg::Operator(operator) => operator.name.to_string(),
             Arg::Options(options) => {
                 let options = options.iter();
                 let texts: Vec<String> = options

@@ -16,25 +16,29 @@ impl Nest {
                 ..around.clone()
             })]
         };
-        let (mut assignments, mut steps) = (0, 0);
-        let mut originals: Vec<Tree> = Vec::new();
-        for part in self.0.parts.iter() {
-            let trees = part.trees.iter().map(|t| t.counted_from(steps));
-            let trees = with_free_locals(&originals, trees.collect());
-            originals.extend(with_free_loops(&originals, &trees));
-            assignments += part.assignments;
-            steps += part.steps();
-        }
-        let part = Part {
-            assignments,
-            trees: repeat(&originals).into(),
-            in_order: true,
-            is_program: self.0.parts.iter().any(|part| part.is_program),
+        let in_order = |parts: &[Part]| {
+            let (mut assignments, mut steps) = (0, 0);
+            let mut originals: Vec<Tree> = Vec::new();
+            for part in parts {
+                let trees = part.trees.iter().map(|t| t.counted_from(steps));
+                let trees = with_free_locals(&originals, trees.collect());
+                originals.extend(with_free_loops(&originals, &trees));
+                assignments += part.assignments;
+                steps += part.steps();
+            }
+            let part = Part {
+                assignments,
+                trees: repeat(&originals).into(),
+                in_order: true,
+                is_program: parts.iter().any(|part| part.is_program),
+            };
+            Arc::new([part])
         };
         let mut data = (*self.0).clone();
         (data.trees, data.label) = (repeat(&data.trees), None);
         data.remark = None;
-        data.parts = Arc::new([part]);
+        data.parts = in_order(&self.0.parts);
+        data.lawful = self.lawful_as(&|parts| in_order(parts));
         data.context = self.context_with(&data.trees, &[]);
         Nest(Arc::new(data))
     }
@@ -66,6 +70,7 @@ impl Nest {
             label: None,
             remark: None,
             assumption: self.0.assumption.clone().or(other.0.assumption.clone()),
+            lawful: self.lawful_with(other),
             donated: self
                 .0
                 .donated
@@ -92,6 +97,7 @@ impl Nest {
         data.definition = original.0.definition.clone();
         data.parts = original.0.parts.clone();
         data.declared = original.0.declared.clone();
+        data.lawful = original.0.lawful.clone();
         data.context = self.context_with(self.trees(), original.definition());
         (data.label, data.remark) = (None, None);
         Nest(Arc::new(data))

@@ -29,6 +29,7 @@ mod arg;
 mod contents;
 mod invocation;
 mod joined;
+mod law;
 mod lineage;
 mod loops;
 mod own;
@@ -37,6 +38,7 @@ mod path;
 mod sizes;
 mod tree;
 
+pub use law::Law;
 pub use path::Taken;
 
 use crate::ir::affine::Affine;
@@ -48,10 +50,12 @@ use crate::ir::function::Comparison;
 use crate::ir::literal::{Arrow, Iters, LoopRef, Number};
 use crate::ir::mode::Mode;
 use crate::ir::name::Name;
+use crate::ir::operator::Operator;
 use crate::ir::range::{Hints, Range};
 use crate::ir::role::Role;
 use crate::ir::statement::{Fill, Stmt};
 use crate::ir::tensor::Tensor;
+use law::Lawful;
 use std::sync::{Arc, OnceLock};
 
 /// A loop nest, its definition and its path. Cheap to clone.
@@ -72,6 +76,8 @@ struct Data {
     remark: Option<Arc<str>>,
     /// The author's reason why it is correct.
     assumption: Option<Arc<str>>,
+    /// The definition that the script wrote, if laws connect it with this one.
+    lawful: Option<Arc<Lawful>>,
     /// Tensors whose contents are dead afterwards.
     donated: Arc<[Name]>,
     /// Assigned tensors that a program declares, and whether they are outputs of it.
@@ -262,6 +268,10 @@ pub enum Arg {
     Options(Vec<(String, Arg)>),
     /// Ranges of iterators.
     Ranges(Domain),
+    /// Several operands: expressions and numbers.
+    Operands(Vec<Arg>),
+    /// An operator of the user's own.
+    Operator(Arc<Operator>),
 }
 
 /// A call of a library function, whose inner steps are recorded.
@@ -337,6 +347,7 @@ impl Nest {
             label,
             remark: None,
             assumption: None,
+            lawful: None,
             donated: Arc::new([]),
             declared: Arc::new([]),
             left_to_compiler: false,
@@ -365,6 +376,7 @@ impl Nest {
             label: None,
             remark: None,
             assumption: self.0.assumption.clone(),
+            lawful: self.0.lawful.clone(),
             donated: self.0.donated.clone(),
             declared: self.0.declared.clone(),
             left_to_compiler: self.0.left_to_compiler,
@@ -416,10 +428,11 @@ impl Nest {
         self.0.parts.iter().map(Part::steps).sum()
     }
 
-    /// The original nests of the parts of the definition, in order, before any step.
+    /// The nests that the script wrote, one for each part of the definition, in order, before any
+    /// step.
     pub fn untransformed(&self) -> Vec<Nest> {
-        let mut first = 0;
-        let nests = self.0.parts.iter().map(|part| {
+        let (parts, mut first) = (self.written_parts(), 0);
+        let nests = parts.iter().map(|part| {
             let end = first + part.assignments;
             let definition = self.0.definition.get(first..end).unwrap_or_default();
             first = end;

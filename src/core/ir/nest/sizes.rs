@@ -76,11 +76,15 @@ impl Nest {
     /// The contents with other expressions in place of sizes.
     fn with_sizes_as(&self, value: &dyn Fn(&Name) -> Option<Affine>) -> Data {
         let at = |trees: &[Tree]| -> Vec<Tree> { trees.iter().map(|t| at(t, value)).collect() };
-        let parts = self.0.parts.iter().map(|part| Part {
-            trees: at(&part.trees).into(),
-            ..part.clone()
-        });
-        let parts = parts.collect();
+        let parts_at = |parts: &[Part]| -> Arc<[Part]> {
+            let parts = parts.iter().map(|part| Part {
+                trees: at(&part.trees).into(),
+                ..part.clone()
+            });
+            parts.collect()
+        };
+        let parts = parts_at(&self.0.parts);
+        let lawful = self.lawful_as(&parts_at);
         let definition = self.0.definition.iter().map(|e| e.at_sizes(value));
         let (trees, definition) = (at(&self.0.trees), definition.collect::<Vec<_>>());
         let outer = self.outer_loops().iter().cloned();
@@ -89,6 +93,7 @@ impl Nest {
             trees,
             definition: definition.into(),
             parts,
+            lawful,
             context: sizes.into_iter().chain(outer).collect(),
             variants: Arc::new([]),
             ..(*self.0).clone()
@@ -165,13 +170,19 @@ impl Nest {
         let value = |name: &Name| narrower(name, &narrowed);
         let mut data = self.with_sizes_as(&value);
         if !numbers.is_empty() {
-            let at = |trees: &[Tree]| trees.iter().map(|t| t.at_numbers(&numbers)).collect();
+            let at = |trees: &[Tree]| -> Vec<Tree> {
+                trees.iter().map(|t| t.at_numbers(&numbers)).collect()
+            };
             data.trees = at(&data.trees);
-            let parts = data.parts.iter().map(|part| Part {
-                trees: at(&part.trees).into(),
-                ..part.clone()
-            });
-            data.parts = parts.collect();
+            let parts_at = |parts: &[Part]| -> Arc<[Part]> {
+                let parts = parts.iter().map(|part| Part {
+                    trees: at(&part.trees).into(),
+                    ..part.clone()
+                });
+                parts.collect()
+            };
+            data.parts = parts_at(&data.parts);
+            data.lawful = Nest(Arc::new(data.clone())).lawful_as(&parts_at);
             let definition = data.definition.iter().map(|e| e.at_numbers(&numbers));
             data.definition = definition.collect();
         }

@@ -76,6 +76,7 @@ impl Runner for Check {
         let mut is_wrong = matches!(&proof, Err(_) | Ok(Proof::Unproved(_)));
         let mut text = match &proof {
             Ok(Proof::Proved) => "legal".to_owned(),
+            Ok(Proof::Given(laws)) => format!("legal, given that {}", laws.join("; ")),
             Ok(other) => other.to_string(),
             Err(NoCode::Illegal(violation)) => format!("illegal: {violation}"),
             Err(NoCode::Race { race, .. }) => format!("illegal: {race}"),

@@ -1,0 +1,82 @@
+//! Nests that compute their definition by laws of operators.
+//!
+//! A step may combine values in another order because an operator is associative, which no proof
+//! about indices can show. Such a step starts from a nest that is proved. Its result is the
+//! definition that later steps are proved against, and the nest keeps the laws that connect both.
+//! Results are still compared with the program that the script wrote ([`Nest::untransformed`]).
+
+use super::{Nest, Part, Tree};
+use std::sync::Arc;
+
+/// A law of an operator, as a nest relies on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Law {
+    /// The law in words.
+    pub text: String,
+    /// Whether results are the same to the last bit. Otherwise they round differently.
+    pub is_exact: bool,
+}
+
+/// The definition that the script wrote, and the laws by which the present one computes the same.
+#[derive(Clone, Debug)]
+pub(super) struct Lawful {
+    pub(super) parts: Arc<[Part]>,
+    pub(super) laws: Vec<Law>,
+}
+
+impl Nest {
+    /// The laws by which the nest computes what the script wrote.
+    pub fn laws(&self) -> &[Law] {
+        let lawful = self.0.lawful.as_deref();
+        lawful.map_or(&[], |lawful| &lawful.laws)
+    }
+
+    /// The nest with other trees, which compute the same by a law. They are the definition that
+    /// later steps are proved against.
+    #[must_use]
+    pub fn by_law(&self, trees: Vec<Tree>, law: Law) -> Nest {
+        let mut laws = self.laws().to_vec();
+        if !laws.contains(&law) {
+            laws.push(law);
+        }
+        let parts = self.written_parts();
+        let mut data = (*self.with_trees(trees).as_definition().0).clone();
+        data.lawful = Some(Arc::new(Lawful { parts, laws }));
+        Nest(Arc::new(data))
+    }
+
+    /// The parts of the definition that the script wrote.
+    pub(super) fn written_parts(&self) -> Arc<[Part]> {
+        match &self.0.lawful {
+            Some(lawful) => lawful.parts.clone(),
+            None => self.0.parts.clone(),
+        }
+    }
+
+    /// The laws of the nest, with other parts that the script wrote.
+    pub(super) fn lawful_as(
+        &self,
+        change: &dyn Fn(&[Part]) -> Arc<[Part]>,
+    ) -> Option<Arc<Lawful>> {
+        let lawful = self.0.lawful.as_ref()?;
+        Some(Arc::new(Lawful {
+            parts: change(&lawful.parts),
+            laws: lawful.laws.clone(),
+        }))
+    }
+
+    /// The laws of both nests, in sequence.
+    pub(super) fn lawful_with(&self, other: &Nest) -> Option<Arc<Lawful>> {
+        if self.laws().is_empty() && other.laws().is_empty() {
+            return None;
+        }
+        let (parts, laws) = (self.written_parts(), self.laws().iter());
+        let mut all: Vec<Law> = laws.cloned().collect();
+        let new = other.laws().iter().filter(|law| !self.laws().contains(law));
+        all.extend(new.cloned());
+        Some(Arc::new(Lawful {
+            parts: parts.iter().chain(other.written_parts().iter()).cloned().collect(),
+            laws: all,
+        }))
+    }
+}
