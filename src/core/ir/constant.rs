@@ -77,7 +77,7 @@ impl Constant {
     }
 
     /// Parses the text that `Display` writes.
-    pub(super) fn parse(elem: Elem, text: &str) -> Option<Constant> {
+    pub fn parse(elem: Elem, text: &str) -> Option<Constant> {
         let infinite = match text {
             "∞" => Some(Constant::greatest(elem)),
             "-∞" => Some(Constant::least(elem)),

@@ -48,8 +48,8 @@ pub use literal::{Arrow, Iters, LoopRef, Number};
 pub use mode::{Axis, Level, Mode, Schedule, Sharing};
 pub use name::{Name, NameError, Quotient, Size};
 pub use nest::{
-    Arg, Birth, Effects, Given, Invocation, Law, Lineage, Loop, Nest, Part, Path, Site, Step, Taken,
-    Tree,
+    Arg, Birth, Effects, Given, Invocation, Law, Lineage, Loop, Nest, Part, Path, Site, Step,
+    Taken, Tree,
 };
 pub use operator::Operator;
 pub use parse::{ParseError, Read, parse_affine, parse_expr, parse_nest, read_nest};

@@ -84,7 +84,10 @@ impl Operator {
             }
             (
                 Node::Binary {
-                    op, left: l, right: r, ..
+                    op,
+                    left: l,
+                    right: r,
+                    ..
                 },
                 Node::Binary {
                     op: other,
@@ -124,7 +127,9 @@ impl Operator {
 impl fmt::Display for Operator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let operand = |tensors: &[Tensor]| {
-            let parts = tensors.iter().map(|t| format!("{} {}", t.elem(), t.label()));
+            let parts = tensors
+                .iter()
+                .map(|t| format!("{} {}", t.elem(), t.label()));
             format!("({})", parts.collect::<Vec<_>>().join(", "))
         };
         let values: Vec<String> = self.values.iter().map(|v| Infix(v).to_string()).collect();

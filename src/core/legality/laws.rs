@@ -24,11 +24,17 @@ pub struct Obeyed {
 impl Obeyed {
     /// The laws in words, as a nest keeps them.
     pub fn law(self, operator: &Operator) -> Law {
-        let commutes = if self.commutes { " and commutative" } else { "" };
-        let rounds = if self.is_exact { "" } else { ", up to rounding," };
+        let commutes = if self.commutes {
+            " and commutative"
+        } else {
+            ""
+        };
+        let rounds = if self.is_exact { "" } else { " up to rounding" };
         let (name, cases) = (&operator.name, CASES);
         Law {
-            text: format!("`{name}` is associative{commutes}{rounds} as on {cases} random cases"),
+            text: format!(
+                "`{name}` is associative{commutes}{rounds}, which {cases} random cases confirm"
+            ),
             is_exact: self.is_exact,
         }
     }
@@ -47,10 +53,18 @@ pub struct Broken {
 
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let values = self.values.iter().map(|(name, value)| format!("{name} = {value}"));
+        let values = self
+            .values
+            .iter()
+            .map(|(name, value)| format!("{name} = {value}"));
         let values: Vec<String> = values.collect();
         let [left, right] = &self.sides;
-        write!(f, "{}: {left} differs from {right} for {}", self.law, values.join(", "))
+        write!(
+            f,
+            "{}: {left} differs from {right} for {}",
+            self.law,
+            values.join(", ")
+        )
     }
 }
 
@@ -88,7 +102,11 @@ pub fn obeyed(operator: &Operator, element: &[Expr]) -> Option<Result<Obeyed, Br
         commutes: true,
         is_exact: true,
     };
-    let (p, q, r) = (test.combined(&x, &u)?, test.combined(&y, &v)?, test.combined(&z, &w)?);
+    let (p, q, r) = (
+        test.combined(&x, &u)?,
+        test.combined(&y, &v)?,
+        test.combined(&z, &w)?,
+    );
     for (x, y, z) in [(&x, &y, &z), (&p, &q, &r), (&x, &q, &z)] {
         let named = [("x", x)];
         for (law, with) in [
@@ -151,7 +169,8 @@ impl Test<'_> {
 
     fn evaluated(&mut self, value: &Expr) -> Option<Tensor> {
         let tensor = self.tensor(value.elem());
-        self.store.insert(tensor.name()?.clone(), Data::generate(&tensor, |_| 0.0));
+        self.store
+            .insert(tensor.name()?.clone(), Data::generate(&tensor, |_| 0.0));
         let case = Name::of_level(0);
         let whole = Range::constant(0, i64::try_from(CASES).ok()?);
         let assignment = Expr::new(Node::Assign {
@@ -181,7 +200,10 @@ impl Test<'_> {
 
     fn draw(&mut self, value: &Expr, leaves: &mut Vec<(Expr, Tensor)>) {
         if !matches!(value.node(), Node::Access { .. } | Node::Index(_)) {
-            value.children().into_iter().for_each(|part| self.draw(part, leaves));
+            value
+                .children()
+                .into_iter()
+                .for_each(|part| self.draw(part, leaves));
             return;
         }
         if leaves.iter().any(|(leaf, _)| leaf == value) {
@@ -192,7 +214,8 @@ impl Test<'_> {
         let drawn: Vec<f64> = (0..CASES).map(|case| self.random(case, is_float)).collect();
         let number = |case: u64| usize::try_from(case).map_or(0.0, |case| drawn[case]);
         if let Some(name) = tensor.name() {
-            self.store.insert(name.clone(), Data::generate(&tensor, number));
+            self.store
+                .insert(name.clone(), Data::generate(&tensor, number));
         }
         leaves.push((value.clone(), tensor));
     }
@@ -268,7 +291,10 @@ impl Test<'_> {
         };
         Broken {
             law,
-            values: values.iter().map(|(name, value)| (*name, text(value))).collect(),
+            values: values
+                .iter()
+                .map(|(name, value)| (*name, text(value)))
+                .collect(),
             sides: sides.map(text),
         }
     }

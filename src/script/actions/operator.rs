@@ -95,12 +95,7 @@ fn elems(call: &Call) -> Result<Vec<Elem>, Failure> {
 }
 
 /// A component of the result: a number, or an expression in the operands.
-fn component(
-    call: &Call,
-    part: &Dynamic,
-    elem: Elem,
-    own: &[&Tensor],
-) -> Result<Expr, Failure> {
+fn component(call: &Call, part: &Dynamic, elem: Elem, own: &[&Tensor]) -> Result<Expr, Failure> {
     let expr = match values::number(part) {
         Some(number) => Expr::new(Node::Constant(constant(call, &COMBINE, number, elem)?)),
         None => {
@@ -128,10 +123,15 @@ fn component(
     });
     if let Some(tensor) = foreign {
         let what = format!("reads {}, which is not one of its operands", tensor.label());
-        return Err(call.fail(&COMBINE, &what));
+        let help =
+            "functions that store nothing begin with `v`: `vmaximum(a[0], b[0])`, `vexp(a[0])`";
+        return Err(call.fail(&COMBINE, &what).help(help));
     }
     if !is_element_wise(&expr) {
-        return Err(call.fail(&COMBINE, "must combine its operands by element-wise operations"));
+        return Err(call.fail(
+            &COMBINE,
+            "must combine its operands by element-wise operations",
+        ));
     }
     Ok(expr)
 }

@@ -3,8 +3,8 @@
 //!
 //! ```rhai
 //! let best = operator("best", ["f64", "i64"],
-//!     |a, b| [maximum(a[0], b[0]), select(a[0], ">=", b[0], a[1], b[1])],
-//!     [-INFINITY, 0]);
+//!     |a, b| [vmaximum(a[0], b[0]), vselect(a[0], ">=", b[0], a[1], b[1])],
+//!     [-1.0 / 0.0, 0]);
 //! let A = tensor([4, 60]);
 //! let value = tensor([4]);
 //! let at = tensor([4], "i64");
@@ -13,6 +13,34 @@
 //! ```
 //!
 //! ```text
+//! f64 A[4][60], value[4]
+//! i64 at[4]
+//! for i in 0..4
+//!   local f64 best_0[]
+//!   local i64 best_1[]
+//!   best_0[] = -∞
+//!   best_1[] = 0
+//!   local f64 best_0_j_o[4]
+//!   local i64 best_1_j_o[4]
+//!   fill best_0_j_o[0..4] = -∞
+//!   fill best_1_j_o[0..4] = 0
+//!   parallel for j_o in 0..4
+//!     for j_i in 16*j_o..min(16*j_o + 16, 60)
+//!       local f64 best_0_next[]
+//!       local i64 best_1_next[]
+//!       best_0_next[] = max(best_0_j_o[j_o], A[i][j_i])
+//!       best_1_next[] = select(best_0_j_o[j_o] >= A[i][j_i], best_1_j_o[j_o], index(j_i))
+//!       best_0_j_o[j_o] = best_0_next[]
+//!       best_1_j_o[j_o] = best_1_next[]
+//!   for j_o_2 in 0..4
+//!     local f64 best_0_j_o_next[]
+//!     local i64 best_1_j_o_next[]
+//!     best_0_j_o_next[] = max(best_0[], best_0_j_o[j_o_2])
+//!     best_1_j_o_next[] = select(best_0[] >= best_0_j_o[j_o_2], best_1[], best_1_j_o[j_o_2])
+//!     best_0[] = best_0_j_o_next[]
+//!     best_1[] = best_1_j_o_next[]
+//!   value[i] = best_0[]
+//!   at[i] = best_1[]
 //! ```
 //!
 //! `regroup(nest, loop, operator)`: the loop combines an accumulator of one or several scalars with a
@@ -50,6 +78,41 @@
 //! ```
 //!
 //! ```text
+//! f64 f[40], x[40], y[40]
+//! local f64 p[]
+//! local f64 s[]
+//! p[] = 1
+//! s[] = 0
+//! local f64 p_i_o[4]
+//! local f64 s_i_o[4]
+//! fill p_i_o[0..4] = 1
+//! fill s_i_o[0..4] = 0
+//! for i_o_2 in 0..4
+//!   for i_i_2 in 10*i_o_2..10*i_o_2 + 10
+//!     local f64 p_next[]
+//!     p_next[] = p_i_o[i_o_2] * f[i_i_2]
+//!     s_i_o[i_o_2] = s_i_o[i_o_2] * f[i_i_2] + x[i_i_2]
+//!     p_i_o[i_o_2] = p_next[]
+//! local f64 p_i_o_before[5]
+//! local f64 s_i_o_before[5]
+//! p_i_o_before[0] = p[]
+//! s_i_o_before[0] = s[]
+//! for i_o_3 in 0..4
+//!   p_i_o_before[i_o_3 + 1] = p_i_o_before[i_o_3] * p_i_o[i_o_3]
+//!   s_i_o_before[i_o_3 + 1] = s_i_o_before[i_o_3] * p_i_o[i_o_3] + s_i_o[i_o_3]
+//! for i_o in 0..4
+//!   local f64 p_i_o_now[]
+//!   local f64 s_i_o_now[]
+//!   p_i_o_now[] = p_i_o_before[i_o]
+//!   s_i_o_now[] = s_i_o_before[i_o]
+//!   for i_i in 10*i_o..10*i_o + 10
+//!     local f64 p_next[]
+//!     p_next[] = p_i_o_now[] * f[i_i]
+//!     s_i_o_now[] = s_i_o_now[] * f[i_i] + x[i_i]
+//!     p_i_o_now[] = p_next[]
+//!     y[i_i] = s_i_o_now[]
+//! p[] = p_i_o_before[4]
+//! s[] = s_i_o_before[4]
 //! ```
 //!
 //! Legal when the operator is associative, and its identity is one. No proof about loops shows
@@ -59,8 +122,7 @@
 //! needs `reductions("reassoc")`.
 //!
 //! Refuses: loops that do not combine values by the operator, whose components are the scalars that
-//! the loop carries, in the order in which it sets them; values that the loop computes; an operator that
-//! breaks a law, with the case in which it does; nests that are not proved so far; steps other than 1;
+//! the loop carries, in any order; values that the loop computes; an operator that breaks a law, with the case in which it does; nests that are not proved so far; steps other than 1;
 //! loops whose number of iterations is not constant; names that are in use.
 //!
 //! Source: Blelloch, Prefix Sums and Their Applications, 1990; `rfactor` of tuples: Suriana, Adams and
@@ -75,8 +137,8 @@ use crate::analysis::relative::offset_form;
 use crate::analysis::verify::Invalid;
 use crate::args::{LOOP, NEST, OPERATOR};
 use crate::ir::{
-    Affine, Expr, Fill, Index, Infix, Law, Loop, Name, Nest, Node, Operator, Range, Role, Shape, Stmt,
-    Tensor, Tree,
+    Affine, Expr, Fill, Index, Infix, Law, Loop, Name, Nest, Node, Operator, Range, Role, Shape,
+    Stmt, Tensor, Tree,
 };
 use crate::legality::{Reductions, Verdict, check, obeyed};
 use crate::refusals::{not_constant, unnamed};
@@ -223,16 +285,21 @@ impl<'a> Inside<'a> {
         let is_local = |known: &Known| locals.contains(&&known.tensor);
         let own = known.iter().filter(|k| !is_local(k) && !moves(&k.index));
         let own: Vec<&Known> = own.collect();
-        let places: Vec<(Tensor, Vec<Affine>)> =
-            own.iter().map(|k| (k.tensor.clone(), k.index.clone())).collect();
-        let before: Vec<Expr> =
-            places.iter().map(|(t, index)| Expr::element(t, index.clone())).collect();
-        let results: Vec<Expr> = own.iter().map(|k| k.value.clone()).collect();
-        let values = match before.len() == operator.left.len() {
-            true => operator.matched(&before, &results),
-            false => None,
+        let place = |k: &&Known| (k.tensor.clone(), k.index.clone());
+        let orders = match own.len() == operator.left.len() && own.len() <= MAX_COMPONENTS {
+            true => orders(&own),
+            false => Vec::new(),
         };
-        let values = values.ok_or_else(|| no_accumulator(name, operator, &own))?;
+        let matched = orders.iter().find_map(|own| {
+            let places: Vec<(Tensor, Vec<Affine>)> = own.iter().map(place).collect();
+            let before = places
+                .iter()
+                .map(|(t, index)| Expr::element(t, index.clone()));
+            let results: Vec<Expr> = own.iter().map(|k| k.value.clone()).collect();
+            let values = operator.matched(&before.collect::<Vec<_>>(), &results)?;
+            Some((places, values))
+        });
+        let (places, values) = matched.ok_or_else(|| no_accumulator(name, operator, &own))?;
         let mut computed: Vec<&str> = Vec::new();
         for value in &values {
             value.for_each_tensor(&mut |tensor| {
@@ -255,7 +322,8 @@ impl<'a> Inside<'a> {
         }
         let mut is_read = false;
         for k in &others {
-            k.value.for_each_tensor(&mut |tensor| is_read |= is_place(tensor));
+            k.value
+                .for_each_tensor(&mut |tensor| is_read |= is_place(tensor));
         }
         Ok(Carried {
             others: others.iter().map(|k| k.tensor.clone()).collect(),
@@ -282,6 +350,25 @@ impl<'a> Inside<'a> {
     }
 }
 
+/// The most components of an accumulator, since all orders of them are tried.
+const MAX_COMPONENTS: usize = 6;
+
+/// All orders of a few elements, the given one first.
+fn orders<'k>(all: &[&'k Known]) -> Vec<Vec<&'k Known>> {
+    let [first, rest @ ..] = all else {
+        return vec![Vec::new()];
+    };
+    let inner = orders(rest);
+    let with_first = (0..all.len()).flat_map(|at| {
+        inner.iter().map(move |rest| {
+            let mut order = rest.clone();
+            order.insert(at, first);
+            order
+        })
+    });
+    with_first.collect()
+}
+
 /// Adds what is known after a statement.
 fn know(known: &mut Vec<Known>, s: &Stmt) {
     let old = |tensor: &Tensor, index: &Index| {
@@ -289,7 +376,9 @@ fn know(known: &mut Vec<Known>, s: &Stmt) {
             Index::At(index) => index,
             _ => &[],
         };
-        let one = known.iter().rfind(|k| k.tensor == *tensor && k.index == index);
+        let one = known
+            .iter()
+            .rfind(|k| k.tensor == *tensor && k.index == index);
         one.map(|k| k.value.clone())
     };
     let target = Expr::element(&s.target, s.index.clone());
@@ -384,7 +473,10 @@ impl<'a> Slots<'a> {
 
     /// The loop, in which each iteration updates its own accumulator.
     fn own(&self, inside: &Inside) -> Loop {
-        inside.around(Vec::new(), self.on(&self.own, &[self.slot.clone()], inside.body))
+        inside.around(
+            Vec::new(),
+            self.on(&self.own, &[self.slot.clone()], inside.body),
+        )
     }
 
     /// A loop in which iterations have their own accumulators, with what begins them before it, and
@@ -394,7 +486,9 @@ impl<'a> Slots<'a> {
         trees.push(inner);
         let (c, at) = self.counter(names);
         let places = self.carried.places.iter();
-        let old: Vec<Expr> = places.map(|(t, index)| Expr::element(t, index.clone())).collect();
+        let old: Vec<Expr> = places
+            .map(|(t, index)| Expr::element(t, index.clone()))
+            .collect();
         let values = self.operator.combined(&old, &elements(&self.own, &at));
         let mut body: Vec<Tree> = Vec::new();
         let targets = self.carried.places.iter().cloned();
@@ -408,7 +502,11 @@ impl<'a> Slots<'a> {
                 body.extend(next.map(|(place, value)| set(place, value)));
             }
         }
-        trees.push(Tree::of_loop(Loop::serial(c, Range::constant(0, self.count), body)));
+        trees.push(Tree::of_loop(Loop::serial(
+            c,
+            Range::constant(0, self.count),
+            body,
+        )));
         trees
     }
 
@@ -421,7 +519,12 @@ impl<'a> Slots<'a> {
             Tree::Stmt(s) => self.carried.others.contains(&s.target),
             _ => false,
         };
-        let body: Vec<Tree> = inside.body.iter().filter(|t| !is_other(t)).cloned().collect();
+        let body: Vec<Tree> = inside
+            .body
+            .iter()
+            .filter(|t| !is_other(t))
+            .cloned()
+            .collect();
         let slot = [self.slot.clone()];
         let sum = inside.around(Vec::new(), self.on(&self.own, &slot, &body));
         let name = names.number(&l.name);
@@ -430,12 +533,22 @@ impl<'a> Slots<'a> {
         trees.extend(self.before.iter().cloned().map(Tree::Local));
         let places = || self.carried.places.iter();
         let zero = [Affine::constant(0)];
-        trees.extend(self.before.iter().zip(places()).map(|(before, (place, index))| {
-            set((before.clone(), zero.to_vec()), Expr::element(place, index.clone()))
-        }));
+        trees.extend(
+            self.before
+                .iter()
+                .zip(places())
+                .map(|(before, (place, index))| {
+                    set(
+                        (before.clone(), zero.to_vec()),
+                        Expr::element(place, index.clone()),
+                    )
+                }),
+        );
         let (c, at) = self.counter(names);
         let next = vec![at[0].plus_constant(1)];
-        let values = self.operator.combined(&elements(&self.before, &at), &elements(&self.own, &at));
+        let values = self
+            .operator
+            .combined(&elements(&self.before, &at), &elements(&self.own, &at));
         let before = self.before.iter().zip(values);
         let body = before.map(|(before, value)| set((before.clone(), next.clone()), value));
         let carried = Loop::serial(c, Range::constant(0, self.count), body.collect());
@@ -471,7 +584,10 @@ impl<'a> Slots<'a> {
     /// A new iterator that counts the accumulators.
     fn counter(&self, names: &mut Names) -> (Name, [Affine; 1]) {
         let mentioned = self.slot.terms().iter().map(|(name, _)| name);
-        let of = mentioned.last().cloned().unwrap_or_else(|| Name::of_level(1));
+        let of = mentioned
+            .last()
+            .cloned()
+            .unwrap_or_else(|| Name::of_level(1));
         let name = names.number(&of);
         (name.clone(), [Affine::iterator(name)])
     }
@@ -510,7 +626,10 @@ impl<'a> Slots<'a> {
 }
 
 fn elements(tensors: &[Tensor], index: &[Affine]) -> Vec<Expr> {
-    tensors.iter().map(|t| Expr::element(t, index.to_vec())).collect()
+    tensors
+        .iter()
+        .map(|t| Expr::element(t, index.to_vec()))
+        .collect()
 }
 
 /// `target = value`.

@@ -6,12 +6,28 @@
 //! let value = tensor([4]);
 //! let at = tensor([4], "i64");
 //! let best = operator("best", ["f64", "i64"],
-//!     |a, b| [maximum(a[0], b[0]), select(a[0], ">=", b[0], a[1], b[1])],
-//!     [-INFINITY, 0]);
+//!     |a, b| [vmaximum(a[0], b[0]), vselect(a[0], ">=", b[0], a[1], b[1])],
+//!     [-1.0 / 0.0, 0]);
 //! print(fold(best, [vat(A, [i, j]), vindex(j)], [j], [value, at]));
 //! ```
 //!
 //! ```text
+//! f64 A[4][60], value[4]
+//! i64 at[4]
+//! for i in 0..4
+//!   local f64 best_0[]
+//!   local i64 best_1[]
+//!   best_0[] = -∞
+//!   best_1[] = 0
+//!   for j in 0..60
+//!     local f64 best_0_next[]
+//!     local i64 best_1_next[]
+//!     best_0_next[] = max(best_0[], A[i][j])
+//!     best_1_next[] = select(best_0[] >= A[i][j], best_1[], index(j))
+//!     best_0[] = best_0_next[]
+//!     best_1[] = best_1_next[]
+//!   value[i] = best_0[]
+//!   at[i] = best_1[]
 //! ```
 //!
 //! `fold(operator, values, over, results)`: `values` are the components of a value for each point, and
@@ -27,16 +43,14 @@
 //!
 //! Refuses: another number of values or results than the operator has components, or another element
 //! type; iterators that no value carries; ranges that are not inferred from the values; results that do
-//! not have the shape of the remaining iterators; results that the values read.
+//! not have the shape of the remaining iterators.
 //!
 //! Source: folds with associative operators; Bird, An Introduction to the Theory of Lists, 1987.
 
 use super::operand::{constant, describe};
 use crate::analysis::shape::{IteratorRange, ranges_so_far};
 use crate::args::{Iterators, OPERATOR, Operands, unfit};
-use crate::ir::{
-    Affine, Arg, Elem, Expr, Loop, Nest, Node, Operator, Range, Stmt, Tensor, Tree,
-};
+use crate::ir::{Affine, Arg, Elem, Expr, Loop, Nest, Node, Operator, Range, Stmt, Tensor, Tree};
 use crate::lower::program::program;
 use crate::refusals::{repeated, unnamed};
 use crate::{Error, Op, Param, Returns, Value, mistake};
@@ -80,16 +94,18 @@ pub fn fold(
     for index in over {
         let name = index.as_iterator();
         let range = ranges.iter().find(|range| Some(&range.name) == name);
-        let range = range.ok_or_else(|| {
-            mistake(format!("no value carries the iterator `{index}`")).at(&OVER)
-        })?;
+        let range = range
+            .ok_or_else(|| mistake(format!("no value carries the iterator `{index}`")).at(&OVER))?;
         if folded.contains(&range) {
             return Err(repeated(&range.name).at(&OVER));
         }
         folded.push(range);
     }
     let own: Vec<&IteratorRange> = ranges.iter().filter(|r| !folded.contains(r)).collect();
-    let index: Vec<Affine> = own.iter().map(|r| Affine::iterator(r.name.clone())).collect();
+    let index: Vec<Affine> = own
+        .iter()
+        .map(|r| Affine::iterator(r.name.clone()))
+        .collect();
     let mut targets: Vec<Tensor> = Vec::new();
     for (result, left) in results.iter().zip(&operator.left) {
         targets.push(target(result, left.elem(), &own)?);
@@ -105,7 +121,10 @@ pub fn fold(
     };
     let (accumulator, next) = (local(""), local("_next"));
     let scalars = |tensors: &[Tensor]| -> Vec<Expr> {
-        tensors.iter().map(|t| Expr::element(t, Vec::new())).collect()
+        tensors
+            .iter()
+            .map(|t| Expr::element(t, Vec::new()))
+            .collect()
     };
     let set = |target: &Tensor, index: &[Affine], value: Expr| {
         Tree::Stmt(Arc::new(Stmt {
@@ -166,7 +185,10 @@ fn typed(operator: &Operator, values: &[Arg]) -> Result<Vec<Expr>, Error> {
         }
         if value.elem() != right.elem() {
             let (has, wanted) = (value.elem(), right.elem());
-            let text = format!("{} is {has}, and `{name}` takes {wanted} there", describe(&value));
+            let text = format!(
+                "{} is {has}, and `{name}` takes {wanted} there",
+                describe(&value)
+            );
             return Err(mistake(text).help("`cast(value, \"f64\")` converts"));
         }
         Ok(value)
@@ -186,7 +208,8 @@ fn common_ranges(values: &[Expr]) -> Result<Vec<IteratorRange>, Error> {
                 Some(known) if range.is_unknown() || known.range() == range.range() => {}
                 Some(known) => {
                     let (name, one, other) = (&range.name, known.range(), range.range());
-                    let text = format!("`{name}` is in {one} in one value, and in {other} in another");
+                    let text =
+                        format!("`{name}` is in {one} in one value, and in {other} in another");
                     return Err(mistake(text).at(&VALUES));
                 }
             }
@@ -201,7 +224,9 @@ fn common_ranges(values: &[Expr]) -> Result<Vec<IteratorRange>, Error> {
 
 /// The tensor of a result with an element for each value of the iterators `own`.
 fn target(result: &Expr, elem: Elem, own: &[&IteratorRange]) -> Result<Tensor, Error> {
-    let tensor = result.tensor().filter(|_| matches!(result.node(), Node::Access { .. }));
+    let tensor = result
+        .tensor()
+        .filter(|_| matches!(result.node(), Node::Access { .. }));
     let tensor = tensor.ok_or_else(|| mistake("a result is a tensor").at(&RESULTS))?;
     tensor.name().ok_or_else(|| unnamed().at(&RESULTS))?;
     let label = tensor.label();
@@ -214,8 +239,10 @@ fn target(result: &Expr, elem: Elem, own: &[&IteratorRange]) -> Result<Tensor, E
     };
     let dims = tensor.shape().dims();
     if dims.len() != own.len() || !own.iter().zip(dims).all(fits) {
-        let ranges: Vec<String> =
-            own.iter().map(|r| format!("{} in {}", r.name, r.range())).collect();
+        let ranges: Vec<String> = own
+            .iter()
+            .map(|r| format!("{} in {}", r.name, r.range()))
+            .collect();
         let iterates = match ranges.is_empty() {
             true => "the result is one value".to_owned(),
             false => format!("there is a result for {}", ranges.join(", ")),
@@ -228,6 +255,10 @@ fn target(result: &Expr, elem: Elem, own: &[&IteratorRange]) -> Result<Tensor, E
 
 fn in_loops(ranges: &[&IteratorRange], body: Vec<Tree>) -> Vec<Tree> {
     ranges.iter().rev().fold(body, |body, range| {
-        vec![Tree::of_loop(Loop::serial(range.name.clone(), range.range(), body))]
+        vec![Tree::of_loop(Loop::serial(
+            range.name.clone(),
+            range.range(),
+            body,
+        ))]
     })
 }

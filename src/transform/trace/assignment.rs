@@ -3,7 +3,7 @@
 use super::NoTrace;
 use crate::ir::{
     Affine, Arg, BinaryOp, Constant, Domain, Expr, Function, Index, Lookup, Loop, Name, Nest, Node,
-    Reduction, Stmt, Tree,
+    Operator, Reduction, Stmt, Tensor, Tree,
 };
 use std::sync::Arc;
 
@@ -94,6 +94,29 @@ fn with_entries(loops: &[&Loop], s: &Arc<Stmt>) -> (bool, Arc<Stmt>) {
         true => (read, s.clone()),
         false => (read, Arc::new(s.substitute(&entry))),
     }
+}
+
+/// An operator, as a call of `operator`.
+pub(super) fn operator_text(operator: &Operator) -> String {
+    let list = |texts: Vec<String>| format!("[{}]", texts.join(", "));
+    let elems = operator.left.iter().map(|t| format!("\"{}\"", t.elem()));
+    let values = operator.values.iter().map(value_text);
+    let identity = operator.identity.iter().map(|n| number(*n));
+    let operand = |letter: &str, tensors: &[Tensor]| -> String {
+        let parts = tensors.iter().enumerate();
+        parts
+            .map(|(k, t)| format!("let {} = {letter}[{k}]; ", t.label()))
+            .collect()
+    };
+    format!(
+        "operator(\"{}\", {}, |a, b| {{ {}{}{} }}, {})",
+        operator.name,
+        list(elems.collect()),
+        operand("a", &operator.left),
+        operand("b", &operator.right),
+        list(values.collect()),
+        list(identity.collect()),
+    )
 }
 
 /// An expression with its iterators.

@@ -3,12 +3,16 @@
 //! A path is a list of steps `{"op": …, "args": […], "at": "FILE:LINE"}`. A step of a call of the
 //! library has this call as `"of"`. Arguments are numbers, `{"loop": "i"}` or `{"level": 1}`,
 //! `{"loops": […]}`, `{"word": "cut"}`, `{"order": [2, 1]}`, `{"expr": TEXT}` with the canonical
-//! text of an expression, `{"nest": PATH}`, `{"steps": PATH}` and `{"options": {…}}`. All others
-//! are texts as scripts write them.
+//! text of an expression, `{"nest": PATH}`, `{"steps": PATH}`, `{"options": {…}}`, and
+//! `{"operator": {"name": …, "types": […], "values": [TEXT], "identity": [TEXT]}}`. All others are
+//! texts as scripts write them. A step that begins with an operator is the nest that it makes, as a
+//! text.
 
 use super::NoTrace;
 use super::replay::one_step;
-use crate::ir::{Arg, Effects, LoopRef, Nest, Path, Step, parse_expr};
+use crate::ir::{
+    Arg, Constant, Effects, Elem, Expr, LoopRef, Name, Nest, Operator, Path, Step, parse_expr,
+};
 use crate::operation;
 use crate::tensor::with_shapes;
 use serde_json::{Map, Value, json};
@@ -32,7 +36,15 @@ fn path_value(path: &Path) -> Result<Value, NoTrace> {
     Ok(Value::Array(steps?))
 }
 
-fn step_value(step: &Step) -> Result<Value, NoTrace> {
+fn step_value(step: &Arc<Step>) -> Result<Value, NoTrace> {
+    if let [Arg::Operator(_), ..] = step.args[..] {
+        let made = one_step(None, 1, step)?.to_string();
+        return step_value(&Arc::new(Step {
+            op: "nest",
+            args: vec![Arg::Word(made)],
+            site: step.site.clone(),
+        }));
+    }
     let args: Result<Vec<Value>, NoTrace> = step.args.iter().map(arg_value).collect();
     let at = step.site.as_ref().map(ToString::to_string);
     let mut value = json!({ "op": step.op, "args": args?, "at": at });
@@ -63,7 +75,38 @@ fn arg_value(arg: &Arg) -> Result<Value, NoTrace> {
                 .collect();
             json!({ "options": values? })
         }
+        Arg::Operator(operator) => {
+            let elems = operator.left.iter().map(|t| t.elem().name());
+            let values = operator.values.iter().map(Expr::to_string);
+            let identity = operator.identity.iter().map(Constant::to_string);
+            json!({ "operator": {
+                "name": operator.name.as_str(),
+                "types": elems.collect::<Vec<_>>(),
+                "values": values.collect::<Vec<_>>(),
+                "identity": identity.collect::<Vec<_>>(),
+            } })
+        }
         other => json!(other.script()),
+    })
+}
+
+fn operator_of(value: &Value) -> Option<Operator> {
+    let texts = |key: &str| -> Option<Vec<&str>> {
+        value[key].as_array()?.iter().map(Value::as_str).collect()
+    };
+    let elems = texts("types")?.into_iter().map(Elem::from_name);
+    let elems = elems.collect::<Option<Vec<Elem>>>()?;
+    let values = texts("values")?.into_iter();
+    let values = values.map(|text| with_shapes(&parse_expr(text).ok()?).ok());
+    let identity = texts("identity")?.into_iter().zip(&elems);
+    Some(Operator {
+        name: Name::new(value["name"].as_str()?).ok()?,
+        left: Operator::operand("a", &elems),
+        right: Operator::operand("b", &elems),
+        values: values.collect::<Option<_>>()?,
+        identity: identity
+            .map(|(text, elem)| Constant::parse(*elem, text))
+            .collect::<Option<_>>()?,
     })
 }
 
@@ -154,6 +197,11 @@ fn arg_of(value: &Value) -> Result<Arg, NoTrace> {
         let options = options.iter();
         let values = options.map(|(name, value)| Ok((name.clone(), arg_of(value)?)));
         return values.collect::<Result<_, _>>().map(Arg::Options);
+    }
+    if let Some(operator) = value.get("operator") {
+        let operator = operator_of(operator);
+        let operator = operator.ok_or_else(|| unreadable("this is no operator", value));
+        return operator.map(|operator| Arg::Operator(Arc::new(operator)));
     }
     match value.get("nest") {
         Some(path) => Ok(Arg::Nest(nest_of(path)?)),

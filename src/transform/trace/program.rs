@@ -1,6 +1,6 @@
 //! Prints paths: as a script that builds the nest again, and in the paper's notation.
 
-use super::assignment::assignment_text;
+use super::assignment::{assignment_text, operator_text};
 use super::replay::one_step;
 use super::{Calls, NoTrace};
 use crate::analysis::position;
@@ -242,6 +242,11 @@ impl Program {
     fn start(&mut self, step: &Arc<Step>) -> Result<String, NoTrace> {
         let assignment = match (builds(step), step.args.as_slice()) {
             (true, [Arg::Expr(assignment)]) => assignment,
+            (_, [Arg::Operator(_), ..]) => {
+                // The loops are the whole definition.
+                let made = one_step(None, 1, step)?;
+                return Ok(format!("nest({})", Arg::Word(made.to_string()).script()));
+            }
             (true, [text @ Arg::Word(_)]) => return Ok(format!("{}({})", step.op, text.script())),
             _ => return Err(NoTrace::Unknown),
         };
@@ -267,6 +272,13 @@ impl Program {
                     receiver = self.bind(receiver);
                     let other = self.chain(nest)?;
                     args.push(self.bind(other));
+                }
+                Arg::Operator(operator) => {
+                    let line = format!("let {} = {};", operator.name, operator_text(operator));
+                    if !self.lines.contains(&line) {
+                        self.lines.push(line);
+                    }
+                    args.push(operator.name.to_string());
                 }
                 other => args.push(other.script()),
             }

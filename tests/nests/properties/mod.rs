@@ -19,6 +19,7 @@ mod in_order;
 mod machine;
 mod moves;
 mod mutants;
+pub mod operators;
 mod optimized;
 mod oracle;
 mod orders;
@@ -309,6 +310,8 @@ fn every_operation_on_nests_has_a_move() {
         "donate",
         "redefine",
         "scan",
+        "fold",
+        "regroup",
     ];
     let tried = |op: &&&teml::transform::Op| !apart.contains(&op.name);
     let on_nests = OPS

@@ -36,6 +36,7 @@ mod refused_sizes;
 mod refused_slabs;
 mod refused_sparse;
 mod refused_texts;
+mod regrouped;
 mod running;
 mod script;
 mod text;

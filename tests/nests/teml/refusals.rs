@@ -21,6 +21,7 @@ use crate::teml::refused_sizes::sizes;
 use crate::teml::refused_slabs::slabs;
 use crate::teml::refused_sparse::sparse;
 use crate::teml::refused_texts::texts;
+use crate::teml::regrouped::{folds, regrouped};
 use crate::teml::running::running;
 use crate::teml::trees::*;
 use std::fmt::Display;
@@ -93,6 +94,8 @@ fn cases() -> Vec<Case> {
         locals(),
         partials(),
         running(),
+        regrouped(),
+        folds(),
         producers(),
         quotients(),
         ranges(),

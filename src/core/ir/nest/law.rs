@@ -54,10 +54,7 @@ impl Nest {
     }
 
     /// The laws of the nest, with other parts that the script wrote.
-    pub(super) fn lawful_as(
-        &self,
-        change: &dyn Fn(&[Part]) -> Arc<[Part]>,
-    ) -> Option<Arc<Lawful>> {
+    pub(super) fn lawful_as(&self, change: &dyn Fn(&[Part]) -> Arc<[Part]>) -> Option<Arc<Lawful>> {
         let lawful = self.0.lawful.as_ref()?;
         Some(Arc::new(Lawful {
             parts: change(&lawful.parts),
@@ -75,7 +72,11 @@ impl Nest {
         let new = other.laws().iter().filter(|law| !self.laws().contains(law));
         all.extend(new.cloned());
         Some(Arc::new(Lawful {
-            parts: parts.iter().chain(other.written_parts().iter()).cloned().collect(),
+            parts: parts
+                .iter()
+                .chain(other.written_parts().iter())
+                .cloned()
+                .collect(),
             laws: all,
         }))
     }
