@@ -475,7 +475,7 @@ impl<'a> Slots<'a> {
     fn own(&self, inside: &Inside) -> Loop {
         inside.around(
             Vec::new(),
-            self.on(&self.own, &[self.slot.clone()], inside.body),
+            self.on(&self.own, std::slice::from_ref(&self.slot), inside.body),
         )
     }
 
@@ -583,9 +583,9 @@ impl<'a> Slots<'a> {
 
     /// A new iterator that counts the accumulators.
     fn counter(&self, names: &mut Names) -> (Name, [Affine; 1]) {
-        let mentioned = self.slot.terms().iter().map(|(name, _)| name);
+        let mut mentioned = self.slot.terms().iter().map(|(name, _)| name);
         let of = mentioned
-            .last()
+            .next_back()
             .cloned()
             .unwrap_or_else(|| Name::of_level(1));
         let name = names.number(&of);

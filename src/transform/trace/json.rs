@@ -32,7 +32,7 @@ fn path_value(path: &Path) -> Result<Value, NoTrace> {
         return Err(NoTrace::Unknown);
     }
     let steps = path.steps();
-    let steps: Result<Vec<Value>, NoTrace> = steps.iter().map(|s| step_value(s)).collect();
+    let steps: Result<Vec<Value>, NoTrace> = steps.iter().map(step_value).collect();
     Ok(Value::Array(steps?))
 }
 

@@ -181,8 +181,8 @@ impl Nest {
                 });
                 parts.collect()
             };
-            data.parts = parts_at(&data.parts);
             data.lawful = Nest(Arc::new(data.clone())).lawful_as(&parts_at);
+            data.parts = parts_at(&data.parts);
             let definition = data.definition.iter().map(|e| e.at_numbers(&numbers));
             data.definition = definition.collect();
         }
