@@ -4,13 +4,12 @@
 //! expression in them for each component. An accumulator that holds the identity and is combined with
 //! a value holds that value.
 
+use super::affine::Affine;
 use super::constant::Constant;
 use super::elem::Elem;
 use super::expr::{Expr, Index, Node};
 use super::name::Name;
 use super::tensor::{Shape, Tensor};
-use super::text::Infix;
-use std::fmt;
 
 /// `name(left, right)`, with one number of `identity` and one of `values` for each component.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +27,7 @@ pub struct Operator {
 }
 
 impl Operator {
-    /// The scalars that stand for the components of an operand: `a0`, `a1` … for the letter `a`.
+    /// The scalars in place of the components of an operand: `a0`, `a1` … for the letter `a`.
     pub fn operand(letter: &str, elems: &[Elem]) -> Vec<Tensor> {
         let scalar = |(k, elem): (usize, &Elem)| {
             let shape = Shape::of_extents([]);
@@ -69,18 +68,17 @@ impl Operator {
         left: &[Expr],
         found: &mut [Option<Expr>],
     ) -> Option<()> {
-        let is = |one: &Expr, other: &Expr| Infix(one).to_string() == Infix(other).to_string();
         match (form.node(), value.node()) {
             (Node::Access { tensor, .. }, _) => {
                 if let Some(k) = self.left.iter().position(|own| own == tensor) {
-                    return is(left.get(k)?, value).then_some(());
+                    return is_same(left.get(k)?, value).then_some(());
                 }
                 let k = self.right.iter().position(|own| own == tensor)?;
                 if form.elem() != value.elem() {
                     return None;
                 }
                 let known = found[k].get_or_insert_with(|| value.clone());
-                is(known, value).then_some(())
+                is_same(known, value).then_some(())
             }
             (
                 Node::Binary {
@@ -118,30 +116,40 @@ impl Operator {
                 let mut pairs = args.iter().zip(given);
                 pairs.try_for_each(|(form, value)| self.matches(form, value, left, found))
             }
-            (Node::Constant(_), Node::Constant(_)) => is(form, value).then_some(()),
+            (Node::Constant(_), Node::Constant(_)) => is_same(form, value).then_some(()),
             _ => None,
         }
     }
 }
 
-impl fmt::Display for Operator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let operand = |tensors: &[Tensor]| {
-            let parts = tensors
-                .iter()
-                .map(|t| format!("{} {}", t.elem(), t.label()));
-            format!("({})", parts.collect::<Vec<_>>().join(", "))
-        };
-        let values: Vec<String> = self.values.iter().map(|v| Infix(v).to_string()).collect();
-        let identity: Vec<String> = self.identity.iter().map(Constant::to_string).collect();
-        write!(
-            f,
-            "{}({}, {}) = ({}), identity ({})",
-            self.name,
-            operand(&self.left),
-            operand(&self.right),
-            values.join(", "),
-            identity.join(", ")
-        )
+/// Whether element-wise values are written alike, whatever shapes their nodes keep.
+fn is_same(one: &Expr, other: &Expr) -> bool {
+    fn entries(index: &Index) -> &[Affine] {
+        match index {
+            Index::At(index) => index,
+            _ => &[],
+        }
     }
+    let (parts, others) = (one.children(), other.children());
+    let is_same_node = match (one.node(), other.node()) {
+        (
+            Node::Access { tensor, index },
+            Node::Access {
+                tensor: other,
+                index: at,
+            },
+        ) => tensor == other && entries(index) == entries(at),
+        (Node::Constant(one), Node::Constant(other)) => one == other,
+        (Node::Index(one), Node::Index(other)) => one == other,
+        (Node::Binary { op: one, .. }, Node::Binary { op: other, .. }) => one == other,
+        (
+            Node::Apply { function: one, .. },
+            Node::Apply {
+                function: other, ..
+            },
+        ) => one == other,
+        _ => false,
+    };
+    let mut pairs = parts.iter().zip(&others);
+    is_same_node && parts.len() == others.len() && pairs.all(|(one, other)| is_same(one, other))
 }

@@ -17,6 +17,7 @@ use super::expr::{Expr, Index, Node};
 use super::function::{BinaryOp, Function};
 use super::name::{Name, Size};
 use super::nest::{Loop, Nest, Tree};
+use super::operator::Operator;
 use super::range::Range;
 use super::segment::Segment;
 use super::statement::{Fill, Stmt};
@@ -45,6 +46,28 @@ impl Display for Expr {
             true => Ok(()),
             false => write!(f, "\n{}", Infix(self)),
         }
+    }
+}
+
+impl Display for Operator {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let operand = |tensors: &[Tensor]| {
+            let parts = tensors
+                .iter()
+                .map(|t| format!("{} {}", t.elem(), t.label()));
+            format!("({})", parts.collect::<Vec<_>>().join(", "))
+        };
+        let values: Vec<String> = self.values.iter().map(|v| Infix(v).to_string()).collect();
+        let identity: Vec<String> = self.identity.iter().map(ToString::to_string).collect();
+        write!(
+            f,
+            "{}({}, {}) = ({}), identity ({})",
+            self.name,
+            operand(&self.left),
+            operand(&self.right),
+            values.join(", "),
+            identity.join(", ")
+        )
     }
 }
 

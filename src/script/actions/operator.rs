@@ -169,5 +169,10 @@ fn constant<T>(
         Scalar::Integer(value) => Constant::of_integer(elem, value),
         Scalar::Float(value) => Constant::of_float(elem, value),
     };
-    value.ok_or_else(|| call.fail(parameter, &format!("has {number}, which is no {elem}")))
+    value.ok_or_else(|| {
+        call.fail(
+            parameter,
+            &format!("has {number}, which {elem} cannot hold"),
+        )
+    })
 }

@@ -47,8 +47,8 @@
 //! value in each iteration. Afterwards each iteration has an accumulator of its own, local tensors such
 //! as `best_0_j_o`, which begin with the identity. They are combined at the end, in the order of the
 //! loop. The iterations are then independent, as far as the accumulator goes. If the operator is also
-//! commutative, these accumulators live outside of the loops around that do nothing else, so that a
-//! loop over lanes has them.
+//! commutative, these accumulators live outside of the loops around that do nothing else. So lanes
+//! have accumulators of their own.
 //!
 //! If the loop also reads the accumulator in each iteration, as running sums do, results before each
 //! iteration are computed first, as `scan` does:
@@ -116,7 +116,7 @@
 //! ```
 //!
 //! Legal when the operator is associative, and its identity is one. No proof about loops shows
-//! that, so it is tested on 256 random cases of the values that the loop combines, and the report of a
+//! that. It is tested on 256 random cases of the values that the loop combines, and the report of a
 //! comparison says so. The result is the definition that later steps are proved against. Results are
 //! still compared with the program that the script wrote. Where the cases round differently, the code
 //! needs `reductions("reassoc")`.
@@ -426,7 +426,7 @@ struct Slots<'a> {
     carried: &'a Carried,
     /// For each component, the local tensor with the accumulators.
     own: Vec<Tensor>,
-    /// What comes before each iteration, and what comes after all.
+    /// The results before each iteration, and after all.
     before: Vec<Tensor>,
     /// The accumulator in an iteration.
     now: Vec<Tensor>,
@@ -510,8 +510,8 @@ impl<'a> Slots<'a> {
         trees
     }
 
-    /// The loop as running results: the accumulators of iterations, what comes before each, and the
-    /// iterations, which continue it.
+    /// The loop as running results: the accumulators of iterations, the results before each, and the
+    /// iterations, which continue these.
     fn running(&self, inside: &Inside, names: &mut Names) -> Vec<Tree> {
         let l = inside.loops[0];
         let mut trees = self.begun();

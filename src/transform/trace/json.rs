@@ -200,7 +200,12 @@ fn arg_of(value: &Value) -> Result<Arg, NoTrace> {
     }
     if let Some(operator) = value.get("operator") {
         let operator = operator_of(operator);
-        let operator = operator.ok_or_else(|| unreadable("this is no operator", value));
+        let operator = operator.ok_or_else(|| {
+            unreadable(
+                "an operator has a name, types, values and an identity",
+                value,
+            )
+        });
         return operator.map(|operator| Arg::Operator(Arc::new(operator)));
     }
     match value.get("nest") {

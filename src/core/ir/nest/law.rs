@@ -5,24 +5,8 @@
 //! definition that later steps are proved against, and the nest keeps the laws that connect both.
 //! Results are still compared with the program that the script wrote ([`Nest::untransformed`]).
 
-use super::{Nest, Part, Tree};
+use super::{Law, Lawful, Nest, Part, Tree};
 use std::sync::Arc;
-
-/// A law of an operator, as a nest relies on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Law {
-    /// The law in words.
-    pub text: String,
-    /// Whether results are the same to the last bit. Otherwise they round differently.
-    pub is_exact: bool,
-}
-
-/// The definition that the script wrote, and the laws by which the present one computes the same.
-#[derive(Clone, Debug)]
-pub(super) struct Lawful {
-    pub(super) parts: Arc<[Part]>,
-    pub(super) laws: Vec<Law>,
-}
 
 impl Nest {
     /// The laws by which the nest computes what the script wrote.

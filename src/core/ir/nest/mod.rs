@@ -38,7 +38,6 @@ mod path;
 mod sizes;
 mod tree;
 
-pub use law::Law;
 pub use path::Taken;
 
 use crate::ir::affine::Affine;
@@ -55,7 +54,6 @@ use crate::ir::range::{Hints, Range};
 use crate::ir::role::Role;
 use crate::ir::statement::{Fill, Stmt};
 use crate::ir::tensor::Tensor;
-use law::Lawful;
 use std::sync::{Arc, OnceLock};
 
 /// A loop nest, its definition and its path. Cheap to clone.
@@ -95,6 +93,22 @@ struct Data {
     variants: Arc<[Nest]>,
     /// The names of loops and local tensors elsewhere in that nest.
     beside: Arc<[Name]>,
+}
+
+/// A law of an operator, as a nest relies on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Law {
+    /// The law in words.
+    pub text: String,
+    /// Whether results are the same to the last bit. Otherwise they round differently.
+    pub is_exact: bool,
+}
+
+/// The definition that the script wrote, and the laws by which the present one computes the same.
+#[derive(Clone, Debug)]
+struct Lawful {
+    parts: Arc<[Part]>,
+    laws: Vec<Law>,
 }
 
 /// The nest with sizes, and their values.
