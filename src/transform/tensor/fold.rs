@@ -50,7 +50,9 @@
 use super::operand::{constant, describe};
 use crate::analysis::shape::{IteratorRange, ranges_so_far};
 use crate::args::{Iterators, OPERATOR, Operands, unfit};
-use crate::ir::{Affine, Arg, Elem, Expr, Loop, Nest, Node, Operator, Range, Stmt, Tensor, Tree};
+use crate::ir::{
+    Affine, Arg, Elem, Expr, Index, Loop, Nest, Node, Operator, Range, Stmt, Tensor, Tree,
+};
 use crate::lower::program::program;
 use crate::refusals::{repeated, unnamed};
 use crate::{Error, Op, Param, Returns, Value, mistake};
@@ -179,7 +181,14 @@ fn typed(operator: &Operator, values: &[Arg]) -> Result<Vec<Expr>, Error> {
             Arg::Expr(expr) => expr.clone(),
             other => return Err(unfit(other, "values")),
         };
-        if let Node::Virtual { .. } | Node::Assign { .. } | Node::Pieces { .. } = value.node() {
+        if let Node::Virtual { .. }
+        | Node::Assign { .. }
+        | Node::Pieces { .. }
+        | Node::Access {
+            index: Index::Unset,
+            ..
+        } = value.node()
+        {
             let text = format!("{} carries no iterators", describe(&value));
             return Err(mistake(text).help("`vat(A, [i, j])` gives `A` iterators"));
         }

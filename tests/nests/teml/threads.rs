@@ -133,7 +133,7 @@ fn the_work_of_a_nest_decides_for_all_loops_of_a_region() {
         "  C[k][0] = A[k][0]",
     ]);
     assert!(
-        shared.contains("if (8.0 >= 50) {\n        #pragma omp parallel\n"),
+        shared.contains("if (16.0 >= 50) {\n        #pragma omp parallel\n"),
         "{shared}"
     );
     assert_eq!(shared.matches("#pragma omp for").count(), 2, "{shared}");
