@@ -88,7 +88,9 @@ pub fn fold(
     let values = typed(operator, values)?;
     if results.len() != components {
         let (name, given) = (&operator.name, results.len());
-        let text = format!("`{name}` has {components} components, and {given} results are given");
+        let text = format!(
+            "`{name}` needs a result for each component, which makes {components}, and gets {given}"
+        );
         return Err(mistake(text).at(&RESULTS));
     }
     let ranges = common_ranges(&values)?;
@@ -172,7 +174,9 @@ fn typed(operator: &Operator, values: &[Arg]) -> Result<Vec<Expr>, Error> {
     let (name, right) = (&operator.name, &operator.right);
     if values.len() != right.len() {
         let (components, given) = (right.len(), values.len());
-        let text = format!("`{name}` has {components} components, and {given} values are given");
+        let text = format!(
+            "`{name}` needs a value for each component, which makes {components}, and gets {given}"
+        );
         return Err(mistake(text).at(&VALUES));
     }
     let typed = right.iter().zip(values).map(|(right, value)| {

@@ -173,14 +173,14 @@ pub fn folds() -> Vec<Case> {
             vec![],
             &["j"],
             r(),
-            "`total` has 1 components, and 0 values are given",
+            "`total` needs a value for each component, which makes 1, and gets 0",
         )
         .at(1),
         of(
             vec![x()],
             &["j"],
             vec![],
-            "`total` has 1 components, and 0 results are given",
+            "`total` needs a result for each component, which makes 1, and gets 0",
         )
         .at(3),
         of(
@@ -199,18 +199,12 @@ pub fn folds() -> Vec<Case> {
             "no value carries the iterator `j`",
         )
         .at(2),
-        of(
-            vec![whole],
-            &["j"],
-            r(),
-            "the tensor X carries no iterators",
-        )
-        .at(1),
+        of(vec![whole], &["j"], r(), "X carries no iterators").at(1),
         of(
             vec![Arg::Expr(value("i64 k[9]\nk[j]"))],
             &["j"],
             r(),
-            "k[j] is i64, and `total` takes f64 there",
+            "k is i64, and `total` takes f64 there",
         )
         .at(1),
         of(
