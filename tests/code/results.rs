@@ -135,7 +135,8 @@ fn help_shows_what_scripts_print() {
     let session = session.unwrap_or_else(|e| panic!("{}", e.render(false)));
     let topics = ["results", "queries", "trees", "paths", "programs"];
     let catalog = session.catalog().into_iter();
-    let own = catalog.filter(|e| topics.contains(&e.topic) || e.name == "elem");
+    let own = catalog
+        .filter(|e| topics.contains(&e.topic) || ["elem", "operator"].contains(&e.name.as_str()));
     let directory = tempfile::tempdir().unwrap();
     let (mut examples, mut wrong) = (Vec::new(), Vec::new());
     for entry in own {
@@ -152,7 +153,7 @@ fn help_shows_what_scripts_print() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
     for name in [
-        "run", "close", "tree", "untree", "replace", "equal", "rule", "elem",
+        "run", "close", "tree", "untree", "replace", "equal", "rule", "elem", "operator",
     ] {
         assert!(examples.iter().any(|known| known == name), "{examples:?}");
     }

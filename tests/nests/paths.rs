@@ -242,6 +242,28 @@ fn a_part_of_a_nest_is_transformed_like_a_nest() {
 }
 
 #[test]
+fn operators_and_texts_with_sizes_make_the_nest_again() {
+    let script = r#"
+        let n = size("N", #{least: 1});
+        let best = operator("best", ["f64", "i64"],
+            |a, b| [vmaximum(a[0], b[0]), vselect(a[0], ">=", b[0], a[1], b[1])], [-1.0 / 0.0, 0]);
+        let x = tensor([n, 60]);
+        let v = tensor([n]);
+        let k = tensor([n], "i64");
+        let plan = fold(best, [vat(x, [i, j]), vindex(j)], [j], [v, k])
+            .stripmine("j", 16).regroup("j_o", best).parallelize("i");
+    "#;
+    let mut session = session(script);
+    assert_eq!(value(&mut session, "replay(json(plan)) == plan"), "=> true");
+    assert_eq!(value(&mut session, "check(replay(json(plan)))"), "legal");
+    let printed = text(&mut session, "path(plan).to_string()");
+    let shown = value(&mut session, "out = `${plan}`; out");
+    let again = format!("let made = {{ {printed} }}; `${{made}}`");
+    let mut fresh = self::session("");
+    assert_eq!(value(&mut fresh, &again), shown, "{printed}");
+}
+
+#[test]
 fn steps_are_undone() {
     let mut session = session(PROGRAM);
     let undone = "plan.undo(2) == build(A).interchange(2, 3).interchange(3, 4).stripmine(1, 4)";

@@ -10,10 +10,10 @@
 
 use super::affine::Affine;
 use super::constant::Constant;
-use super::expr::Expr;
+use super::expr::{Expr, Node};
 use super::function::BinaryOp;
 use super::name::Name;
-use super::tensor::Tensor;
+use super::tensor::{Shape, Tensor};
 
 /// `target op= value`, or `target = value` without an operation.
 #[derive(Clone, Debug)]
@@ -76,6 +76,20 @@ impl PartialEq for Fill {
 impl Eq for Fill {}
 
 impl Stmt {
+    /// The value of the target after the statement: that of an update reads the target.
+    #[must_use]
+    pub fn result(&self) -> Expr {
+        let Some(op) = self.update else {
+            return self.value.clone();
+        };
+        Expr::new(Node::Binary {
+            op,
+            shape: Shape::of_extents([]),
+            left: Expr::element(&self.target, self.index.clone()),
+            right: self.value.clone(),
+        })
+    }
+
     /// The statement with iterators replaced, all at once.
     #[must_use]
     pub fn substitute(&self, map: &dyn Fn(&Name) -> Option<Affine>) -> Stmt {

@@ -5,8 +5,8 @@
 //! random, half of them small integers, so that values are often equal. Some of the values tested
 //! are combined of two others. NaN equals NaN.
 
-use crate::interp::definition;
 use crate::interp::store::{Data, Store};
+use crate::interp::{Fault, definition};
 use crate::ir::{
     Affine, Constant, Domain, Elem, Expr, Law, Name, Node, Operator, Range, Shape, Tensor,
 };
@@ -40,31 +40,43 @@ impl Obeyed {
     }
 }
 
-/// A case in which an operator breaks a law.
+/// Why values cannot be regrouped by an operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken {
-    /// The sides of the law.
-    pub law: &'static str,
-    /// The values in it, by name.
-    pub values: Vec<(&'static str, String)>,
-    /// The values of the two sides.
-    pub sides: [String; 2],
+pub enum Unlawful {
+    /// A case in which it breaks a law.
+    Broken {
+        /// The sides of the law.
+        law: &'static str,
+        /// The values in it, by name.
+        values: Vec<(&'static str, String)>,
+        /// The values of the two sides.
+        sides: [String; 2],
+    },
+    /// It has no value in some case.
+    Fault(Fault),
 }
 
-impl fmt::Display for Broken {
+impl From<Fault> for Unlawful {
+    fn from(fault: Fault) -> Unlawful {
+        Unlawful::Fault(fault)
+    }
+}
+
+impl fmt::Display for Unlawful {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let values = self
-            .values
-            .iter()
-            .map(|(name, value)| format!("{name} = {value}"));
-        let values: Vec<String> = values.collect();
-        let [left, right] = &self.sides;
-        write!(
-            f,
-            "{}: {left} differs from {right} for {}",
-            self.law,
-            values.join(", ")
-        )
+        match self {
+            Unlawful::Broken { law, values, sides } => {
+                let values = values
+                    .iter()
+                    .map(|(name, value)| format!("{name} = {value}"));
+                let (values, [left, right]) = (values.collect::<Vec<_>>().join(", "), sides);
+                write!(
+                    f,
+                    "breaks a law: {law}: {left} differs from {right} for {values}"
+                )
+            }
+            Unlawful::Fault(fault) => write!(f, "cannot be evaluated on random values: {fault}"),
+        }
     }
 }
 
@@ -81,22 +93,19 @@ fn rounding(elem: Elem) -> f64 {
 }
 
 /// Tests an operator on values whose components are `element`, whatever their operands hold.
-/// `None` if the values cannot be evaluated.
 ///
 /// # Errors
-/// A case in which the identity is none, or the operator is not associative.
-pub fn obeyed(operator: &Operator, element: &[Expr]) -> Option<Result<Obeyed, Broken>> {
+/// A case in which the identity is none, the operator is not associative, or there is no value.
+pub fn obeyed(operator: &Operator, element: &[Expr]) -> Result<Obeyed, Unlawful> {
     let mut test = Test {
         operator,
         store: Store::new(),
         made: 0,
         seed: 0x9e37_79b9_7f4a_7c15,
     };
-    let mut elements = Vec::new();
-    for _ in 0..6 {
-        elements.push(test.elements(element)?);
-    }
-    let [x, y, z, u, v, w] = <[Values; 6]>::try_from(elements).ok()?;
+    let mut drawn = || test.elements(element);
+    let [x, y, z] = [drawn()?, drawn()?, drawn()?];
+    let [u, v, w] = [drawn()?, drawn()?, drawn()?];
     let identity = test.identity()?;
     let mut obeyed = Obeyed {
         commutes: true,
@@ -116,7 +125,7 @@ pub fn obeyed(operator: &Operator, element: &[Expr]) -> Option<Result<Obeyed, Br
             match test.same(&with, x) {
                 Same::Exactly => {}
                 Same::Rounded => obeyed.is_exact = false,
-                Same::Not(case) => return Some(Err(test.broken(law, &named, [&with, x], case))),
+                Same::Not(case) => return Err(test.broken(law, &named, [&with, x], case)),
             }
         }
         let xy = test.combined(x, y)?;
@@ -129,13 +138,13 @@ pub fn obeyed(operator: &Operator, element: &[Expr]) -> Option<Result<Obeyed, Br
                 let named = [("x", x), ("y", y), ("z", z)];
                 let law = "(x op y) op z = x op (y op z)";
                 let sides = [&sides[0], &sides[1]];
-                return Some(Err(test.broken(law, &named, sides, case)));
+                return Err(test.broken(law, &named, sides, case));
             }
         }
         let yx = test.combined(y, x)?;
         obeyed.commutes &= !matches!(test.same(&xy, &yx), Same::Not(_));
     }
-    Some(Ok(obeyed))
+    Ok(obeyed)
 }
 
 /// The components of values, one element for each case.
@@ -156,36 +165,37 @@ struct Test<'o> {
 }
 
 impl Test<'_> {
-    fn tensor(&mut self, elem: Elem) -> Tensor {
+    /// A new tensor with an element for each case.
+    fn tensor(&mut self, elem: Elem, value: impl Fn(u64) -> f64) -> Tensor {
         self.made += 1;
         let name = Name::of_level(self.made).derived("case");
-        Tensor::new(Shape::of_extents([CASES]), elem).named(name)
+        let tensor = Tensor::new(Shape::of_extents([CASES]), elem).named(name.clone());
+        self.store.insert(name, Data::generate(&tensor, value));
+        tensor
     }
 
     /// Stores expressions, one for each component, in all cases.
-    fn stored(&mut self, values: &[Expr]) -> Option<Values> {
+    fn stored(&mut self, values: &[Expr]) -> Result<Values, Fault> {
         values.iter().map(|value| self.evaluated(value)).collect()
     }
 
-    fn evaluated(&mut self, value: &Expr) -> Option<Tensor> {
-        let tensor = self.tensor(value.elem());
-        self.store
-            .insert(tensor.name()?.clone(), Data::generate(&tensor, |_| 0.0));
+    fn evaluated(&mut self, value: &Expr) -> Result<Tensor, Fault> {
+        let tensor = self.tensor(value.elem(), |_| 0.0);
         let case = Name::of_level(0);
-        let whole = Range::constant(0, i64::try_from(CASES).ok()?);
+        let whole = Range::constant(0, CASES.cast_signed());
         let assignment = Expr::new(Node::Assign {
             target: Expr::element(&tensor, vec![Affine::iterator(case.clone())]),
             value: value.clone(),
             within: Domain::new([(case, whole)]),
             elsewhere: None,
         });
-        definition::run(&[assignment], &mut self.store).ok()?;
-        Some(tensor)
+        definition::run(&[assignment], &mut self.store)?;
+        Ok(tensor)
     }
 
     /// Values with the components `element` for random operands. Equal operands of components are
     /// equal.
-    fn elements(&mut self, element: &[Expr]) -> Option<Values> {
+    fn elements(&mut self, element: &[Expr]) -> Result<Values, Fault> {
         let mut leaves: Vec<(Expr, Tensor)> = Vec::new();
         for value in element {
             self.draw(value, &mut leaves);
@@ -209,14 +219,10 @@ impl Test<'_> {
         if leaves.iter().any(|(leaf, _)| leaf == value) {
             return;
         }
-        let tensor = self.tensor(value.elem());
         let is_float = value.elem().is_float();
         let drawn: Vec<f64> = (0..CASES).map(|case| self.random(case, is_float)).collect();
         let number = |case: u64| usize::try_from(case).map_or(0.0, |case| drawn[case]);
-        if let Some(name) = tensor.name() {
-            self.store
-                .insert(name.clone(), Data::generate(&tensor, number));
-        }
+        let tensor = self.tensor(value.elem(), number);
         leaves.push((value.clone(), tensor));
     }
 
@@ -233,13 +239,13 @@ impl Test<'_> {
         }
     }
 
-    fn identity(&mut self) -> Option<Values> {
+    fn identity(&mut self) -> Result<Values, Fault> {
         let numbers = self.operator.identity.iter();
         let numbers: Vec<Expr> = numbers.map(|n| Expr::new(Node::Constant(*n))).collect();
         self.stored(&numbers)
     }
 
-    fn combined(&mut self, x: &Values, y: &Values) -> Option<Values> {
+    fn combined(&mut self, x: &Values, y: &Values) -> Result<Values, Fault> {
         let of = |values: &Values| -> Vec<Expr> { values.iter().map(at_case).collect() };
         let values = self.operator.combined(&of(x), &of(y));
         self.stored(&values)
@@ -283,13 +289,13 @@ impl Test<'_> {
         values: &[(&'static str, &Values)],
         sides: [&Values; 2],
         case: usize,
-    ) -> Broken {
+    ) -> Unlawful {
         let text = |values: &Values| {
             let parts = values.iter().filter_map(|t| self.number(t, case));
             let parts: Vec<String> = parts.map(|number| number.to_string()).collect();
             format!("({})", parts.join(", "))
         };
-        Broken {
+        Unlawful::Broken {
             law,
             values: values
                 .iter()

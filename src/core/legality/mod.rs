@@ -80,7 +80,7 @@ pub use check::check;
 pub use dependences::{ParametricDependence, dependences, inputs};
 pub use execution::{DeadLanes, Execution, Mark, Team};
 pub use inplace::{InPlace, Run, in_place, is_compatible};
-pub use laws::{Broken, Obeyed, obeyed};
+pub use laws::{Obeyed, Unlawful, obeyed};
 pub use limit::{together, within};
 pub use memo::{Inquiry, Verdicts, remembered};
 pub use needs::needs;

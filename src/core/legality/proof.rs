@@ -35,6 +35,10 @@ impl Proof {
     pub fn and(self, other: Proof) -> Proof {
         match (self, other) {
             (one, Proof::Proved) => one,
+            (Proof::Given(one), Proof::Given(other)) => {
+                let new = other.into_iter().filter(|law| !one.contains(law));
+                Proof::Given(one.iter().cloned().chain(new).collect())
+            }
             (one @ (Proof::Assumed(_) | Proof::Unproved(_)), Proof::Given(_)) => one,
             (_, weaker) => weaker,
         }

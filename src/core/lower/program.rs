@@ -69,7 +69,7 @@ use super::update::as_update;
 use crate::analysis::position;
 use crate::analysis::verify::verify;
 use crate::ir::{
-    Affine, Domain, Expr, Fill, Loop, Name, Nest, Node, Origin, Part, Shape, Stmt, Tree, read_nest,
+    Affine, Domain, Expr, Fill, Loop, Name, Nest, Node, Origin, Part, Stmt, Tree, read_nest,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -288,20 +288,10 @@ fn first_stmt(trees: &[Tree], is: &dyn Fn(&Stmt) -> bool) -> Option<usize> {
 
 /// A statement as an assignment over the iterations of the loops around it.
 fn assignment(s: &Stmt, outer: &[Loop]) -> Expr {
-    let target = Expr::element(&s.target, s.index.clone());
-    let value = match s.update {
-        None => s.value.clone(),
-        Some(op) => Expr::new(Node::Binary {
-            op,
-            shape: Shape::of_extents([]),
-            left: target.clone(),
-            right: s.value.clone(),
-        }),
-    };
     let ranges = outer.iter().map(|l| (l.name.clone(), l.range.clone()));
     Expr::new(Node::Assign {
-        target,
-        value,
+        target: Expr::element(&s.target, s.index.clone()),
+        value: s.result(),
         within: Domain::new(ranges),
         elsewhere: None,
     })

@@ -171,7 +171,7 @@ pub fn disturbed(variants: impl IntoIterator<Item = (usize, f64)>) -> Option<Str
         .then(|| format!("disturbed: others used the same cores during {percent:.0} % of the runs"))
 }
 
-/// The variants without a proof, with the reason, a line for each reason.
+/// The variants without a proof, or with one that relies on laws, a line for each reason.
 fn unproved(rows: &[&Measured]) -> String {
     let mut reasons: Vec<(&Proof, Vec<&str>)> = Vec::new();
     let proofs = rows.iter().map(|row| (&row.kernel.proof, row));

@@ -29,7 +29,7 @@ components. `identity` has those of the value that changes nothing.
 let moments = operator(\"moments\", [\"f64\", \"f64\", \"f64\"],
     |a, b| [a[0] + b[0], a[1] + b[1], a[2] + b[2]], [0, 0, 0]);
 print(moments);
-let longest = operator(\"longest\", [\"i64\"], |a, b| [maximum(a[0], b[0])], [0]);
+let longest = operator(\"longest\", [\"i64\"], |a, b| [vmaximum(a[0], b[0])], [0]);
 print(longest);
 ```
 

@@ -33,6 +33,7 @@ pub mod fuse_inner;
 pub mod fuse_outer;
 mod guard;
 pub mod inline;
+mod inside;
 pub mod interchange;
 pub mod isolate;
 pub mod localize;

@@ -43,10 +43,10 @@
 //!   at[i] = best_1[]
 //! ```
 //!
-//! `regroup(nest, loop, operator)`: the loop combines an accumulator of one or several scalars with a
-//! value in each iteration. Afterwards each iteration has an accumulator of its own, local tensors such
-//! as `best_0_j_o`, which begin with the identity. They are combined at the end, in the order of the
-//! loop. The iterations are then independent, as far as the accumulator goes. If the operator is also
+//! `regroup(nest, loop, operator)`: the loop combines an accumulator of one or several scalars with
+//! a value in each iteration. Afterwards each iteration has an accumulator of its own: elements of
+//! local tensors such as `best_0_j_o`, which begin with the identity. They are combined at the end, in
+//! the order of the loop. The iterations are then independent, as far as the accumulator goes. If the operator is also
 //! commutative, these accumulators live outside of the loops around that do nothing else. So lanes
 //! have accumulators of their own.
 //!
@@ -122,12 +122,15 @@
 //! needs `reductions("reassoc")`.
 //!
 //! Refuses: loops that do not combine values by the operator, whose components are the scalars that
-//! the loop carries, in any order; values that the loop computes; an operator that breaks a law, with the case in which it does; nests that are not proved so far; steps other than 1;
-//! loops whose number of iterations is not constant; names that are in use.
+//! the loop carries, in any order; values that the loop computes; an operator that breaks a law, with
+//! the case in which it does, or that cannot be evaluated; nests that are not proved so far; parts of
+//! nests, as in `at`; steps other than 1; loops whose number of iterations is not constant; names that
+//! are in use.
 //!
 //! Source: Blelloch, Prefix Sums and Their Applications, 1990; `rfactor` of tuples: Suriana, Adams and
 //! Kamil, Parallel Associative Reductions in Halide, CGO 2017.
 
+use super::inside::Inside;
 use super::parts::Names;
 use super::resolve::{chain, check_step, find};
 use crate::analysis::bounds::Bounds;
@@ -137,12 +140,12 @@ use crate::analysis::relative::offset_form;
 use crate::analysis::verify::Invalid;
 use crate::args::{LOOP, NEST, OPERATOR};
 use crate::ir::{
-    Affine, Expr, Fill, Index, Infix, Law, Loop, Name, Nest, Node, Operator, Range, Role, Shape,
-    Stmt, Tensor, Tree,
+    Affine, Expr, Fill, Index, Infix, Law, Loop, Name, Nest, Operator, Range, Role, Shape, Stmt,
+    Tensor, Tree,
 };
 use crate::legality::{Reductions, Verdict, check, obeyed};
 use crate::refusals::{not_constant, unnamed};
-use crate::{Error, LoopRef, Op, Returns, Value, bug, refusal};
+use crate::{Error, LoopRef, Op, Returns, Value, refusal};
 use std::sync::Arc;
 
 /// `regroup(nest, loop, operator)`.
@@ -165,16 +168,19 @@ pub fn regroup(nest: &Nest, reference: &LoopRef, operator: &Operator) -> Result<
     let position = find(nest, reference, &LOOP)?;
     let loops = chain(nest, &position);
     let l = loops[position.len() - 1];
+    if !nest.outer_loops().is_empty() {
+        let error = refusal("this is a part of a nest, and a law changes the whole definition");
+        let error = error.help("regroup the loop outside of `at`");
+        return Err(error.on(nest, [l.name.clone()]));
+    }
     let inside = Inside::of(l);
     for l in &inside.loops {
         check_step(nest, l)?;
     }
     let refuse = |error: Error| error.on(nest, [l.name.clone()]);
     let carried = inside.carried(operator).map_err(refuse)?;
-    let laws = obeyed(operator, &carried.values);
-    let laws = laws.ok_or_else(|| bug("the operator cannot be evaluated"))?;
-    let laws = laws.map_err(|broken| {
-        let text = format!("`{}` breaks a law: {broken}", operator.name);
+    let laws = obeyed(operator, &carried.values).map_err(|why| {
+        let text = format!("`{}` {why}", operator.name);
         refuse(refusal(text).help("values can be regrouped by associative operators only"))
             .at(&OPERATOR)
     })?;
@@ -219,12 +225,6 @@ pub fn regroup(nest: &Nest, reference: &LoopRef, operator: &Operator) -> Result<
     Ok(nest.by_law(trees, law))
 }
 
-/// A loop, the loops inside each other in it, and the innermost body.
-struct Inside<'a> {
-    loops: Vec<&'a Arc<Loop>>,
-    body: &'a [Tree],
-}
-
 /// An accumulator that a loop carries.
 struct Carried {
     /// Its components: elements that stay the same in all iterations.
@@ -241,7 +241,9 @@ impl Carried {
     /// Whether a loop around does nothing but repeat the next one, for the same accumulator.
     fn is_alone_in(&self, around: &Loop) -> bool {
         let mut indices = self.places.iter().flat_map(|(_, index)| index);
-        around.body.len() == 1 && !indices.any(|index| index.mentions(&around.name))
+        let is_same = !indices.any(|index| index.mentions(&around.name));
+        // Bounds that are read may be entries of the accumulator.
+        around.body.len() == 1 && around.range.within.is_none() && is_same
     }
 }
 
@@ -252,17 +254,7 @@ struct Known {
     value: Expr,
 }
 
-impl<'a> Inside<'a> {
-    fn of(l: &'a Arc<Loop>) -> Inside<'a> {
-        let mut loops = vec![l];
-        let mut body = &l.body[..];
-        while let [Tree::Loop(inner)] = body {
-            loops.push(inner);
-            body = &inner.body;
-        }
-        Inside { loops, body }
-    }
-
+impl Inside<'_> {
     /// The accumulator of the loop.
     fn carried(&self, operator: &Operator) -> Result<Carried, Error> {
         let name = &self.loops[0].name;
@@ -332,22 +324,6 @@ impl<'a> Inside<'a> {
             is_read,
         })
     }
-
-    /// The loops around another body; `opening` is what one iteration of the outermost loop does
-    /// first.
-    fn around(&self, opening: Vec<Tree>, body: Vec<Tree>) -> Loop {
-        let (outer, inner) = (self.loops[0], &self.loops[1..]);
-        let body = inner.iter().rev().fold(body, |body, l| {
-            vec![Tree::of_loop(Loop {
-                body,
-                ..(***l).clone()
-            })]
-        });
-        Loop {
-            body: opening.into_iter().chain(body).collect(),
-            ..(**outer).clone()
-        }
-    }
 }
 
 /// The most components of an accumulator, since all orders of them are tried.
@@ -381,17 +357,7 @@ fn know(known: &mut Vec<Known>, s: &Stmt) {
             .rfind(|k| k.tensor == *tensor && k.index == index);
         one.map(|k| k.value.clone())
     };
-    let target = Expr::element(&s.target, s.index.clone());
-    let value = match s.update {
-        None => s.value.clone(),
-        Some(op) => Expr::new(Node::Binary {
-            op,
-            shape: Shape::of_extents([]),
-            left: target,
-            right: s.value.clone(),
-        }),
-    };
-    let value = value.map_accesses(&old);
+    let value = s.result().map_accesses(&old);
     let place = |k: &Known| k.tensor == s.target && k.index == s.index;
     match known.iter_mut().find(|k| place(k)) {
         Some(k) => k.value = value,

@@ -92,6 +92,7 @@
 //!
 //! Source: Blelloch, Prefix Sums and Their Applications, 1990.
 
+use super::inside::Inside;
 use super::parts::Names;
 use super::resolve::{chain, check_step, find};
 use crate::analysis::bounds::Bounds;
@@ -146,12 +147,6 @@ pub fn scan(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
     Ok(nest.with_trees(splice(nest.trees(), &position, trees)))
 }
 
-/// A loop, the loops inside each other in it, and the innermost body.
-struct Inside<'a> {
-    loops: Vec<&'a Arc<Loop>>,
-    body: &'a [Tree],
-}
-
 /// A running reduction in a loop.
 struct Running<'a> {
     /// Its place in the innermost body.
@@ -164,16 +159,6 @@ struct Running<'a> {
 }
 
 impl<'a> Inside<'a> {
-    fn of(l: &'a Arc<Loop>) -> Inside<'a> {
-        let mut loops = vec![l];
-        let mut body = &l.body[..];
-        while let [Tree::Loop(inner)] = body {
-            loops.push(inner);
-            body = &inner.body;
-        }
-        Inside { loops, body }
-    }
-
     /// The only running reduction.
     fn running(&self) -> Result<Running<'a>, Error> {
         let name = &self.loops[0].name;
@@ -343,22 +328,6 @@ impl<'a> Inside<'a> {
         }
         let known = |name: &Name| value(&begins, name);
         Ok(before.iter().map(|a| a.substitute(&known)).collect())
-    }
-
-    /// The loops around another body; `whole` is what one iteration of the outermost loop does
-    /// first.
-    fn around(&self, whole: Vec<Tree>, body: Vec<Tree>) -> Loop {
-        let (outer, inner) = (self.loops[0], &self.loops[1..]);
-        let body = inner.iter().rev().fold(body, |body, l| {
-            vec![Tree::of_loop(Loop {
-                body,
-                ..(***l).clone()
-            })]
-        });
-        Loop {
-            body: whole.into_iter().chain(body).collect(),
-            ..(**outer).clone()
-        }
     }
 }
 

@@ -23,11 +23,19 @@ pub fn script(nest: &Nest, calls: Calls) -> Result<String, NoTrace> {
         nests: 0,
         calls,
     };
-    let mut sizes = Vec::new();
+    let (mut sizes, mut inner) = (Vec::new(), Vec::new());
     collect_sizes(nest, &mut sizes);
-    program.lines.extend(sizes.iter().map(size_declaration));
-    let mut inner = Vec::new();
     collect_tensors(nest, &mut inner);
+    // A text has sizes that no assignment has.
+    for tensor in &inner {
+        tensor.shape().for_each_size(&mut |name| {
+            let is_derived = name.size().is_some_and(|size| size.of.is_some());
+            if !is_derived && !sizes.contains(name) {
+                sizes.push(name.clone());
+            }
+        });
+    }
+    program.lines.extend(sizes.iter().map(size_declaration));
     // Facts about sorted entries name the tensor of their rows, which comes first.
     inner.sort_by_key(|tensor| {
         tensor

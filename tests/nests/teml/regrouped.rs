@@ -5,9 +5,14 @@ use crate::teml::refusals::Case;
 use crate::teml::trees::named;
 use std::sync::Arc;
 use teml::analysis::verify::Invalid;
-use teml::ir::{Affine, Elem, Expr, Name, Nest, Number, Operator, Shape, Tensor, parse_expr};
-use teml::legality::{Reductions, Verdict, Violation, check, obeyed};
+use teml::ir::{
+    Affine, Elem, Expr, Loop, Mode, Name, Nest, Number, Operator, Shape, Sharing, Tensor, Tree,
+    parse_expr,
+};
+use teml::legality::{Obeyed, Reductions, Unlawful, Verdict, Violation, check, obeyed};
 use teml::lower::program::program;
+use teml::transform::nest::at::focus;
+use teml::transform::nest::mode::PARALLELIZE;
 use teml::transform::nest::regroup::{REGROUP, regroup};
 use teml::transform::tensor::fold::FOLD;
 use teml::transform::tensor::with_shapes;
@@ -30,10 +35,13 @@ fn written(lines: &[&str]) -> Nest {
 fn laws_are_tested_on_the_values_that_are_combined() {
     let x = || value("f64 x[9]\nx[i]");
     let index = || value("i64 k[9]\nindex(i)");
-    let of = |operator: &Operator, values: &[Expr]| obeyed(operator, values).expect("values");
+    let of = |operator: &Operator, values: &[Expr]| obeyed(operator, values);
+    let law = |laws: Result<Obeyed, Unlawful>| match laws {
+        Err(Unlawful::Broken { law, .. }) => law,
+        other => panic!("{other:?}"),
+    };
     let laws = of(&total(Elem::F64), &[x()]).expect("laws");
     assert_eq!((laws.commutes, laws.is_exact), (true, false));
-    // Small integers are not enough to see that sums round.
     let laws = of(&total(Elem::I64), &[index()]).expect("laws");
     assert_eq!((laws.commutes, laws.is_exact), (true, true));
     // The first of the greatest values, by their order: ties do not commute.
@@ -46,19 +54,22 @@ fn laws_are_tested_on_the_values_that_are_combined() {
     let odd = operator("odd", &[Elem::I64; 2], &values, &[0, 1]);
     let one = value("i64 k[9]\nmin(1, max(1, k[i]))");
     assert!(of(&odd, &[index(), one]).is_ok());
-    let broken = of(&odd, &[index(), value("i64 k[9]\nk[i]")]).expect_err("other values");
-    assert_eq!(broken.law, "identity op x = x", "{broken}");
+    assert_eq!(
+        law(of(&odd, &[index(), value("i64 k[9]\nk[i]")])),
+        "identity op x = x"
+    );
     let mean = operator("mean", &[Elem::F64], &["(a0[] + b0[]) / 2"], &[0]);
-    let broken = of(&mean, &[x()]).expect_err("no identity");
-    assert_eq!(broken.law, "identity op x = x", "{broken}");
+    assert_eq!(law(of(&mean, &[x()])), "identity op x = x");
     let rounded = operator(
         "step",
         &[Elem::I64],
         &["a0[] + b0[] - a0[] * b0[] * b0[]"],
         &[0],
     );
-    let broken = of(&rounded, &[index()]).expect_err("not associative");
-    assert_eq!(broken.law, "(x op y) op z = x op (y op z)", "{broken}");
+    assert_eq!(
+        law(of(&rounded, &[index()])),
+        "(x op y) op z = x op (y op z)"
+    );
 }
 
 #[test]
@@ -80,6 +91,51 @@ fn rounding_needs_the_policy() {
     assert_eq!(check(&[regrouped], Reductions::Strict), Verdict::Legal);
 }
 
+/// A regrouped nest is its own definition. The iterations of its parallel loops still have to be
+/// independent.
+#[test]
+fn parallel_loops_are_still_proved() {
+    let naive = written(&["i64 s[], x[12]", "for i in 0..12", "  s[] += x[i]"]);
+    let l = LoopRef::Name("i".to_owned());
+    let regrouped = regroup(&naive, &l, &total(Elem::I64)).expect("a sum");
+    let on = |l: &str| {
+        let args = [Arg::Nest(regrouped.clone()), named(l)];
+        let nest = teml::transform::apply(&PARALLELIZE, &args, None);
+        check(
+            &[nest.expect("a loop").nest().expect("a nest")],
+            Reductions::Strict,
+        )
+    };
+    assert_eq!(on("i"), Verdict::Legal);
+    let Verdict::Illegal(violation) = on("i_2") else {
+        panic!("the accumulators are combined in turn");
+    };
+    assert!(
+        matches!(*violation, Violation::Concurrent { .. }),
+        "{violation}"
+    );
+    // Even if the parallel loop is there when the nest becomes its own definition.
+    let trees = regrouped.trees().iter().map(parallel).collect();
+    let racing = regrouped.by_law(trees, regrouped.laws()[0].clone());
+    assert!(matches!(
+        check(&[racing], Reductions::Strict),
+        Verdict::Illegal(_)
+    ));
+}
+
+/// The tree, with parallel iterations if it is a loop.
+fn parallel(tree: &Tree) -> Tree {
+    match tree {
+        Tree::Loop(l) => Tree::of_loop(Loop {
+            mode: Mode::Parallel {
+                sharing: Sharing::default(),
+            },
+            ..(**l).clone()
+        }),
+        other => other.clone(),
+    }
+}
+
 pub fn regrouped() -> Vec<Case> {
     let on = |nest: &Nest, operator: Operator, text: &str| {
         let args = vec![
@@ -95,17 +151,34 @@ pub fn regrouped() -> Vec<Case> {
     let no = "`k` does not combine values by `total`";
     let integers = || total(Elem::I64);
     let minus = operator("minus", &[Elem::I64], &["a0[] - b0[]"], &[0]);
+    let ratio = operator("ratio", &[Elem::I64], &["b0[] / a0[]"], &[1]);
+    let ratios = body(&["  s[] = X[k] / s[]"]);
+    let fault = "`ratio` cannot be evaluated on random values: integer division by zero";
     let broken = "`minus` breaks a law: identity op x = x: (1) differs from (-1) for x = (-1)";
     let beside = body(&["  s[] += X[k]", "  for l in 0..2", "    t[] += X[l]"]);
     let computed = body(&["  R[k + 1] = 2 * R[k]", "  s[] += R[k]"]);
     let unproved = written(&[head, "for k in 0..8", "  s[] += X[k]"]);
     let unproved = Nest::of_trees(unproved.trees().to_vec());
+    let rows = written(&[
+        "i64 s[3], X[9]",
+        "for i in 0..3",
+        "  for k in 0..8",
+        "    s[i] += X[k]",
+    ]);
+    let part = focus(&rows, &LoopRef::Name("k".to_owned())).expect("a loop");
     let clash = written(&["i64 s[], s_k[9]", "for k in 0..8", "  s[] += s_k[k]"]);
     let differs = body(&["  s[] -= X[k]"]);
     vec![
         on(&differs, integers(), no).because_of(&["k"]),
         on(&body(&["  R[k] = X[k]"]), integers(), no).because_of(&["k"]),
         on(&differs, minus, broken).at(2).because_of(&["k"]),
+        on(
+            &part,
+            integers(),
+            "this is a part of a nest, and a law changes the whole definition",
+        )
+        .because_of(&["k"]),
+        on(&ratios, ratio, fault).at(2).because_of(&["k"]),
         on(&beside, integers(), "`k` has statements beside other loops").because_of(&["k"]),
         on(
             &computed,
