@@ -24,7 +24,8 @@
 //!
 //! Legal when the steps are legal.
 //!
-//! Refuses: steps that refuse; new loop names that are in use elsewhere in the nest.
+//! Refuses: steps that refuse; steps that change the definition by a law, as `regroup` does; new loop
+//! names that are in use elsewhere in the nest.
 //!
 //! Source: TeML's outlook (§7), which asks for control at this granularity; the form is that of a
 //! lens.
@@ -34,7 +35,7 @@ use crate::analysis::position::splice;
 use crate::args::{LOOP, NEST, Replay};
 use crate::ir::{Loop, Name, Nest, Path, Tree};
 use crate::refusals::name_clash;
-use crate::{Error, LoopRef, Op, Param, Returns, Value};
+use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 
 const STEPS: Param<Path> = Param::new("steps");
 
@@ -79,6 +80,11 @@ fn names(nest: &Nest) -> Vec<Name> {
 fn at(nest: &Nest, reference: &LoopRef, (steps, replay): (&Path, Replay)) -> Result<Nest, Error> {
     let position = find(nest, reference, &LOOP)?;
     let part = replay(steps, &focus(nest, reference)?)?;
+    if part.laws() != nest.laws() {
+        let error = refusal("a law changes the definition of the whole nest, and this is a part");
+        let error = error.help("regroup the loop outside of `at`");
+        return Err(error.at(&STEPS).on(nest, []));
+    }
     let result = nest.with_trees(splice(nest.trees(), &position, part.trees().to_vec()));
     let mut names: Vec<Name> = result.loops().iter().map(|(_, l)| l.name.clone()).collect();
     names.sort();

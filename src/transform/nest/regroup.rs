@@ -123,9 +123,8 @@
 //!
 //! Refuses: loops that do not combine values by the operator, whose components are the scalars that
 //! the loop carries, in any order; values that the loop computes; an operator that breaks a law, with
-//! the case in which it does, or that cannot be evaluated; nests that are not proved so far; parts of
-//! nests, as in `at`; steps other than 1; loops whose number of iterations is not constant; names that
-//! are in use.
+//! the case in which it does, or that cannot be evaluated; nests that are not proved so far; steps
+//! other than 1; loops whose number of iterations is not constant; names that are in use.
 //!
 //! Source: Blelloch, Prefix Sums and Their Applications, 1990; `rfactor` of tuples: Suriana, Adams and
 //! Kamil, Parallel Associative Reductions in Halide, CGO 2017.
@@ -168,11 +167,6 @@ pub fn regroup(nest: &Nest, reference: &LoopRef, operator: &Operator) -> Result<
     let position = find(nest, reference, &LOOP)?;
     let loops = chain(nest, &position);
     let l = loops[position.len() - 1];
-    if !nest.outer_loops().is_empty() {
-        let error = refusal("this is a part of a nest, and a law changes the whole definition");
-        let error = error.help("regroup the loop outside of `at`");
-        return Err(error.on(nest, [l.name.clone()]));
-    }
     let inside = Inside::of(l);
     for l in &inside.loops {
         check_step(nest, l)?;

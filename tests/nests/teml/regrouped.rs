@@ -6,12 +6,12 @@ use crate::teml::trees::named;
 use std::sync::Arc;
 use teml::analysis::verify::Invalid;
 use teml::ir::{
-    Affine, Elem, Expr, Loop, Mode, Name, Nest, Number, Operator, Shape, Sharing, Tensor, Tree,
-    parse_expr,
+    Affine, Effects, Elem, Expr, Loop, Mode, Name, Nest, Number, Operator, Path, Shape, Sharing,
+    Step, Tensor, Tree, parse_expr,
 };
 use teml::legality::{Obeyed, Reductions, Unlawful, Verdict, Violation, check, obeyed};
 use teml::lower::program::program;
-use teml::transform::nest::at::focus;
+use teml::transform::nest::at::AT;
 use teml::transform::nest::mode::PARALLELIZE;
 use teml::transform::nest::regroup::{REGROUP, regroup};
 use teml::transform::tensor::fold::FOLD;
@@ -165,19 +165,24 @@ pub fn regrouped() -> Vec<Case> {
         "  for k in 0..8",
         "    s[i] += X[k]",
     ]);
-    let part = focus(&rows, &LoopRef::Name("k".to_owned())).expect("a loop");
+    let step = Step {
+        op: REGROUP.name,
+        args: vec![named("k"), Arg::Operator(Arc::new(integers()))],
+        site: None,
+    };
+    let steps = Path::default().then(Arc::new(step), Effects::default());
+    let part = Case::new(
+        &AT,
+        vec![Arg::Nest(rows), named("i"), Arg::Steps(steps)],
+        "a law changes the definition of the whole nest, and this is a part",
+    );
     let clash = written(&["i64 s[], s_k[9]", "for k in 0..8", "  s[] += s_k[k]"]);
     let differs = body(&["  s[] -= X[k]"]);
     vec![
         on(&differs, integers(), no).because_of(&["k"]),
         on(&body(&["  R[k] = X[k]"]), integers(), no).because_of(&["k"]),
         on(&differs, minus, broken).at(2).because_of(&["k"]),
-        on(
-            &part,
-            integers(),
-            "this is a part of a nest, and a law changes the whole definition",
-        )
-        .because_of(&["k"]),
+        part.at(2),
         on(&ratios, ratio, fault).at(2).because_of(&["k"]),
         on(&beside, integers(), "`k` has statements beside other loops").because_of(&["k"]),
         on(
