@@ -8,6 +8,7 @@ use super::failure::{Error, bug, refusal};
 use super::nest::{build::BUILD, prefer::PREFER, specialize::SPECIALIZE, sweep::SWEEP, text::NEST};
 use super::op::{Op, Value};
 use super::operation;
+use super::tensor::fold::FOLD;
 use crate::analysis::verify::verify;
 use crate::ir::{Arg, Nest, Path, Site, Step};
 use std::sync::Arc;
@@ -78,7 +79,7 @@ pub(super) fn take(nest: Option<Nest>, step: &Arc<Step>) -> Result<Nest, Error> 
 
 /// Whether a step builds a nest instead of transforming one.
 pub(super) fn builds(step: &Step) -> bool {
-    [BUILD.name, SWEEP.name, NEST.name].contains(&step.op)
+    [BUILD.name, SWEEP.name, NEST.name, FOLD.name].contains(&step.op)
 }
 
 /// Replays the steps of `path` on `base`, except for the steps that build.
