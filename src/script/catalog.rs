@@ -62,7 +62,7 @@ impl Session {
         let operations = operations.map(of_operation);
         let actions = ACTIONS.iter().map(|f| of_function(f));
         let library = self.library_functions().map(|(name, signature)| {
-            let topic = if name.contains("::") {
+            let topic = if name.starts_with("schedules::") {
                 "schedules"
             } else {
                 "library"

@@ -190,3 +190,54 @@ fn contents_for_likely_sizes_are_given_again_at_others() {
                   compare([build(y), build(y).stripmine(\"i1\", 4)]);";
     run(directory.path(), script).unwrap_or_else(|error| panic!("{error}"));
 }
+
+/// Ties, infinite numbers and NaN, in the order of the loop and with an accumulator for each lane.
+#[test]
+fn operators_of_the_library_have_these_values() {
+    let script = "\
+reductions(\"reassoc\");
+let x = tensor([11]);
+let x32 = tensor([11], \"f32\");
+let k = tensor([11], \"i32\");
+let low = tensor([6]);
+let y = tensor([8]);
+let v = tensor([]); let at = tensor([], \"i64\"); let v32 = tensor([], \"f32\"); let vk = tensor([], \"i32\");
+let m = tensor([]); let s = tensor([]); let count = tensor([]); let mean = tensor([]); let squares = tensor([]);
+init(x, |i| if i == 2 { 0.0 / 0.0 } else { [1, 7, 0, -3, 7, 2, -3, 5, 7, -1, 0][i] });
+init(x32, |i| [1, 7, 0, -3, 7, 2, -3, 5, 7, -1, 0][i]);
+init(k, |i| -5 - i % 4);
+init(y, |i| [-3, 7, 2, -3, 5, 7, -1, 0][i]);
+init(low, |i| -1.0 / 0.0);
+fn shows(naive, op) {
+    let lanes = naive.stripmine(1, 4);
+    lanes = lanes.regroup(lanes.made().inner, op);
+    for nest in [naive, lanes, schedules::optimize(naive)] {
+        let out = run(nest);
+        let line = \"\";
+        for name in out.keys() { line += `${name} ${round(1000.0 * out[name][[]].to_float()) / 1000.0} `; }
+        print(line);
+    }
+}
+shows(fold(operators::argmax(\"f64\"), [vat(x, [i]), vindex(i)], [i], [v, at]), operators::argmax(\"f64\"));
+shows(fold(operators::argmin(\"f64\"), [vat(x, [i]), vindex(i)], [i], [v, at]), operators::argmin(\"f64\"));
+shows(fold(operators::argmax(\"f64\"), [vat(low, [i]), vindex(i)], [i], [v, at]), operators::argmax(\"f64\"));
+shows(fold(operators::argmin(\"f32\"), [vat(x32, [i]), vindex(i)], [i], [v32, at]), operators::argmin(\"f32\"));
+shows(fold(operators::argmax(\"i32\"), [vat(k, [i]), vindex(i)], [i], [vk, at]), operators::argmax(\"i32\"));
+shows(fold(operators::logsumexp(\"f64\"), [vat(y, [i]), 1], [i], [m, s]), operators::logsumexp(\"f64\"));
+shows(fold(operators::moments(\"f64\"), [1, vat(y, [i]), 0], [i], [count, mean, squares]), operators::moments(\"f64\"));
+";
+    let directory = tempfile::tempdir().unwrap();
+    let printed = run(directory.path(), script).unwrap_or_else(|error| panic!("{error}"));
+    let values = [
+        "at 1.0 v 7.0 ",
+        "at 3.0 v -3.0 ",
+        "at 0.0 v -inf ",
+        "at 3.0 v32 -3.0 ",
+        "at 0.0 vk -5.0 ",
+        "m 7.0 s 2.143 ",
+        "count 8.0 mean 1.75 squares 121.5 ",
+    ];
+    let lines: Vec<&str> = printed.lines().filter(|l| !l.contains("::")).collect();
+    let expected: Vec<&str> = values.iter().flat_map(|line| [*line; 3]).collect();
+    assert_eq!(lines, expected);
+}

@@ -7,7 +7,7 @@ use crate::analysis::computation::{
 use crate::binding::call::Call;
 use crate::binding::function::{Effect, Function};
 use crate::binding::param::{NEST, Param, Words};
-use crate::ir::{Name, Nest};
+use crate::ir::{Name, Nest, Operator};
 use crate::messages::fail::Failure;
 use rhai::{Array, Dynamic, Map};
 
@@ -54,7 +54,8 @@ The computation of a nest and the roles of its loops, as a map. `kind` is one of
 - `\"reduction\"`: another sum, with the loops `sums`.
 - `\"stencil\"`: elements that depend on neighbors, with loops over `rows` and `columns`.
 - `\"elementwise\"`: other elements, each assigned once.
-- `\"recurrence\"`: anything else; `why` says which property is missing.
+- `\"recurrence\"`: anything else; `why` says which property is missing. `operators` lists those of the
+  script's own that its steps name, such as `fold`.
 
 Loops are names, and operands are as `accesses` lists them; `target` is the element that is assigned.
 The names of iterators and tensors never decide.
@@ -84,6 +85,11 @@ that kind; the call is refused if the nest is not one, with the property that is
             (Computation::Recurrence(why), None) => pairs([("why", why.to_string().into())]),
             (_, None) => Map::new(),
         };
+        if let Computation::Recurrence(_) = found {
+            let operators = nest.path().operators().into_iter();
+            let operators = operators.map(|one| Dynamic::from(Operator::clone(&one)));
+            map.insert("operators".into(), operators.collect::<Array>().into());
+        }
         map.insert("kind".into(), found.kind().into());
         Ok(map.into())
     },

@@ -87,8 +87,8 @@
 //!
 //! Refuses: loops that carry no running sum, product, minimum or maximum, or several; operands that
 //! the loop computes; other writes of the target in the loop; statements in the loop beside other
-//! loops; steps other than 1; loops whose number of iterations or first iteration is not constant;
-//! names that are in use.
+//! loops, or local tensors; steps other than 1; loops whose number of iterations or first iteration is
+//! not constant; names that are in use.
 //!
 //! Source: Blelloch, Prefix Sums and Their Applications, 1990.
 
@@ -107,7 +107,7 @@ use crate::ir::{
     Stmt, Tensor, Tree,
 };
 use crate::refusals::{not_constant, unnamed};
-use crate::{Error, LoopRef, Op, Returns, Value, limitation, refusal};
+use crate::{Error, LoopRef, Op, Returns, Value, refusal};
 use std::sync::Arc;
 
 /// `scan(nest, loop)`.
@@ -162,9 +162,20 @@ impl<'a> Inside<'a> {
     /// The only running reduction.
     fn running(&self) -> Result<Running<'a>, Error> {
         let name = &self.loops[0].name;
-        if !self.body.iter().all(|t| matches!(t, Tree::Stmt(_))) {
+        if self
+            .body
+            .iter()
+            .any(|t| matches!(t, Tree::Loop(_) | Tree::Fill(_)))
+        {
             let text = format!("`{name}` has statements beside other loops");
-            return Err(limitation(text).help("distribute the loop first"));
+            return Err(refusal(text).help("distribute the loop first"));
+        }
+        if let Some(local) = self.body.iter().flat_map(Tree::locals).next() {
+            let text = format!(
+                "each iteration of `{name}` has a local tensor, {}",
+                local.label()
+            );
+            return Err(refusal(text).help("`regroup` combines accumulators of several scalars"));
         }
         let statements = || {
             self.body

@@ -2,6 +2,7 @@
 
 use super::{Arg, Birth, Effects, Invocation, Link, Nest, Path, Site, Step};
 use crate::ir::name::Name;
+use crate::ir::operator::Operator;
 use std::fmt;
 use std::sync::Arc;
 
@@ -203,6 +204,20 @@ impl Path {
         }
         steps.reverse();
         steps
+    }
+
+    /// The operators that the steps name, each once.
+    pub fn operators(&self) -> Vec<Arc<Operator>> {
+        let mut found: Vec<Arc<Operator>> = Vec::new();
+        for arg in self.steps().iter().flat_map(|step| &step.args) {
+            match arg {
+                Arg::Operator(operator) if !found.contains(operator) => {
+                    found.push(operator.clone())
+                }
+                _ => {}
+            }
+        }
+        found
     }
 }
 
