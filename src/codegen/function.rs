@@ -19,7 +19,7 @@ use crate::ir::{Expr, Index, Infix, Loop, Name, Nest, Node, Tensor, Tree};
 use crate::legality::independence::Race;
 use crate::legality::partition::{assigned, hole};
 use crate::legality::{self, Proof, Reductions, Refused, Undecided, Violation};
-use crate::target::Target;
+use crate::target::{Device, Target};
 use std::collections::HashSet;
 use std::fmt::Write;
 
@@ -262,6 +262,28 @@ pub fn check(nests: &[Nest], reductions: Reductions) -> Result<Proof, NoCode> {
     })?;
     params(nests)?;
     Ok(proof)
+}
+
+/// Why a device cannot run nests for which [`check`] finds no fault: it has too few threads, or too
+/// little memory. `None` for nests of the processor.
+pub fn limit(nests: &[Nest], device: &Device) -> Option<NoCode> {
+    if !device::is_on_device(nests) {
+        return None;
+    }
+    let plans = match nests.iter().any(|nest| !nest.variants().is_empty()) {
+        true => Nest::plans(nests)
+            .into_iter()
+            .map(|(_, plan)| plan)
+            .collect(),
+        false => vec![nests.to_vec()],
+    };
+    let fits = |plan: &[Nest]| {
+        let mut all = plan.iter().enumerate();
+        all.try_for_each(|(nest, of)| {
+            device::fits(of, device).map_err(|why| NoCode::Device { nest, why })
+        })
+    };
+    plans.iter().find_map(|plan| fits(plan).err())
 }
 
 /// The values of sizes.

@@ -183,6 +183,15 @@ pub(super) fn check(nest: &Nest) -> Result<(), NoDevice> {
     }
 }
 
+/// Why a device cannot run a nest, although loops of it are launches: it has too few threads, or too
+/// little memory.
+///
+/// # Errors
+/// [`NoDevice`].
+pub(super) fn fits(nest: &Nest, device: &Device) -> Result<(), NoDevice> {
+    plan(nest, device, print::WIDE).map(|_| ())
+}
+
 /// The function `symbol`, which runs nests on a device.
 ///
 /// # Errors

@@ -203,7 +203,10 @@ impl<'t> Walk<'_, 't> {
                 Mode::Vector { .. } => Some("a vector loop"),
                 Mode::Parallel { .. } | Mode::ParallelVector { .. } => Some("parallel"),
             };
-            if let (Some(mode), Some(outer)) = (mode, outer) {
+            let of_device = outer
+                .copied()
+                .or_else(|| first(&l.body, &|l| l.axis().is_some()));
+            if let (Some(mode), Some(outer)) = (mode, of_device) {
                 let (inner, outer) = (l.name.clone(), outer.name.clone());
                 return Err(Misplaced::OfProcessor { inner, mode, outer });
             }
@@ -269,21 +272,23 @@ fn of_processor(l: &Loop, body: &[Tree]) -> Result<(), Misplaced> {
         Mode::Vector { .. } => "a vector loop",
         Mode::Serial | Mode::Bound { .. } => return Ok(()),
     };
-    let (inner, outer) = (l.name.clone(), first_grid(body).unwrap_or(l).name.clone());
+    let grid = first(body, &Loop::is_grid).unwrap_or(l);
+    let (inner, outer) = (l.name.clone(), grid.name.clone());
     Err(Misplaced::OfProcessor { inner, mode, outer })
 }
 
-fn first_grid(trees: &[Tree]) -> Option<&Loop> {
+/// The first loop of that kind.
+fn first<'t>(trees: &'t [Tree], is: &dyn Fn(&Loop) -> bool) -> Option<&'t Loop> {
     let mut loops = trees.iter().filter_map(Tree::as_loop);
-    loops.find_map(|l| match l.is_grid() {
+    loops.find_map(|l| match is(l) {
         true => Some(&**l),
-        false => first_grid(&l.body),
+        false => first(&l.body, is),
     })
 }
 
 /// The first grid loop in a body of a loop of the device.
 fn inside(outer: &Loop, body: &[Tree]) -> Misplaced {
-    let inner = first_grid(body).unwrap_or(outer);
+    let inner = first(body, &Loop::is_grid).unwrap_or(outer);
     let axis = inner.axis().unwrap_or(Axis {
         of: Level::Grid,
         dimension: 0,

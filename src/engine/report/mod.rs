@@ -135,9 +135,26 @@ pub fn footer(ranking: &Ranking) -> String {
     };
     let plural = if ranking.threads == 1 { "" } else { "s" };
     let mut text = format!(
-        "checked: {}\ntimed: {runs} interleaved runs each, {} thread{plural} in parallel loops",
-        ranking.evidence, ranking.threads,
+        "checked: {}\ntimed: {runs} interleaved runs each",
+        ranking.evidence
     );
+    let on_device = rows.iter().filter(|row| row.kernel.is_on_device());
+    let on_device: Vec<&str> = on_device.map(|row| row.label.as_str()).collect();
+    if on_device.is_empty() || on_device.len() < rows.len() {
+        let _ = write!(
+            text,
+            ", {} thread{plural} in parallel loops",
+            ranking.threads
+        );
+    }
+    match on_device.len() {
+        0 => {}
+        all if all == rows.len() => text.push_str(", on the device, without copies"),
+        _ => {
+            let labels = on_device.join(", ");
+            let _ = write!(text, "; {labels} on the device, without copies");
+        }
+    }
     let shares = rows
         .iter()
         .map(|row| (row.timing.runs.len(), row.timing.disturbed));

@@ -18,6 +18,8 @@ pub struct Checked {
     verdict: Arc<Verdict>,
     /// Why there is no code for nests that are legal.
     refused: Option<Arc<NoCode>>,
+    /// Why the device cannot run nests for which there is code.
+    limit: Option<Arc<NoCode>>,
     reductions: Reductions,
     /// Where they were compared with the definition of others.
     equality: Option<Equality>,
@@ -25,9 +27,9 @@ pub struct Checked {
 
 /// Whether nests, in order, compute their definition and, with `of`, the definition of those nests.
 pub fn check(bench: &Bench, nests: &[Nest], of: Option<&[Nest]>) -> Checked {
-    let (reductions, control) = {
+    let (reductions, control, target) = {
         let bench = bench.lock();
-        (bench.reductions(), bench.control.clone())
+        (bench.reductions(), bench.control.clone(), bench.target())
     };
     let nests = &codegen::at_fault(nests, reductions);
     let verdict = match (legality::check(nests, reductions), unset(bench, nests)) {
@@ -40,10 +42,17 @@ pub fn check(bench: &Bench, nests: &[Nest], of: Option<&[Nest]>) -> Checked {
         Verdict::Legal => codegen::check(nests, reductions).err(),
         Verdict::Illegal(_) | Verdict::Undecided(_) => None,
     };
+    let is_legal = verdict == Verdict::Legal && refused.is_none();
+    let limit = if is_legal {
+        codegen::limit(nests, &target.device)
+    } else {
+        None
+    };
     Checked {
         nests: nests.as_slice().into(),
         verdict: Arc::new(verdict),
         refused: refused.map(Arc::new),
+        limit: limit.map(Arc::new),
         reductions,
         equality,
     }
@@ -62,9 +71,9 @@ impl Checked {
         }
     }
 
-    /// Whether there is code for the nests.
+    /// Whether there is code for the nests, and the device can run it.
     pub fn runs(&self) -> bool {
-        codegen::check(&self.nests, self.reductions).is_ok()
+        self.limit.is_none() && codegen::check(&self.nests, self.reductions).is_ok()
     }
 
     /// The reason, on one line.
@@ -74,7 +83,10 @@ impl Checked {
         }
         match &*self.verdict {
             Verdict::Legal => match &self.equality {
-                None => "legal".to_owned(),
+                None => match &self.limit {
+                    Some(limit) => format!("legal, and the device cannot run it: {limit}"),
+                    None => "legal".to_owned(),
+                },
                 Some(Equality::Proved(elements)) => {
                     format!("equal: all {elements} elements are the same expressions")
                 }
@@ -112,7 +124,8 @@ impl Checked {
                 return format!("{}{notes}", self.message());
             }
             Verdict::Legal => {
-                let help = self.refused.as_ref().and_then(|refused| refused.help());
+                let why = self.refused.as_ref().or(self.limit.as_ref());
+                let help = why.and_then(|why| why.help());
                 let help = help.map(|help| format!("\n  help: {help}"));
                 return format!("{}{}", self.message(), help.unwrap_or_default());
             }

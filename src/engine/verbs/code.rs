@@ -123,10 +123,10 @@ fn announce(bench: &Bench, label: &str, nests: &[Nest]) -> Result<(), Refusal> {
         nests: nests.to_vec(),
     };
     examine(bench, std::slice::from_ref(&variant))?;
-    let reductions = bench.lock().reductions();
+    let settings = bench.lock().settings.clone();
     for variant in sizes::at(&[variant], &[]) {
         bench.act(&mut |_| Vec::new(), |runner, context| {
-            runner.generates(&variant, reductions, context);
+            runner.generates(&variant, &settings, context);
         });
     }
     Ok(())

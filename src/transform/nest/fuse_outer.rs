@@ -153,16 +153,16 @@ pub(super) fn ranges_differ(first: &Loop, second: &Loop, range: &Range) -> Error
     )
 }
 
-/// Checks that two loops are parallel and vector in the same way.
+/// Checks that two loops run in the same mode: serial, parallel, vector or on one axis.
 pub(super) fn check_modes(first: &Loop, second: &Loop) -> Result<(), Error> {
     if first.runs_like(second) {
         return Ok(());
     }
     let text = format!(
-        "`{}` and `{}` are not parallel or vector in the same way, or have different hints",
+        "`{}` and `{}` run in different modes, or have different hints",
         first.name, second.name
     );
-    let help = "fuse first, then parallelize, vectorize, prefetch and annotate";
+    let help = "fuse first, then parallelize, vectorize, bind, prefetch and annotate";
     Err(refusal(text).help(help))
 }
 

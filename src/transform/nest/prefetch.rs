@@ -137,7 +137,8 @@
 //!       Y[e][k] += X[col_e][k]
 //! ```
 //!
-//! Always legal: it changes no element.
+//! Always legal: it changes no element. A device does not prefetch; `double_buffer` copies tiles ahead
+//! there.
 //!
 //! Refuses: tensors that no access inside the loop moves through; a `distance` or `further` below 1
 //! or beyond 2^40; vector loops and loops inside them, which compilers would then not vectorize;

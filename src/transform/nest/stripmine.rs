@@ -14,8 +14,8 @@
 //! ```
 //!
 //! `i` becomes `i_o` over blocks and `i_i` within one. `i_i` keeps the values of `i`, so that
-//! indices do not change. A parallel loop stays parallel over blocks; a vector loop stays a vector
-//! loop within them.
+//! indices do not change. A parallel loop stays parallel over blocks, and a bound one stays on its
+//! axis; a vector loop stays a vector loop within them.
 //!
 //! The tail says how to treat the remainder if the factor does not divide the trip count:
 //!
@@ -583,7 +583,7 @@ fn nested(l: &Loop, [outer, inner]: [(Name, Range); 2], factor: i64) -> Tree {
     };
     let within = with_body(&serial, Role::Inner, inner.0, inner.1, l.body.clone());
     let in_blocks = |iterations: i64| ceil_div(iterations, factor);
-    let mode = l.sharing().map_or(Mode::Serial, |of| Mode::Parallel {
+    let shared = l.sharing().map(|of| Mode::Parallel {
         sharing: Sharing {
             collapse: 1,
             schedule: of.schedule,
@@ -593,6 +593,8 @@ fn nested(l: &Loop, [outer, inner]: [(Name, Range); 2], factor: i64) -> Tree {
             atomic: of.atomic,
         },
     });
+    let bound = l.axis().map(|axis| Mode::Bound { axis });
+    let mode = shared.or(bound).unwrap_or(Mode::Serial);
     Tree::of_loop(Loop {
         mode,
         lineage: l.lineage.child(Role::Outer),

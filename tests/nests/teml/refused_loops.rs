@@ -392,8 +392,7 @@ fn sibling_cases() -> Vec<Case> {
         let args = on(&equal, [named(first), named(second)]);
         Case::new(&MOVE_BEFORE, args, kind)
     };
-    let modes = "`i` and `j` are not parallel or vector in the same way, or have different hints"
-        .to_owned();
+    let modes = "`i` and `j` run in different modes, or have different hints".to_owned();
     let not_an_index = "\"4**i\" is not an index expression such as \"8*k + 8\": expected a name \
                         before `*i`"
         .to_owned();

@@ -216,9 +216,7 @@ fn fusion_cases() -> Vec<Case> {
     let ranges = |second: &str| format!("`j` runs over 0..4 and `{second}` over 0..5");
     let side_by_side = fuse_outer(&nest, &longer, 1).unwrap();
     let modes = |first: &str, second: &str| {
-        format!(
-            "`{first}` and `{second}` are not parallel or vector in the same way, or have different hints"
-        )
+        format!("`{first}` and `{second}` run in different modes, or have different hints")
     };
     let parallel = parallel(&copy("D", "C", &[4, 4], "k l"), "k", 1);
     let vector = vectorize(&branching(), &by_name("j_2"), None).unwrap();

@@ -6,7 +6,7 @@ use crate::interp::symbolic::{self, Answer, Policy};
 use crate::ir::Tensor;
 use crate::legality::{Proof, Reductions};
 use crate::runtime::Values;
-use crate::trial::{Comparison, Equality, Ranking, TrialError, Variant, equality};
+use crate::trial::{Comparison, Equality, Ranking, Settings, TrialError, Variant, equality};
 
 /// Proves that variants compute what their definitions say.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,9 +47,8 @@ impl Runner for Check {
         comparison: Comparison,
         context: &mut RunContext<'_>,
     ) -> Result<Option<Ranking>, TrialError> {
-        let reductions = comparison.settings.reductions;
         for variant in &comparison.variants {
-            self.generates(variant, reductions, context);
+            self.generates(variant, &comparison.settings, context);
         }
         Ok(None)
     }
@@ -60,7 +59,7 @@ impl Runner for Check {
         context: &mut RunContext<'_>,
     ) -> Result<Vec<(Tensor, Values)>, TrialError> {
         for variant in &comparison.variants {
-            self.generates(variant, comparison.settings.reductions, context);
+            self.generates(variant, &comparison.settings, context);
         }
         context.kept.unwritten(&comparison)
     }
@@ -69,8 +68,8 @@ impl Runner for Check {
         8
     }
 
-    fn generates(&self, variant: &Variant, reductions: Reductions, context: &mut RunContext<'_>) {
-        let nests = &variant.nests;
+    fn generates(&self, variant: &Variant, settings: &Settings, context: &mut RunContext<'_>) {
+        let (nests, reductions) = (&variant.nests, settings.reductions);
         let proof = codegen::check(nests, reductions);
         // An unproved variant counts as not known to be right.
         let mut is_wrong = matches!(&proof, Err(_) | Ok(Proof::Unproved(_)));
@@ -83,6 +82,14 @@ impl Runner for Check {
             Err(NoCode::Undecided(why)) => format!("undecided: {why}"),
             Err(other) => format!("refused: {other}"),
         };
+        let device = &settings.options.target.device;
+        if let Some(limit) = proof
+            .as_ref()
+            .ok()
+            .and_then(|_| codegen::limit(nests, device))
+        {
+            text.push_str(&format!("; the device cannot run it: {limit}"));
+        }
         if self.exhaustive {
             let policy = match reductions {
                 Reductions::Strict => Policy::Strict,

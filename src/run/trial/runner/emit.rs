@@ -1,9 +1,8 @@
 //! `teml emit`: generates C and keeps it; times nothing.
 
 use super::{RunContext, Runner};
-use crate::legality::Reductions;
 use crate::trial::generate::no_code;
-use crate::trial::{Comparison, Ranking, TrialError, Variant};
+use crate::trial::{Comparison, Ranking, Settings, TrialError, Variant};
 
 /// Generates C and keeps it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,7 +39,7 @@ impl Runner for Emit {
         Ok(None)
     }
 
-    fn generates(&self, variant: &Variant, _: Reductions, context: &mut RunContext<'_>) {
+    fn generates(&self, variant: &Variant, _: &Settings, context: &mut RunContext<'_>) {
         context.kept.generated.push(variant.clone());
     }
 

@@ -16,7 +16,6 @@ use super::results::is_own;
 use super::{Comparison, Evaluator, Measured, Progress, Ranking, Settings, TrialError, Variant};
 use crate::codegen::{self, Kernel, NoCode};
 use crate::ir::{Nest, Tensor};
-use crate::legality::Reductions;
 use crate::runtime::{Compiler, Control, Values};
 
 /// Executes variants.
@@ -90,13 +89,7 @@ pub trait Runner: std::fmt::Debug + Send + Sync {
     }
 
     /// Receives each variant that `codegen` generates.
-    fn generates(
-        &self,
-        _variant: &Variant,
-        _reductions: Reductions,
-        _context: &mut RunContext<'_>,
-    ) {
-    }
+    fn generates(&self, _variant: &Variant, _settings: &Settings, _context: &mut RunContext<'_>) {}
 
     /// Whether anything reads the initial contents of tensors.
     fn needs_inputs(&self) -> bool {
