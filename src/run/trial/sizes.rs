@@ -132,7 +132,8 @@ pub fn at(variants: &[Variant], values: &[(Name, i64)]) -> Vec<Variant> {
 const LARGEST: i64 = 4096;
 
 /// Sizes at which every plan is checked before it is timed: none, one, primes on both sides of
-/// usual tiles, and numbers beside each divisor of the variants. Each condition of a plan adds
+/// usual tiles, and numbers beside each divisor of the variants, of one size at a time if the divisor is
+/// large. Each condition of a plan adds
 /// numbers on both of its sides, and gives scalars the numbers that it is about.
 pub fn awkward(variants: &[Variant]) -> Vec<Vec<(Name, i64)>> {
     let nests = || variants.iter().flat_map(|v| &v.nests);
@@ -162,6 +163,15 @@ pub fn awkward(variants: &[Variant]) -> Vec<Vec<(Name, i64)>> {
     add(&|k| PRIMES[k % PRIMES.len()]);
     add(&|k| PRIMES[(k + 1) % PRIMES.len()] * 3 + 2);
     for by in divisors.iter().rev().take(2) {
+        let dimensions = u32::try_from(sizes.len()).unwrap_or(u32::MAX);
+        if by.saturating_pow(dimensions) > LARGEST.pow(2) {
+            for one in 0..sizes.len() {
+                let others = |k: usize| PRIMES[k % PRIMES.len()];
+                add(&|k| if k == one { by + 1 } else { others(k) });
+                add(&|k| if k == one { 2 * by } else { others(k) });
+            }
+            continue;
+        }
         add(&|k| if k % 2 == 0 { by - 1 } else { by + 1 });
         add(&|k| if k % 2 == 0 { 2 * by } else { 2 * by - 1 });
     }
