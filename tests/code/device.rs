@@ -194,6 +194,28 @@ fn a_nest_on_a_device_is_not_compared_with_the_processor() {
 }
 
 #[test]
+fn a_check_says_what_the_device_cannot_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("many.rhai");
+    let script = "let A = tensor([64, 4096]); let R = stored(2*A); let n = build(R);
+        let p = n.bind(\"i1\", \"grid.x\").bind(\"i2\", \"block.x\");
+        print(check(p)); print(`legal: ${check(p).legal}, runs: ${check(p).runs}`);
+        let q = n.parallelize(\"i1\").stripmine(\"i2\", 64).bind(\"i2_i\", \"block.x\");
+        print(check(q)); codegen(p);";
+    std::fs::write(&file, script).unwrap();
+    let checked = teml(&["check", file.to_str().unwrap()], "cuda");
+    let shown = text(&checked.stdout);
+    for said in [
+        "legal, and the device cannot run it: a block would have 4096 threads",
+        "legal: true, runs: false",
+        "refused: loop `i1` is parallel, and loop `i2_i` runs on a device",
+        "legal; the device cannot run it: a block would have 4096 threads",
+    ] {
+        assert!(shown.contains(said), "{shown}{}", text(&checked.stderr));
+    }
+}
+
+#[test]
 fn schedules_are_for_the_device_whose_code_is_emitted() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("twice.rhai");

@@ -128,12 +128,14 @@ pub fn at(variants: &[Variant], values: &[(Name, i64)]) -> Vec<Variant> {
     at.collect()
 }
 
+/// Numbers that no tile divides.
+const PRIMES: [i64; 6] = [7, 13, 5, 11, 3, 17];
+
 /// Naive code is quick enough up to this size, also where a condition begins or ends there.
 const LARGEST: i64 = 4096;
 
 /// Sizes at which every plan is checked before it is timed: none, one, primes on both sides of
-/// usual tiles, and numbers beside each divisor of the variants, of one size at a time if the divisor is
-/// large. Each condition of a plan adds
+/// usual tiles, and numbers beside each divisor of the variants. Each condition of a plan adds
 /// numbers on both of its sides, and gives scalars the numbers that it is about.
 pub fn awkward(variants: &[Variant]) -> Vec<Vec<(Name, i64)>> {
     let nests = || variants.iter().flat_map(|v| &v.nests);
@@ -159,21 +161,12 @@ pub fn awkward(variants: &[Variant]) -> Vec<Vec<(Name, i64)>> {
     };
     add(&|_| 0);
     add(&|_| 1);
-    const PRIMES: [i64; 6] = [7, 13, 5, 11, 3, 17];
     add(&|k| PRIMES[k % PRIMES.len()]);
     add(&|k| PRIMES[(k + 1) % PRIMES.len()] * 3 + 2);
     for by in divisors.iter().rev().take(2) {
-        let dimensions = u32::try_from(sizes.len()).unwrap_or(u32::MAX);
-        if by.saturating_pow(dimensions) > LARGEST.pow(2) {
-            for one in 0..sizes.len() {
-                let others = |k: usize| PRIMES[k % PRIMES.len()];
-                add(&|k| if k == one { by + 1 } else { others(k) });
-                add(&|k| if k == one { 2 * by } else { others(k) });
-            }
-            continue;
+        for point in beside(*by, sizes.len()) {
+            add(&|k| point[k]);
         }
-        add(&|k| if k % 2 == 0 { by - 1 } else { by + 1 });
-        add(&|k| if k % 2 == 0 { 2 * by } else { 2 * by - 1 });
     }
     for condition in nests().flat_map(Nest::variants).map(Nest::condition) {
         let near = |name: &Name, at: fn(Accepted) -> i64, other: i64| {
@@ -212,6 +205,33 @@ pub fn awkward(variants: &[Variant]) -> Vec<Vec<(Name, i64)>> {
     points
 }
 
+/// Numbers beside a divisor for so many sizes: for all of them at once, or for one at a time if tensors
+/// would take too much memory otherwise.
+fn beside(by: i64, sizes: usize) -> Vec<Vec<i64>> {
+    let dimensions = u32::try_from(sizes).unwrap_or(u32::MAX);
+    if by.saturating_pow(dimensions) <= LARGEST.pow(2) {
+        let in_turns =
+            |even: i64, odd: i64| (0..sizes).map(move |k| if k % 2 == 0 { even } else { odd });
+        return vec![
+            in_turns(by - 1, by + 1).collect(),
+            in_turns(2 * by, 2 * by - 1).collect(),
+        ];
+    }
+    let alone = |one: usize, number: i64| {
+        let all = (0..sizes).map(move |k| {
+            if k == one {
+                number
+            } else {
+                PRIMES[k % PRIMES.len()]
+            }
+        });
+        all.collect()
+    };
+    (0..sizes)
+        .flat_map(|one| [alone(one, by + 1), alone(one, 2 * by)])
+        .collect()
+}
+
 /// The value of a size that is closest to a number.
 fn fit(size: &Size, number: i64) -> i64 {
     let multiple = number / size.multiple * size.multiple;
@@ -222,6 +242,14 @@ fn fit(size: &Size, number: i64) -> i64 {
 mod tests {
     use super::*;
     use crate::ir::{Elem, Shape};
+
+    #[test]
+    fn large_divisors_are_for_one_size_at_a_time() {
+        assert_eq!(beside(64, 2), [[63, 65], [128, 127]]);
+        let alone = [[65_537, 13], [131_072, 13], [7, 65_537], [7, 131_072]];
+        assert_eq!(beside(65_536, 2), alone);
+        assert_eq!(beside(65_536, 1), [[65_537], [131_072]]);
+    }
 
     #[test]
     fn elements_are_given_again_in_each_dimension() {

@@ -378,6 +378,17 @@ fn stripmine_hands_on_what_is_said_of_a_loop() {
             "    R[i_i] = S[i_i]",
         ],
     );
+    for axis in ["grid.y", "block.x", "lane"] {
+        let before = format!("{axis} for i in 0..100");
+        let after = format!("{axis} for i_o in 0..13");
+        let within = "  for i_i in 8*i_o..min(8*i_o + 8, 100)";
+        becomes(
+            &STRIPMINE,
+            &[tensors, &before, statement],
+            &[level(1), Arg::Int(8)],
+            &[&after, within, "    R[i_i] = S[i_i]"],
+        );
+    }
     // A reversed loop prefetches lower indices.
     let before = [tensors, "for i in 0..100 prefetch(S, 8)", statement];
     let after = ["for i in 0..100 prefetch(S, 8)", "  R[99 - i] = S[99 - i]"];
