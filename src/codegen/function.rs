@@ -270,20 +270,14 @@ pub fn limit(nests: &[Nest], device: &Device) -> Option<NoCode> {
     if !device::is_on_device(nests) {
         return None;
     }
-    let plans = match nests.iter().any(|nest| !nest.variants().is_empty()) {
-        true => Nest::plans(nests)
-            .into_iter()
-            .map(|(_, plan)| plan)
-            .collect(),
-        false => vec![nests.to_vec()],
-    };
+    let plans = Nest::plans(nests);
     let fits = |plan: &[Nest]| {
         let mut all = plan.iter().enumerate();
         all.try_for_each(|(nest, of)| {
             device::fits(of, device).map_err(|why| NoCode::Device { nest, why })
         })
     };
-    plans.iter().find_map(|plan| fits(plan).err())
+    plans.iter().find_map(|(_, plan)| fits(plan).err())
 }
 
 /// The values of sizes.

@@ -5,10 +5,10 @@
 
 use super::args::Args;
 use super::failure::{Error, bug, refusal};
-use super::nest::{build::BUILD, prefer::PREFER, specialize::SPECIALIZE, sweep::SWEEP, text::NEST};
+use super::nest::{prefer::PREFER, specialize::SPECIALIZE};
 use super::op::{Op, Value};
 use super::operation;
-use super::tensor::fold::FOLD;
+use super::param::Kind;
 use crate::analysis::verify::verify;
 use crate::ir::{Arg, Nest, Path, Site, Step};
 use std::sync::Arc;
@@ -79,7 +79,8 @@ pub(super) fn take(nest: Option<Nest>, step: &Arc<Step>) -> Result<Nest, Error> 
 
 /// Whether a step builds a nest instead of transforming one.
 pub(super) fn builds(step: &Step) -> bool {
-    [BUILD.name, SWEEP.name, NEST.name, FOLD.name].contains(&step.op)
+    let first = operation(step.op).and_then(|op| op.params.first());
+    first.is_some_and(|first| first.kind != Kind::Nest)
 }
 
 /// Replays the steps of `path` on `base`, except for the steps that build.

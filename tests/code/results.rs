@@ -191,7 +191,7 @@ fn contents_for_likely_sizes_are_given_again_at_others() {
     run(directory.path(), script).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Ties, infinite numbers and NaN, in the order of the loop and with an accumulator for each lane.
+/// Ties, infinite numbers and NaN, in the order of the loop and with accumulators for lanes and threads.
 #[test]
 fn operators_of_the_library_have_these_values() {
     let script = "\
@@ -225,6 +225,15 @@ shows(fold(operators::argmin(\"f32\"), [vat(x32, [i]), vindex(i)], [i], [v32, at
 shows(fold(operators::argmax(\"i32\"), [vat(k, [i]), vindex(i)], [i], [vk, at]), operators::argmax(\"i32\"));
 shows(fold(operators::logsumexp(\"f64\"), [vat(y, [i]), 1], [i], [m, s]), operators::logsumexp(\"f64\"));
 shows(fold(operators::moments(\"f64\"), [1, vat(y, [i]), 0], [i], [count, mean, squares]), operators::moments(\"f64\"));
+let long = tensor([1003]);
+init(long, |i| 7 * i % 101);
+for threads in [1, 2] {
+    let naive = fold(operators::argmax(\"f64\"), [vat(long, [i]), vindex(i)], [i], [v, at]);
+    let plan = schedules::program(naive, #{lanes: 4, threads: threads, region: 1});
+    let out = run(plan);
+    let steps = path(plan, #{unfold: true}).to_string();
+    print(`at ${out.at[[]]} v ${out.v[[]]} ${steps.contains(\"regroup\")} ${steps.contains(\"parallelize\")}`);
+}
 ";
     let directory = tempfile::tempdir().unwrap();
     let printed = run(directory.path(), script).unwrap_or_else(|error| panic!("{error}"));
@@ -238,6 +247,7 @@ shows(fold(operators::moments(\"f64\"), [1, vat(y, [i]), 0], [i], [count, mean, 
         "count 8.0 mean 1.75 squares 121.5 ",
     ];
     let lines: Vec<&str> = printed.lines().filter(|l| !l.contains("::")).collect();
-    let expected: Vec<&str> = values.iter().flat_map(|line| [*line; 3]).collect();
+    let mut expected: Vec<&str> = values.iter().flat_map(|line| [*line; 3]).collect();
+    expected.extend(["at 72 v 100.0 true false", "at 72 v 100.0 true true"]);
     assert_eq!(lines, expected);
 }

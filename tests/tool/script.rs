@@ -618,6 +618,22 @@ fn the_library_names_no_nests() {
 }
 
 #[test]
+fn results_bypass_the_caches_at_sizes_at_which_these_do_not_hold_them() {
+    let script = "
+        let h = size(\"H\"); let w = size(\"W\");
+        let A = tensor([h, w]);
+        let B = stored(2 * A);
+        print(schedules::optimize(build(B)));";
+    let text = printed(script);
+    let (large, others) = text.split_once("otherwise:").expect("two plans");
+    assert!(
+        large.contains("where H >= ") && large.contains("stream(B)"),
+        "{text}"
+    );
+    assert!(!others.contains("stream"), "{text}");
+}
+
+#[test]
 fn accesses_say_which_loops_move_them() {
     let script = "
         let A = tensor([4, 6], \"f32\");

@@ -26,15 +26,15 @@ type of `types`. `combine(a, b)` gives the components of the result, from the li
 components. `identity` has those of the value that changes nothing.
 
 ```rhai
-let moments = operator(\"moments\", [\"f64\", \"f64\", \"f64\"],
+let sums = operator(\"sums\", [\"f64\", \"f64\", \"f64\"],
     |a, b| [a[0] + b[0], a[1] + b[1], a[2] + b[2]], [0, 0, 0]);
-print(moments);
+print(sums);
 let longest = operator(\"longest\", [\"i64\"], |a, b| [vmaximum(a[0], b[0])], [0]);
 print(longest);
 ```
 
 ```text
-moments((f64 a0, f64 a1, f64 a2), (f64 b0, f64 b1, f64 b2)) = (a0[] + b0[], a1[] + b1[], a2[] + b2[]), \
+sums((f64 a0, f64 a1, f64 a2), (f64 b0, f64 b1, f64 b2)) = (a0[] + b0[], a1[] + b1[], a2[] + b2[]), \
 identity (0, 0, 0)
 longest((i64 a0), (i64 b0)) = (max(a0[], b0[])), identity (0)
 ```

@@ -46,9 +46,9 @@
 //! `regroup(nest, loop, operator)`: the loop combines an accumulator of one or several scalars with
 //! a value in each iteration. Afterwards each iteration has an accumulator of its own: elements of
 //! local tensors such as `best_0_j_o`, which begin with the identity. They are combined at the end, in
-//! the order of the loop. The iterations are then independent, as far as the accumulator goes. If the operator is also
-//! commutative, these accumulators live outside of the loops around that do nothing else. So lanes
-//! have accumulators of their own.
+//! the order of the loop. The iterations are then independent, as far as the accumulator goes. If the
+//! operator is also commutative, these accumulators live outside of the loops around that do nothing
+//! else. So lanes have accumulators of their own.
 //!
 //! If the loop also reads the accumulator in each iteration, as running sums do, results before each
 //! iteration are computed first, as `scan` does:

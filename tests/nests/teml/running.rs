@@ -140,6 +140,15 @@ pub fn running() -> Vec<Case> {
             "`k` has statements beside other loops",
         ),
         case(
+            &[
+                "for k in 1..9",
+                "  local f64 u[]",
+                "  u[] = X[k]",
+                "  R[k] = R[k - 1] + u[]",
+            ],
+            "each iteration of `k` has a local tensor, u",
+        ),
+        case(
             &["for k in 1..9 step 2", "  R[k] = R[k - 1] + X[k]"],
             "`k` has the step 2, and this is for loops of step 1",
         ),
