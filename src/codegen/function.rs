@@ -51,6 +51,8 @@ pub enum NoCode {
         first: String,
         /// The other one.
         second: String,
+        /// Whether they differ only in dimensions that are read as one.
+        is_joined: bool,
     },
     /// The name of the function is not valid.
     #[error("the kernel cannot have this name: {0}")]
@@ -106,6 +108,9 @@ impl NoCode {
                 ));
             }
             NoCode::Race { .. } => "choose a loop whose iterations touch different elements",
+            NoCode::TensorsDiffer {
+                is_joined: true, ..
+            } => "collapse the same loops of all nests that run together",
             NoCode::TensorsDiffer { .. } => {
                 "give one of them another name, for example with `@name:`"
             }
@@ -148,8 +153,13 @@ pub(super) fn emit(
         let loops = nests.iter().flat_map(Nest::loops).map(|(_, l)| &l.name);
         let locals = nests.iter().flat_map(Nest::locals);
         let tensors = params.iter().map(|p| &p.tensor).chain(locals);
-        let names = tensors.filter_map(Tensor::name);
-        Spelling::of(names, loops, on_device)
+        let names: Vec<&Name> = tensors.filter_map(Tensor::name).collect();
+        let loops: Vec<&Name> = loops.collect();
+        let spelling = Spelling::of(names.iter().copied(), loops.iter().copied(), on_device);
+        let is_joined = |param: &&Param| param.tensor.is_joined() && !on_device && !is_own(param);
+        let joined = params.iter().filter(is_joined);
+        let joined = joined.filter_map(|param| param.tensor.name());
+        spelling.joining(joined, &[names, loops].concat())
     };
     let spelled: Vec<Param> = params
         .iter()
@@ -180,7 +190,7 @@ pub(super) fn emit(
             headers: text.headers,
             function: text.function,
             sizes: with_likely(&sizes.of_caller),
-            params,
+            params: as_given(params),
             proof,
             vectors: Vectors::of(target),
             plan: text.plan,
@@ -202,14 +212,29 @@ pub(super) fn emit(
         proved(&plan, &tensors, reductions, target)?;
     }
     let (mut own, mut given, mut kept) = (Vec::new(), Vec::new(), Vec::new());
+    let mut rows = String::new();
     for (param, spelled) in params.iter().zip(&spelled) {
         if is_own(param) && param.role != Role::Workspace {
             own.push(spelled.tensor.clone());
-        } else {
-            given.push(spelled.clone());
-            kept.push(param.clone());
+            continue;
         }
+        let known = spelling.given(&param.tensor);
+        if param.tensor.is_joined() {
+            let declared = parameter(&spelled.tensor, param.role == Role::In);
+            let _ = writeln!(
+                rows,
+                "    {declared} = ({}){};",
+                passed(spelled),
+                known.label()
+            );
+        }
+        given.push(Param {
+            tensor: known,
+            role: param.role,
+        });
+        kept.push(param.clone());
     }
+    let kept = as_given(kept);
     let printed = print((&plan, nests), symbol, &stored, &own, target);
     let mut headers = printed.values.headers.clone();
     if params.iter().any(|p| !p.tensor.elem().is_float()) || !sizes.of_caller.is_empty() {
@@ -219,7 +244,13 @@ pub(super) fn emit(
     let kernel = Kernel {
         symbol: symbol.to_owned(),
         headers,
-        function: function((linkage, symbol), &sizes, &given, &comments, &printed),
+        function: function(
+            (linkage, symbol),
+            &sizes,
+            (&given, &rows),
+            &comments,
+            &printed,
+        ),
         sizes: with_likely(&sizes.of_caller),
         params: kept,
         proof,
@@ -398,6 +429,7 @@ fn params(nests: &[Nest]) -> Result<Vec<Param>, NoCode> {
                     name: name.clone(),
                     first: format!("{} {known}", known.elem()),
                     second: format!("{} {tensor}", tensor.elem()),
+                    is_joined: known.as_given() == tensor.as_given(),
                 });
             }
             (Some(_), Some(_)) => {
@@ -438,6 +470,15 @@ fn params(nests: &[Nest]) -> Result<Vec<Param>, NoCode> {
     // variants of a computation have one signature.
     params.sort_by_key(|param| (param.role == Role::In, param.tensor.declared()));
     Ok(params)
+}
+
+/// The arguments as callers know them.
+fn as_given(params: Vec<Param>) -> Vec<Param> {
+    let given = params.into_iter().map(|param| Param {
+        tensor: param.tensor.as_given(),
+        role: param.role,
+    });
+    given.collect()
 }
 
 /// Nests in which all accesses know how their tensors are passed. Local tensors lie in memory, row
@@ -588,11 +629,12 @@ fn comments(
     c
 }
 
-/// The function, after its comments and the functions that it calls.
+/// The function, after its comments and the functions that it calls. `rows` declares arguments once more,
+/// with the dimensions that its code reads as one.
 fn function(
     (linkage, symbol): (&str, &str),
     sizes: &Sizes,
-    params: &[Param],
+    (params, rows): (&[Param], &str),
     comments: &str,
     printed: &Printed,
 ) -> String {
@@ -624,7 +666,7 @@ fn function(
     }
     let _ = write!(
         c,
-        "{linkage}{attributes}void {symbol}(\n    {params})\n{{\n{derived}{promises}{body}}}\n"
+        "{linkage}{attributes}void {symbol}(\n    {params})\n{{\n{derived}{promises}{rows}{body}}}\n"
     );
     c
 }

@@ -64,6 +64,8 @@ pub(super) struct Spelling {
     taken: BTreeMap<Name, Name>,
     /// Loops with the name of a tensor: in C a name has one meaning.
     loops: BTreeMap<Name, Name>,
+    /// Arguments of which dimensions are read as one, as code reads them.
+    joined: BTreeMap<Name, Name>,
 }
 
 impl Spelling {
@@ -102,28 +104,64 @@ impl Spelling {
         spelling
     }
 
+    /// The same, with names for arguments of which dimensions are read as one.
+    pub(super) fn joining<'a>(
+        mut self,
+        joined: impl IntoIterator<Item = &'a Name>,
+        used: &[&Name],
+    ) -> Spelling {
+        for name in joined {
+            let own = self.taken.get(name).unwrap_or(name).derived("rows");
+            let is_used = |name: &Name| {
+                let mut spelled = self.taken.values().chain(self.loops.values());
+                used.contains(&name) || spelled.any(|known| known == name)
+            };
+            let numbered = (2..).map(|number| own.derived(number));
+            let mut free = std::iter::once(own.clone()).chain(numbered);
+            if let Some(free) = free.find(|name| !is_used(name)) {
+                self.joined.insert(name.clone(), free);
+            }
+        }
+        self
+    }
+
     /// The names that differ: in the script, in C, and why.
     pub(super) fn changes(&self) -> impl Iterator<Item = (String, &Name, &'static str)> {
         let taken = self.taken.iter();
         let taken = taken.map(|(name, c)| (name.to_string(), c, "C needs the name itself"));
         let loops = self.loops.iter();
         let loops = loops.map(|(name, c)| (format!("for {name}"), c, "a tensor has the name"));
-        taken.chain(loops)
+        let joined = self.joined.iter();
+        let joined = joined.map(|(name, c)| (name.to_string(), c, "its rows are read as one"));
+        taken.chain(loops).chain(joined)
+    }
+
+    /// An argument as callers know it.
+    pub(super) fn given(&self, tensor: &Tensor) -> Tensor {
+        let tensor = tensor.as_given();
+        match tensor.name().and_then(|name| self.taken.get(name)) {
+            Some(spelled) => tensor.named(spelled.clone()),
+            None => tensor,
+        }
     }
 
     pub(super) fn tensor(&self, tensor: &Tensor) -> Tensor {
-        match tensor.name().and_then(|name| self.taken.get(name)) {
+        match tensor.name().and_then(|name| self.of_tensor(name)) {
             Some(spelled) => tensor.named(spelled.clone()),
             None => tensor.clone(),
         }
     }
 
+    fn of_tensor(&self, name: &Name) -> Option<&Name> {
+        self.joined.get(name).or(self.taken.get(name))
+    }
+
     /// A nest with all names spelled as in C.
     pub(super) fn nest(&self, nest: &Nest) -> Nest {
-        if self.taken.is_empty() && self.loops.is_empty() {
+        if self.taken.is_empty() && self.loops.is_empty() && self.joined.is_empty() {
             return nest.clone();
         }
-        let tensor = |name: &Name| self.taken.get(name).cloned();
+        let tensor = |name: &Name| self.of_tensor(name).cloned();
         let of_loop = |name: &Name| self.loops.get(name).or(self.taken.get(name)).cloned();
         let tree = |tree: &Tree| tree.rename_loops(&of_loop).rename_tensors(&tensor);
         nest.with_trees(nest.trees().iter().map(tree).collect())

@@ -127,6 +127,7 @@ pub static OPS: &[&Op] = &[
     &nest::split_at::SPLIT_AT,
     &nest::distribute::DISTRIBUTE,
     &nest::move_before::MOVE_BEFORE,
+    &nest::collapse::COLLAPSE,
     &nest::fuse::FUSE,
     &nest::separate::SEPARATE,
     &nest::isolate::ISOLATE,

@@ -52,6 +52,12 @@ for elem in ["f64", "f32"] {
     let wide = schedules::optimize(plan);
     export_kernel(dispatch([few, ["M >= 16", wide]], plan), "part_" + elem);
 }
+
+// Callers know three dimensions, of which the code reads two as one.
+let I = tensor([3, 6, 5]);
+let F = tensor([4, 3]);
+let D = einsum("cyx,fc->fyx", I, F);
+export_kernel(schedules::optimize(build(D).collapse("y")), "mixed");
 "#;
 
 pub fn build(script: &str, directory: &Path) -> Output {
@@ -103,7 +109,7 @@ fn from_cpp_and_c() {
             shown,
             "gemm: C[0] = 24\nattention: P[0] = 1\ntwice: Y[0] = 2\nproduct: Z[0] = 20\n\
              gemv: w[0] = 22\ntimes: multiples[0] = 1\npart_f64: G[0] = 20\n\
-             part_f32: G[0] = 20\n",
+             part_f32: G[0] = 20\nmixed: D[0] = 3\n",
             "{library}"
         );
     }
@@ -212,7 +218,7 @@ int main(void)
                 shown,
                 "gemm: C[0] = 24\nattention: P[0] = 1\ntwice: Y[0] = 2\nproduct: Z[0] = 20\n\
                  gemv: w[0] = 22\ntimes: multiples[0] = 1\npart_f64: G[0] = 20\n\
-                 part_f32: G[0] = 20\n",
+                 part_f32: G[0] = 20\nmixed: D[0] = 3\n",
                 "{example}"
             );
         }
@@ -241,6 +247,9 @@ assert kernels.gemm(A, B, C=own) is own and np.allclose(own, A @ B)
 big = rng.random((32, 24))
 assert np.allclose(kernels.gemm(big[8:24], B), big[8:24] @ B)
 assert np.allclose(kernels.gemm(A, np.ascontiguousarray(B.T.copy().T)), A @ B)
+
+I, F = rng.random((3, 6, 5)), rng.random((4, 3))
+assert np.allclose(kernels.mixed(I, F), np.einsum("cyx,fc->fyx", I, F))
 
 Q, K, V = rng.random((8, 12)), rng.random((10, 12)), rng.random((10, 6))
 S = np.exp(Q @ K.T)
@@ -308,6 +317,7 @@ refused(ValueError, "W must have the shape (24, 24), not (16, 24)", A, A, kernel
 refused(ValueError, "U must have 2 dimensions, not 1", A[0], B, kernel=kernels.product)
 refused(ValueError, "row after row", A.T, A, kernel=kernels.product)
 refused(ValueError, "shape (16, 20), not (20, 16)", A, B, Z=np.zeros((20, 16)), kernel=kernels.product)
+refused(ValueError, "I must have the shape (3, 6, 5), not (3, 30)", I.reshape(3, 30), F, kernel=kernels.mixed)
 refused(TypeError, "type float64, not float32", A.astype(np.float32), B)
 refused(TypeError, "type float64, not >f8", A.astype(">f8"), B)
 refused(ValueError, "shape (16, 24), not (24, 16)", A.T, B)

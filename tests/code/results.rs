@@ -193,6 +193,36 @@ fn contents_for_likely_sizes_are_given_again_at_others() {
     run(directory.path(), script).unwrap_or_else(|error| panic!("{error}"));
 }
 
+/// Expressions with operands and short rows: results have the shapes that scripts declare.
+#[test]
+fn rows_that_are_read_as_one_are_rows() {
+    let script = "\
+let A = tensor([4, 3, 5]);
+init(A, |i, j, k| 100 * i + 10 * j + k);
+let W = tensor([2, 4]);
+init(W, |f, i| f + i);
+let B = einsum(\"ijk,fi->fjk\", A, W);
+let naive = build(B);
+let joined = naive.collapse(\"j\");
+for plan in [naive, joined, schedules::optimize(joined), joined.parallelize(\"j\")] {
+    let out = run(plan);
+    print(`${out.B.shape} ${out.B[[1, 2, 4]]}`);
+}
+let E = sqrt(A) * 2 + A;
+for plan in [build(E), schedules::optimize(build(E))] { print(run(plan).E[[3, 2, 4]]); }
+compare([build(E), schedules::optimize(build(E))]);
+print(joined);
+";
+    let directory = tempfile::tempdir().unwrap();
+    let printed = run(directory.path(), script).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(printed.matches("[2, 3, 5] 2240.0").count(), 4, "{printed}");
+    assert_eq!(printed.matches("360.0").count(), 2, "{printed}");
+    assert!(
+        printed.contains("f64 B[2][3 x 5], A[4][3 x 5], W[2][4]"),
+        "{printed}"
+    );
+}
+
 /// Ties, infinite numbers and NaN, in the order of the loop and with accumulators for lanes and threads.
 #[test]
 fn operators_of_the_library_have_these_values() {

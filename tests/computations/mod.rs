@@ -80,7 +80,7 @@ pub const KERNELS: &[(&str, &str, &str)] = &[
          let T = Sxx + Syy;
          let R = stored(Sxx * Syy - Sxy * Sxy - 0.04 * (T * T));",
         "build(R)",
-        "schedules::pointwise(build(R))",
+        "schedules::pointwise(build(R).collapse(\"i1\"))",
     ),
     (
         "let A = tensor([29, 31]); let x = tensor([31]);

@@ -243,7 +243,7 @@ const BY_ROWS: &[&str] = &[
     "let A = tensor([35, n]); let m = max(A, [2]);
      let e = abs(vsub(A, m, [[i, j], [i]]), () -> [i, j]); let s = sum(e, [2]);
      let y = sub(e, s, [[i, j], [i]] -> [i, j]); let l = [m, e, s, y].map(|x| build(x));",
-    "let A = tensor([5, 7, n], \"f32\"); let m = max(A, [3]);
+    "let A = tensor([5, 64, n], \"f32\"); let m = max(A, [3]);
      let e = abs(vsub(A, m, [[b, i, j], [b, i]]), () -> [b, i, j]); let s = sum(e, [3]);
      let y = sub(e, s, [[b, i, j], [b, i]] -> [b, i, j]); let l = [m, e, s, y].map(|x| build(x));",
     "let A = tensor([35, n]); let s = eq(vsum(vmul(A, A, [[i, j], [i, j]]), [j]), [i]);
@@ -286,7 +286,7 @@ fn rows_are_chosen_where_nothing_else_is_needed() {
         let declared = format!("reductions(\"reassoc\"); let n = 45; {program}");
         // An intermediate that is used once is inlined.
         let expected = if program.contains("let z") {
-            "schedules::pointwise(l[0].inline(l[1]))"
+            "schedules::pointwise(l[0].collapse(\"i\").inline(l[1].collapse(\"i\")))"
         } else {
             "schedules::rows(l)"
         };
@@ -728,7 +728,9 @@ fn filters_of_all_sizes_are_computed() {
                 "let I = tensor([3, {height} + 2, {width} + 1]); let W = tensor([3, 3, 2]);
                  let O = {filter};"
             );
-            let chosen = "schedules::optimize(build(O)) == schedules::filters(build(O))";
+            // Rows without a window may be read as one.
+            let chosen = "let f = schedules::optimize(build(O)); f == schedules::filters(build(O)) \
+                          || f == schedules::reduction(build(O).collapse(\"y\"))";
             let shown = dialog::shown(&declared, chosen);
             assert_eq!(shown.unwrap(), "=> true", "{declared}");
             for options in [
@@ -944,7 +946,7 @@ fn what_is_added_to_a_tensor_begins_with_what_that_holds() {
 fn chains_are_computed_at_once_where_each_element_is_used_once() {
     for (declared, nests, expected) in [
         (
-            "let x = tensor([20, 30]); let y = tensor([20, 30]); let w = tensor([30, 9]);
+            "let x = tensor([20, 64]); let y = tensor([20, 64]); let w = tensor([64, 9]);
              let a = stored(x + y); let b = stored(a * x); let c = stored(b - y);",
             "[build(a), build(b), build(c)]",
             "schedules::pointwise(build(a).inline(build(b)).inline(build(c)))",

@@ -80,7 +80,7 @@ impl Host<'_> {
         text.push_str("}\n\n");
         text.push_str(self.comments);
         let params = self.params.iter();
-        let params = params.map(|p| parameter(&p.tensor, p.role == Role::In));
+        let params = params.map(|p| parameter(&p.tensor.as_given(), p.role == Role::In));
         let params: Vec<String> = numbers().chain(params).collect();
         let _ = write!(
             text,

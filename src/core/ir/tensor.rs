@@ -252,6 +252,9 @@ struct Data {
     space: Option<Space>,
     entries: Option<Arc<Entries>>,
     storage: Storage,
+    /// How many dimensions of the caller each dimension is, if some are read as one, and the shape
+    /// that the caller knows.
+    joined: Option<Arc<(Vec<usize>, Shape)>>,
     declared: u64,
 }
 
@@ -353,6 +356,7 @@ impl Tensor {
             space: None,
             entries: None,
             storage: Storage::Rows,
+            joined: None,
             declared: 0,
         }))
     }
@@ -512,7 +516,7 @@ impl Tensor {
     pub fn stored_as(&self, shape: Shape) -> Tensor {
         self.with(|data| {
             (data.shape, data.triangle, data.inner) = (shape, None, None);
-            data.storage = Storage::Rows;
+            (data.storage, data.joined) = (Storage::Rows, None);
         })
     }
 
@@ -547,6 +551,57 @@ impl Tensor {
         };
         let inner = self.inner().unwrap_or(self.shape().extents());
         in_triangle && index.iter().zip(inner).all(|(k, end)| k < end)
+    }
+
+    /// The same tensor, of which dimension `d` and the next one are read as one. Elements stay where
+    /// they are in memory, so the extents must be numbers.
+    #[must_use]
+    pub fn with_joined(&self, d: usize) -> Tensor {
+        let extents = self.shape().extents();
+        let (mut counts, given) = match self.0.joined.as_deref() {
+            Some((counts, given)) => (counts.clone(), given.clone()),
+            None => (vec![1; extents.len()], self.shape().clone()),
+        };
+        let mut dims = extents.to_vec();
+        if d + 1 < dims.len() {
+            dims[d] = dims[d].saturating_mul(dims.remove(d + 1));
+            counts[d] += counts.remove(d + 1);
+        }
+        self.with(|data| {
+            data.shape = Shape::of_extents(dims);
+            data.joined = Some(Arc::new((counts, given)));
+        })
+    }
+
+    /// The tensor as its caller knows it: all its dimensions are apart.
+    #[must_use]
+    pub fn as_given(&self) -> Tensor {
+        match self.0.joined.as_deref() {
+            Some((_, given)) => self.with(|data| {
+                (data.shape, data.joined) = (given.clone(), None);
+            }),
+            None => self.clone(),
+        }
+    }
+
+    /// Whether some dimensions are read as one. Not part of equality.
+    pub fn is_joined(&self) -> bool {
+        self.0.joined.is_some()
+    }
+
+    /// Each dimension as the dimensions of the caller that it is.
+    pub fn dims_as_given(&self) -> Vec<Vec<Affine>> {
+        let Some((counts, given)) = self.0.joined.as_deref() else {
+            return self
+                .shape()
+                .dims()
+                .into_iter()
+                .map(|dim| vec![dim])
+                .collect();
+        };
+        let mut dims = given.dims().into_iter();
+        let groups = counts.iter().map(|n| dims.by_ref().take(*n).collect());
+        groups.collect()
     }
 
     /// The same tensor with another extent of its last dimension, if it has one.

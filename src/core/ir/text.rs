@@ -198,12 +198,14 @@ fn write_declarations(f: &mut Formatter<'_>, tensors: &[Tensor]) -> fmt::Result 
     Ok(())
 }
 
-/// `A[4][5]`; `s` for a scalar; `s[]` for a tensor of rank 0, which takes an empty list.
+/// `A[4][5]`; `A[4 x 5]` if both dimensions are read as one; `s` for a scalar; `s[]` for a tensor of
+/// rank 0, which takes an empty list.
 impl Display for Tensor {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(self.label())?;
-        for extent in self.shape().dims() {
-            write!(f, "[{extent}]")?;
+        for dims in self.dims_as_given() {
+            let extents: Vec<String> = dims.iter().map(Affine::to_string).collect();
+            write!(f, "[{}]", extents.join(" x "))?;
         }
         if self.shape().rank() == 0 && !self.is_scalar() {
             f.write_str("[]")

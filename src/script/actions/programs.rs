@@ -422,8 +422,15 @@ later assignment reads them, and its temporaries are not.
 
 Of a tensor, `nests(Y)` gives the nests of all assignments that it needs, back to tensors that
 nothing assigns. Of a list of tensors, it gives those of `program(list)`. Where several of these tensors have one name, as after a loop of the script, those
-after the first get names of their own.",
+after the first get names of their own.
+
+Of a nest, as `build` makes it of a tensor with operands such as `exp(A)`, it gives a nest for each
+assignment. The operands are then arguments.",
     call: |call| {
+        if let Ok(nest) = call.get::<Nest>(0, "") {
+            let list: Array = apart(call, &nest)?.into_iter().map(Dynamic::from).collect();
+            return Ok(list.into());
+        }
         let tensor = call.expr(0).ok();
         let stored = tensor.map(|tensor| call.assignment(&tensor)).transpose()?;
         let nests = match stored.flatten() {
@@ -437,6 +444,23 @@ after the first get names of their own.",
         Ok(list.into())
     },
 };
+
+/// A nest for each assignment of a nest that no step has changed.
+fn apart(call: &Call, nest: &Nest) -> Result<Vec<Nest>, Failure> {
+    let site = call.site();
+    let assignments = nest.definition().iter();
+    let nests = assignments.map(|one| verbs::built(one, site.as_ref()));
+    let nests: Vec<Nest> = nests
+        .collect::<Result<_, _>>()
+        .map_err(Failure::operation)?;
+    let locals = nest.locals().into_iter().filter_map(|local| local.name());
+    let locals: Vec<Name> = locals.cloned().collect();
+    let built = verbs::joined(nests.clone(), &locals).map_err(Failure::operation)?;
+    match built == *nest {
+        true => Ok(nests),
+        false => Err(call.fail(&OF, "must be a nest as `build` makes it")),
+    }
+}
 
 pub(super) static ONE_NEST: Function = Function {
     name: "one_nest",

@@ -23,6 +23,7 @@ pub mod avoid_copy;
 pub mod bind;
 mod buffer;
 pub mod build;
+pub mod collapse;
 pub mod compute_at;
 pub mod distribute;
 pub mod donate;

@@ -142,7 +142,8 @@ fn declaration(tensor: &Tensor) -> String {
             None => format!("let {name} = {made};"),
         };
     }
-    let dense = format!("tensor({}{separator}{elem})", tensor.shape());
+    let given = tensor.as_given();
+    let dense = format!("tensor({}{separator}{elem})", given.shape());
     match tensor.strided_in() {
         Some(Strides::Rows) => format!("let {name} = strided({dense});"),
         Some(Strides::All) => format!("let {name} = strided({dense}, \"all\");"),

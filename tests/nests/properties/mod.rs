@@ -9,6 +9,7 @@ use crate::worker;
 mod advice;
 mod baseline;
 mod buffers;
+mod collapsed;
 mod compatible;
 mod compiled;
 mod consumers;
@@ -290,6 +291,7 @@ fn every_operation_on_nests_has_a_move() {
         taken.extend(nest.path().steps().iter().map(|step| step.op));
     }
     // `assume` changes no tree and suppresses proofs. The test of sizes takes the next two steps.
+    // Dimensions are read as one before all other steps (`collapsed.rs`).
     // Programs in order begin with the three after them. Operations that move values to other buffers,
     // or that change the definition, are not always legal. Iterations that copy ahead of use stay in
     // order. Nests of devices have properties of their own (`device.rs`). Only texts (`texts.rs`) have
@@ -299,6 +301,7 @@ fn every_operation_on_nests_has_a_move() {
         "place",
         "double_buffer",
         "assume",
+        "collapse",
         "specialize",
         "prefer",
         "sweep",

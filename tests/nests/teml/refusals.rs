@@ -286,6 +286,7 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
                 name: name("A"),
                 first: "f64 A[4]".to_owned(),
                 second: "f64 A[5]".to_owned(),
+                is_joined: false,
             },
         ),
         (
@@ -297,6 +298,7 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
                 name: name("r"),
                 first: "f64 r[]".to_owned(),
                 second: "f64 r".to_owned(),
+                is_joined: false,
             },
         ),
         (vec![part], "kernel", NoCode::Part { outer: name("i") }),

@@ -4,7 +4,9 @@ use crate::teml::refusals::Case;
 use crate::teml::trees::{self, copy, it, level, name, named};
 use teml::analysis::position::NoLoop;
 use teml::analysis::verify::Invalid;
-use teml::ir::{Affine, NameError, Nest};
+use teml::ir::{Affine, NameError, Nest, parse_expr};
+use teml::lower::build::build;
+use teml::transform::nest::collapse::COLLAPSE;
 use teml::transform::nest::distribute::DISTRIBUTE;
 use teml::transform::nest::double_buffer::DOUBLE_BUFFER;
 use teml::transform::nest::fuse::FUSE;
@@ -21,15 +23,23 @@ use teml::transform::nest::shift::SHIFT;
 use teml::transform::nest::skew::SKEW;
 use teml::transform::nest::split_at::SPLIT_AT;
 use teml::transform::nest::stripmine::STRIPMINE;
+use teml::transform::nest::text::NEST;
 use teml::transform::nest::unroll::UNROLL;
 use teml::transform::nest::unroll_and_jam::UNROLL_AND_JAM;
+use teml::transform::tensor::with_shapes;
 use teml::transform::{Arg, LoopRef, Op};
 
 pub fn loops() -> Vec<Case> {
-    [block_cases(), order_cases(), bound_cases(), sibling_cases()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        block_cases(),
+        order_cases(),
+        bound_cases(),
+        sibling_cases(),
+        collapse_cases(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn on<const N: usize>(nest: &Nest, args: [Arg; N]) -> Vec<Arg> {
@@ -200,6 +210,59 @@ fn block_cases() -> Vec<Case> {
             clash("i_o"),
         )
         .because_of(&["i_o", "i"]),
+    ]
+}
+
+fn collapse_cases() -> Vec<Case> {
+    let built = |text: &str| {
+        let assignment = with_shapes(&parse_expr(text).unwrap()).unwrap();
+        build(&assignment).unwrap()
+    };
+    let case = |nest: &Nest, text: &str| about_i(&COLLAPSE, nest, &[], text).at(1);
+    let apart = |tensor: &str, why: &str| {
+        format!("the dimensions of {tensor} are not read as one: it {why}")
+    };
+    let of_text = |lines: &str| trees::transform(&NEST, &[word(lines)]).unwrap();
+    let changed = "a step has changed this nest, and dimensions are read as one from the start";
+    let turned = "`B[i][j] = A[j][i]` does not index by `i` and `j` as one";
+    vec![
+        case(
+            &trees::transformed(
+                &STRIPMINE,
+                &copy("B", "A", &[4, 4], "i j"),
+                &[named("j"), Arg::Int(2), word("guard")],
+            ),
+            changed,
+        ),
+        case(
+            &built("f64 B[4], A[4]\nB[i] = A[i]"),
+            "`i` does not hold one loop and nothing else",
+        ),
+        case(
+            &built("f64 B[4][4], A[4][4]\nB[i][j] = A[i][j - 1]"),
+            "`j` does not run from 0 to a number",
+        ),
+        case(&built("f64 B[4][4], A[4][4]\nB[i][j] = A[j][i]"), turned),
+        case(
+            &built("f64 B[4][4], A[4][4]\nB[i][j] = A[i][j] + A[i][j + 1]"),
+            &apart("B", "has rows of other lengths"),
+        ),
+        case(
+            &built("size N\nf64 B[N][4], A[N][4]\nB[i][j] = A[i][j]"),
+            &apart("B", "has sizes"),
+        ),
+        case(
+            &of_text(
+                "f64 strided A[4][4]\nf64 B[4][4]\nfor i in 0..4\n  for j in 0..4\n    B[i][j] = A[i][j]",
+            ),
+            &apart("A", "has strides, or elements of which something is known"),
+        ),
+        case(
+            &of_text(
+                "f64 B[4][4]\nfill B[0..2][1..3] = 0\nfor i in 0..4\n  for j in 0..4\n    B[i][j] += 1",
+            ),
+            &apart("B", "is filled in parts of several rows"),
+        ),
     ]
 }
 

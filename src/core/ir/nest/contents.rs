@@ -62,7 +62,12 @@ impl Nest {
         }
         let mut found = Vec::new();
         for expr in self.definition().iter() {
-            expr.for_each_tensor(&mut |tensor| add(&mut found, tensor));
+            expr.for_each_tensor(&mut |tensor| {
+                let read = used
+                    .iter()
+                    .find(|t| t.is_joined() && t.name() == tensor.name());
+                add(&mut found, read.unwrap_or(tensor));
+            });
         }
         let own = self.originals().iter().flat_map(|part| part.trees.iter());
         let own: Vec<&Tensor> = own.flat_map(Tree::locals).collect();

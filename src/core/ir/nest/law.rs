@@ -1,4 +1,4 @@
-//! Nests that compute their definition by laws of operators.
+//! Nests that compute their definition by laws of operators, or in dimensions that are read as one.
 //!
 //! A step may combine values in another order because an operator is associative, which no proof
 //! about indices can show. Such a step starts from a nest that is proved. Its result is the
@@ -29,6 +29,31 @@ impl Nest {
         Nest(Arc::new(data))
     }
 
+    /// Whether no step has changed the nest.
+    pub fn is_built(&self) -> bool {
+        let is_whole = self.outer_loops().is_empty() && self.variants().is_empty();
+        let own = |part: &Part| part.trees.as_ref() == self.trees();
+        is_whole && matches!(self.originals(), [part] if own(part))
+    }
+
+    /// The built nest with other trees, which do the same to the same memory. They are the definition
+    /// that later steps are proved against.
+    #[must_use]
+    pub fn rebuilt(&self, trees: Vec<Tree>) -> Nest {
+        let lawful = Lawful {
+            parts: self.written_parts(),
+            laws: self.laws().to_vec(),
+        };
+        let part = |part: &Part| Part {
+            trees: trees.clone().into(),
+            ..part.clone()
+        };
+        let parts = self.originals().iter().map(part).collect();
+        let mut data = (*self.with_parts(trees.clone(), parts).0).clone();
+        data.lawful = Some(Arc::new(lawful));
+        Nest(Arc::new(data))
+    }
+
     /// The parts of the definition that the script wrote.
     pub(super) fn written_parts(&self) -> Arc<[Part]> {
         match &self.0.lawful {
@@ -48,7 +73,7 @@ impl Nest {
 
     /// The laws of both nests, in sequence.
     pub(super) fn lawful_with(&self, other: &Nest) -> Option<Arc<Lawful>> {
-        if self.laws().is_empty() && other.laws().is_empty() {
+        if self.0.lawful.is_none() && other.0.lawful.is_none() {
             return None;
         }
         let (parts, laws) = (self.written_parts(), self.laws().iter());

@@ -117,6 +117,63 @@ impl Tree {
         }
     }
 
+    /// The tree in which some dimensions of tensors are read as one with the next ones. `places` tells
+    /// those of a tensor, the last one first. Fills of joined dimensions set whole rows, or one element.
+    #[must_use]
+    pub fn with_joined(&self, places: &dyn Fn(&Tensor) -> Vec<usize>) -> Tree {
+        let tensor = |tensor: &Tensor| {
+            let all = places(tensor);
+            all.into_iter()
+                .fold(tensor.clone(), |t, d| t.with_joined(d))
+        };
+        let index = |of: &Tensor, index: &[Affine]| -> Vec<Affine> {
+            let mut index = index.to_vec();
+            for d in places(of).into_iter().filter(|d| d + 1 < of.shape().rank()) {
+                let extent = of.shape().extents()[d + 1];
+                let inner = index.remove(d + 1);
+                index[d] = index[d]
+                    .times(i64::try_from(extent).unwrap_or(i64::MAX))
+                    .plus(&inner);
+            }
+            index
+        };
+        match self {
+            Tree::Loop(l) => Tree::of_loop(Loop {
+                body: l.body.iter().map(|t| t.with_joined(places)).collect(),
+                ..(**l).clone()
+            }),
+            Tree::Stmt(s) => Tree::Stmt(Arc::new(Stmt {
+                target: tensor(&s.target),
+                index: index(&s.target, &s.index),
+                value: s.value.map_accesses(&|of, at| {
+                    let Index::At(at) = at else { return None };
+                    Some(Expr::access(tensor(of), Index::At(index(of, at))))
+                }),
+                ..(**s).clone()
+            })),
+            Tree::Fill(fill) => {
+                let (lows, counts): (Vec<Affine>, Vec<Affine>) =
+                    fill.region.iter().cloned().unzip();
+                let ends: Vec<Affine> = counts.iter().map(|n| n.plus_constant(-1)).collect();
+                let (lows, ends) = (index(&fill.target, &lows), index(&fill.target, &ends));
+                let counts = ends.iter().map(|end| end.plus_constant(1));
+                Tree::Fill(Arc::new(Fill {
+                    target: tensor(&fill.target),
+                    region: lows.into_iter().zip(counts).collect(),
+                    ..(**fill).clone()
+                }))
+            }
+            Tree::Local(local) => Tree::Local(tensor(local)),
+        }
+    }
+
+    /// The tree in whose origins no point has an iterator as a coordinate of its own.
+    #[must_use]
+    pub fn without_iterator(&self, name: &Name) -> Tree {
+        let drop = |origin: &mut Origin| origin.point.retain(|a| a.as_iterator() != Some(name));
+        self.map_origins(&drop)
+    }
+
     fn rewritten(
         &self,
         tensors: &dyn Fn(&Tensor) -> Tensor,

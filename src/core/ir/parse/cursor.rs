@@ -299,7 +299,7 @@ impl<'a> Cursor<'a> {
 
     fn declaration(&mut self, elem: Elem, sizes: &[Name]) -> Result<Tensor, Wrong> {
         let name = self.name()?;
-        let mut extents = Vec::new();
+        let (mut extents, mut joined) = (Vec::new(), Vec::new());
         let mut scalar = true;
         while self.eat("[") {
             scalar = false;
@@ -307,6 +307,10 @@ impl<'a> Cursor<'a> {
                 break;
             }
             extents.push(self.extent(sizes)?);
+            while self.eat("x") {
+                joined.push(extents.len() - 1);
+                extents.push(self.extent(&[])?);
+            }
             self.expect("]")?;
         }
         let tensor = if scalar {
@@ -317,6 +321,13 @@ impl<'a> Cursor<'a> {
                 elem,
             )
         };
+        if !joined.is_empty() && tensor.shape().is_sized() {
+            let text =
+                format!("{name} has sizes, and dimensions that are read as one have numbers");
+            return Err(Wrong::from(text));
+        }
+        let in_order = joined.iter().rev();
+        let tensor = in_order.fold(tensor, |tensor, d| tensor.with_joined(*d));
         Ok(tensor.named(name))
     }
 
