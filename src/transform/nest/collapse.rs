@@ -77,11 +77,7 @@ pub fn collapse(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
         extent,
         joined: Vec::new(),
     };
-    inner
-        .body
-        .iter()
-        .try_for_each(|tree| pair.find(tree))
-        .map_err(refuse)?;
+    pair.find(&inner.body).map_err(refuse)?;
     nest.trees()
         .iter()
         .try_for_each(|tree| pair.fills(tree))
@@ -123,37 +119,34 @@ struct Pair<'a> {
 
 impl Pair<'_> {
     /// Finds the dimensions that both index.
-    fn find(&mut self, tree: &Tree) -> Result<(), Error> {
-        for_each_index(tree, &mut |tensor, index| {
-            let Some(d) = index
-                .iter()
-                .position(|a| a.as_iterator() == Some(self.inner))
-            else {
-                return Ok(());
+    fn find(&mut self, trees: &[Tree]) -> Result<(), Error> {
+        let mut all = Vec::new();
+        accesses(trees, &mut all);
+        for (tensor, index) in all {
+            let along = |a: &Affine| a.as_iterator() == Some(self.inner);
+            let Some(d @ 1..) = index.iter().position(along) else {
+                continue;
             };
-            let of_outer = |d: usize| index.get(d).is_some_and(|a| a.mentions(self.outer));
-            let Some(before) = d.checked_sub(1).filter(|before| of_outer(*before)) else {
-                return Ok(());
-            };
+            if !index[d - 1].mentions(self.outer) {
+                continue;
+            }
             let Some(extents) = tensor.shape().numbers() else {
                 return Err(unjoined(tensor, "has sizes"));
             };
             let is_plain = tensor.triangle().is_none() && tensor.inner().is_none();
             if tensor.is_strided() || tensor.entries().is_some() || !is_plain {
-                return Err(unjoined(
-                    tensor,
-                    "has strides, or elements of which something is known",
-                ));
+                let why = "has strides, or elements of which something is known";
+                return Err(unjoined(tensor, why));
             }
             if extents[d] != self.extent.unsigned_abs() {
                 return Err(unjoined(tensor, "has rows of other lengths"));
             }
-            let found = (tensor.clone(), before);
+            let found = (tensor.clone(), d - 1);
             if !self.joined.contains(&found) {
                 self.joined.push(found);
             }
-            Ok(())
-        })
+        }
+        Ok(())
     }
 
     /// Checks that fills of these dimensions set elements that follow each other.
@@ -241,27 +234,24 @@ fn unjoined(tensor: &Tensor, why: &str) -> Error {
     refusal(text)
 }
 
-/// Calls `see` with each access, and with the first elements of fills.
-fn for_each_index(
-    tree: &Tree,
-    see: &mut dyn FnMut(&Tensor, &[Affine]) -> Result<(), Error>,
-) -> Result<(), Error> {
-    match tree {
-        Tree::Loop(l) => l.body.iter().try_for_each(|tree| for_each_index(tree, see)),
-        Tree::Stmt(s) => {
-            see(&s.target, &s.index)?;
-            let mut first = Ok(());
-            s.value.for_each_access(&mut |tensor, index| {
-                if let (Ok(()), Index::At(index)) = (&first, index) {
-                    first = see(tensor, index);
-                }
-            });
-            first
+/// All accesses, and the first elements of fills.
+fn accesses<'t>(trees: &'t [Tree], found: &mut Vec<(&'t Tensor, Vec<Affine>)>) {
+    for tree in trees {
+        match tree {
+            Tree::Loop(l) => accesses(&l.body, found),
+            Tree::Stmt(s) => {
+                found.push((&s.target, s.index.clone()));
+                s.value.for_each_access(&mut |tensor, index| {
+                    if let Index::At(index) = index {
+                        found.push((tensor, index.clone()));
+                    }
+                });
+            }
+            Tree::Fill(fill) => {
+                let lows = fill.region.iter().map(|(low, _)| low.clone());
+                found.push((&fill.target, lows.collect()));
+            }
+            Tree::Local(_) => {}
         }
-        Tree::Fill(fill) => {
-            let lows: Vec<Affine> = fill.region.iter().map(|(low, _)| low.clone()).collect();
-            see(&fill.target, &lows)
-        }
-        Tree::Local(_) => Ok(()),
     }
 }
