@@ -64,7 +64,7 @@ pub(super) struct Spelling {
     taken: BTreeMap<Name, Name>,
     /// Loops with the name of a tensor: in C a name has one meaning.
     loops: BTreeMap<Name, Name>,
-    /// Arguments of which dimensions are read as one, as code reads them.
+    /// Arguments whose dimensions are read as one, as code reads them.
     joined: BTreeMap<Name, Name>,
 }
 
@@ -104,7 +104,7 @@ impl Spelling {
         spelling
     }
 
-    /// The same, with names for arguments of which dimensions are read as one.
+    /// The same, with names for arguments whose dimensions are read as one.
     pub(super) fn joining<'a>(
         mut self,
         joined: impl IntoIterator<Item = &'a Name>,

@@ -53,7 +53,7 @@ for elem in ["f64", "f32"] {
     export_kernel(dispatch([few, ["M >= 16", wide]], plan), "part_" + elem);
 }
 
-// Callers know three dimensions, of which the code reads two as one.
+// Callers know three dimensions. The code reads the last two as one.
 let I = tensor([3, 6, 5]);
 let F = tensor([4, 3]);
 let D = einsum("cyx,fc->fyx", I, F);

@@ -553,7 +553,7 @@ impl Tensor {
         in_triangle && index.iter().zip(inner).all(|(k, end)| k < end)
     }
 
-    /// The same tensor, of which dimension `d` and the next one are read as one. Elements stay where
+    /// The same tensor. Its dimension `d` and the next one are read as one. Elements stay where
     /// they are in memory, so the extents must be numbers.
     #[must_use]
     pub fn with_joined(&self, d: usize) -> Tensor {

@@ -113,7 +113,7 @@ struct Pair<'a> {
     inner: &'a Name,
     /// The number of values of the inner one, from 0 on.
     extent: i64,
-    /// The tensors of which this dimension and the next one are read as one.
+    /// Tensors, and a dimension that is read as one with the next.
     joined: Vec<(Tensor, usize)>,
 }
 
@@ -135,7 +135,7 @@ impl Pair<'_> {
             };
             let is_plain = tensor.triangle().is_none() && tensor.inner().is_none();
             if tensor.is_strided() || tensor.entries().is_some() || !is_plain {
-                let why = "has strides, or elements of which something is known";
+                let why = "has strides, or known elements";
                 return Err(unjoined(tensor, why));
             }
             if extents[d] != self.extent.unsigned_abs() {
@@ -189,7 +189,7 @@ impl Pair<'_> {
             }
             let line = one_line(was);
             let text = format!("`{line}` does not index by `{outer}` and `{inner}` as one");
-            Err(refusal(text).help("both must index adjacent dimensions, of which rows are whole"))
+            Err(refusal(text).help("both must index adjacent dimensions, along whole rows"))
         };
         match (tree, was) {
             (Tree::Loop(l), Tree::Loop(was)) => {
