@@ -76,6 +76,9 @@ pub enum Header {
     OpenCl,
 }
 
+/// The C by which a device says why it failed.
+pub const DEVICE_FAILURE: &str = include_str!("device/failure.h");
+
 impl Header {
     pub(super) const ALL: [Header; 15] = [
         Header::Math,
@@ -110,18 +113,21 @@ impl Header {
     pub(super) fn of_device(self) -> Option<&'static str> {
         match self {
             Header::Cuda => Some(concat!(
+                include_str!("device/failure.h"),
                 include_str!("device/device.h"),
                 "\n",
                 include_str!("device/cuda.h"),
                 include_str!("device/gpu.h")
             )),
             Header::Hip => Some(concat!(
+                include_str!("device/failure.h"),
                 include_str!("device/device.h"),
                 "\n",
                 include_str!("device/hip.h"),
                 include_str!("device/gpu.h")
             )),
             Header::OpenCl => Some(concat!(
+                include_str!("device/failure.h"),
                 include_str!("device/device.h"),
                 "\n",
                 include_str!("device/opencl.h")

@@ -23,7 +23,7 @@ pub use device::{NoDevice, Phases, is_on_device, phases};
 pub use elem::c_type;
 pub use function::{NoCode, at_fault, check, limit, outer_vectors, prove_plan, stages, unproved};
 pub use generate::{generate, generate_for, generate_with_own};
-pub use kernel::{ALIGNMENT, Header, Kernel, Param, Role, Vectors, apart, passed};
+pub use kernel::{ALIGNMENT, DEVICE_FAILURE, Header, Kernel, Param, Role, Vectors, apart, passed};
 pub use plan::tree as planned;
 pub use plan::{Plan, Stage};
 pub use proof::Faulty;

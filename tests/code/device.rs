@@ -130,19 +130,63 @@ fn a_kernel_for_all_sizes_runs_at_awkward_ones() {
 
 #[test]
 fn a_device_that_is_missing_says_which_package_brings_it() {
+    let library = ("TEML_OPENCL", "no-such-library.so");
+    fails("opencl", &[library], "`apt install ocl-icd-libopencl1`");
+    if has_opencl() {
+        let nothing = ("OCL_ICD_VENDORS", "/no/such/directory");
+        fails("opencl", &[nothing], "`apt install pocl-opencl-icd`");
+    }
+}
+
+/// Runs a kernel on a device that fails: one error says where, and why.
+fn fails(device: &str, environment: &[(&str, &str)], why: &str) {
     let script = "let A = tensor([8]); let B = eq(2*A, [i] -> [i]);
         let n = build(B); compare([n.bind(\"i\", \"block.x\")]);";
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("one.rhai");
     std::fs::write(&file, script).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_teml"));
-    command.arg("run").arg(&file);
-    command.env("TEML_DEVICE", "opencl");
-    command.env("TEML_OPENCL", "no-such-library.so");
+    command.arg("run").arg(&file).env("TEML_DEVICE", device);
+    command.envs(environment.iter().copied());
     let ran = command.output().unwrap();
     let wrong = text(&ran.stderr);
     assert!(!ran.status.success());
-    assert!(wrong.contains("apt install ocl-icd-libopencl1"), "{wrong}");
+    let begins = "error: compare: the device cannot run kernel `variant_1`: ";
+    assert!(wrong.starts_with(begins) && wrong.contains(why), "{wrong}");
+    assert_eq!(
+        wrong.matches("error: ").count(),
+        1 + why.matches("error: ").count()
+    );
+}
+
+/// A driver without a device, with what `FAILS` names.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_device_that_fails_says_why() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path();
+    let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/code/device/driver.c");
+    let library = place.join("libcuda.so.1").display().to_string();
+    let shared = ["-shared", "-fPIC", "-w", "-o", &library];
+    let driver = driver.display().to_string();
+    succeeds("cc", &[&shared[..], &[&driver]].concat(), place);
+    let libraries = ("LD_LIBRARY_PATH", place.to_str().unwrap());
+    let compiler = ("TEML_NVRTC", library.as_str());
+    for (what, why) in [
+        (
+            "init",
+            "`nvidia-smi` lists: no CUDA-capable device is detected",
+        ),
+        ("compile", "refused it: kernel(3): error: expected a \";\""),
+        ("memory", "cuMemAlloc: out of memory"),
+        ("", "cuModuleGetFunction: no such kernel"),
+    ] {
+        fails("cuda", &[libraries, compiler, ("FAILS", what)], why);
+    }
+    let known = Command::new("ldconfig").arg("-p").output();
+    if known.is_ok_and(|known| !text(&known.stdout).contains("libnvrtc")) {
+        fails("cuda", &[libraries], "`pip install nvidia-cuda-nvrtc`");
+    }
 }
 
 #[test]

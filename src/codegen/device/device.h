@@ -1,9 +1,6 @@
-// Kernels of a device. A failure is printed, and ends the program: there is no result. One thread at a
-// time may call such kernels.
+// Kernels of a device. One thread at a time may call them.
 #include <dlfcn.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // The seconds that the device computed, in all calls together.
@@ -19,16 +16,43 @@ typedef struct teml_device_program {
     void *module;
 } teml_device_program;
 
+// Keeps the first reason why a call fails.
 static inline void teml_device_fail(const char *what, const char *why)
 {
-    fprintf(stderr, "teml: the device cannot run the kernel: %s: %s\n", what, why);
+    if (teml_device_failed)
+        return;
+    teml_device_failed = 1;
+    snprintf(teml_device_reason, sizeof teml_device_reason, "%s: %s", what, why);
+}
+
+// Without a library, no kernel runs.
+static inline void teml_device_lack(const char *library, const char *brings)
+{
+    char what[512];
+    snprintf(what, sizeof what, "%s cannot be loaded", library);
+    teml_device_fail(what, brings);
+}
+
+// The end of a call.
+static inline void teml_device_leave(void)
+{
+    if (!teml_device_failed || teml_device_asks)
+        return;
+    fprintf(stderr, "teml: the device cannot run the kernel: %s\n", teml_device_reason);
     fflush(stderr);
     abort();
 }
 
+// Calls what returns an error, as long as nothing has failed.
+#define TEML_TRY(call, what) \
+    do { \
+        if (!teml_device_failed) \
+            teml_device_ask(call, what); \
+    } while (0)
+
 static inline void teml_device_symbol(void *library, const char *name, void *to)
 {
-    void *found = dlsym(library, name);
+    void *found = teml_device_failed ? NULL : dlsym(library, name);
     if (!found)
         teml_device_fail(name, "the library does not have this function");
     memcpy(to, &found, sizeof found);

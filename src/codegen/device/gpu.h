@@ -39,7 +39,7 @@ static struct {
     int (*destroy)(void **);
 } teml_gpu;
 
-static inline void teml_gpu_ask(int error, const char *what)
+static inline void teml_device_ask(int error, const char *what)
 {
     const char *why = "unknown error";
     if (error == 0)
@@ -56,19 +56,17 @@ static inline void *teml_device_library(const char *const *names, const char *br
     for (int k = 1; names[k] && !library; k++)
         library = dlopen(names[k], RTLD_NOW | RTLD_GLOBAL);
     if (!library)
-        teml_device_fail(names[1], brings);
+        teml_device_lack(names[names[0] ? 0 : 1], brings);
     return library;
 }
 
 // Finds the driver and the compiler, and the context of the caller if there is one.
-static inline void teml_device_open(void)
+static inline void teml_gpu_find(void)
 {
     const char *own = getenv(TEML_OF("TEML_NVRTC", "TEML_HIPRTC"));
     const char *drivers[] = {NULL, TEML_DRIVERS, NULL};
     const char *compilers[] = {own, TEML_COMPILERS, NULL};
     void *driver, *compiler;
-    if (teml_gpu.is_ready)
-        return;
     driver = teml_device_library(drivers, TEML_OF("it comes with NVIDIA's driver", "it comes with ROCm"));
     compiler = teml_device_library(compilers, TEML_OF(
         "it comes with the CUDA toolkit, or with `pip install nvidia-cuda-nvrtc`; TEML_NVRTC names another file",
@@ -103,76 +101,103 @@ static inline void teml_device_open(void)
     TEML_COMPILER(get_code, nvrtcGetCUBIN, hiprtcGetCode)
     TEML_COMPILER(destroy, nvrtcDestroyProgram, hiprtcDestroyProgram)
 #undef TEML_COMPILER
-    teml_gpu_ask(teml_gpu.init(0), TEML_NAME(cuInit, hipInit));
-    teml_gpu.get_current(&teml_gpu.context);
+    TEML_TRY(teml_gpu.init(0), TEML_OF("cuInit, which finds the devices that `nvidia-smi` lists",
+                                       "hipInit, which finds the devices that `rocminfo` lists"));
+    if (!teml_device_failed)
+        teml_gpu.get_current(&teml_gpu.context);
     if (teml_gpu.context) {
-        teml_gpu_ask(teml_gpu.get_own_device(&teml_gpu.device), TEML_NAME(cuCtxGetDevice, hipCtxGetDevice));
+        TEML_TRY(teml_gpu.get_own_device(&teml_gpu.device), TEML_NAME(cuCtxGetDevice, hipCtxGetDevice));
     } else {
-        teml_gpu_ask(teml_gpu.get_device(&teml_gpu.device, 0), TEML_NAME(cuDeviceGet, hipDeviceGet));
-        teml_gpu_ask(teml_gpu.get_context(&teml_gpu.context, teml_gpu.device), TEML_NAME(cuDevicePrimaryCtxRetain, hipDevicePrimaryCtxRetain));
+        TEML_TRY(teml_gpu.get_device(&teml_gpu.device, 0), TEML_NAME(cuDeviceGet, hipDeviceGet));
+        TEML_TRY(teml_gpu.get_context(&teml_gpu.context, teml_gpu.device), TEML_NAME(cuDevicePrimaryCtxRetain, hipDevicePrimaryCtxRetain));
     }
-    teml_gpu_ask(teml_gpu.set_current(teml_gpu.context), TEML_NAME(cuCtxSetCurrent, hipCtxSetCurrent));
-    teml_gpu_ask(teml_gpu.create_event(&teml_gpu.begins, 0), TEML_NAME(cuEventCreate, hipEventCreateWithFlags));
-    teml_gpu_ask(teml_gpu.create_event(&teml_gpu.ends, 0), TEML_NAME(cuEventCreate, hipEventCreateWithFlags));
-    teml_gpu.is_ready = 1;
+    TEML_TRY(teml_gpu.set_current(teml_gpu.context), TEML_NAME(cuCtxSetCurrent, hipCtxSetCurrent));
+    TEML_TRY(teml_gpu.create_event(&teml_gpu.begins, 0), TEML_NAME(cuEventCreate, hipEventCreateWithFlags));
+    TEML_TRY(teml_gpu.create_event(&teml_gpu.ends, 0), TEML_NAME(cuEventCreate, hipEventCreateWithFlags));
+}
+
+// Finds the device once. Without one, no kernel runs.
+static inline void teml_device_open(void)
+{
+    if (teml_device_failed || teml_gpu.is_ready)
+        return;
+    teml_gpu_find();
+    teml_gpu.is_ready = !teml_device_failed;
+    teml_device_failed *= 2;
+}
+
+// The machine code of a program for the device of this machine, or NULL.
+static inline char *teml_gpu_code(const char *source)
+{
+    char architecture[48];
+    const char *options[] = {architecture, "--std=c++14"};
+    int major = 0, minor = 0;
+    size_t size = 0;
+    void *program = NULL;
+    char *text = NULL;
+    TEML_TRY(teml_gpu.get_attribute(&major, 75, teml_gpu.device), TEML_NAME(cuDeviceGetAttribute, hipDeviceGetAttribute));
+    TEML_TRY(teml_gpu.get_attribute(&minor, 76, teml_gpu.device), TEML_NAME(cuDeviceGetAttribute, hipDeviceGetAttribute));
+    if (teml_device_failed)
+        return NULL;
+    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d%d", major, minor);
+    if (teml_gpu.create(&program, source, "kernel", 0, NULL, NULL)) {
+        teml_device_fail(TEML_NAME(nvrtcCreateProgram, hiprtcCreateProgram), "out of memory");
+        return NULL;
+    }
+    // HIP compiles for the device that is there, and needs no options.
+    if (teml_gpu.compile(program, TEML_OF(2, 0), options)) {
+        teml_gpu.get_log_size(program, &size);
+        text = (char *)calloc(size + 1, 1);
+        if (text)
+            teml_gpu.get_log(program, text);
+        teml_device_fail(TEML_OF("the compiler of CUDA C refused it", "the compiler of HIP C refused it"), text ? text : "out of memory");
+        free(text);
+        text = NULL;
+    } else {
+        teml_gpu.get_code_size(program, &size);
+        text = (char *)malloc(size + 1);
+        if (text)
+            teml_gpu.get_code(program, text);
+        else
+            teml_device_fail(TEML_NAME(nvrtcGetCUBIN, hiprtcGetCode), "out of memory");
+    }
+    teml_gpu.destroy(&program);
+    return text;
 }
 
 // Compiles a program for the device of this machine, once.
 static inline void teml_device_use(teml_device_program *of)
 {
-    char architecture[48];
-    const char *options[] = {architecture, "--std=c++14"};
-    int major = 0, minor = 0, failed;
-    size_t size = 0;
-    void *program = NULL;
-    char *text;
+    char *code;
     teml_device_open();
-    teml_gpu_ask(teml_gpu.set_current(teml_gpu.context), TEML_NAME(cuCtxSetCurrent, hipCtxSetCurrent));
-    if (of->module)
+    TEML_TRY(teml_gpu.set_current(teml_gpu.context), TEML_NAME(cuCtxSetCurrent, hipCtxSetCurrent));
+    if (teml_device_failed || of->module)
         return;
-    teml_gpu.get_attribute(&major, 75, teml_gpu.device);
-    teml_gpu.get_attribute(&minor, 76, teml_gpu.device);
-    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d%d", major, minor);
-    if (teml_gpu.create(&program, of->source, "kernel", 0, NULL, NULL))
-        teml_device_fail(TEML_NAME(nvrtcCreateProgram, hiprtcCreateProgram), "out of memory");
-    // HIP compiles for the device that is there, and needs no options.
-    failed = teml_gpu.compile(program, TEML_OF(2, 0), options);
-    if (failed) {
-        teml_gpu.get_log_size(program, &size);
-        text = (char *)calloc(size + 1, 1);
-        if (text)
-            teml_gpu.get_log(program, text);
-        teml_device_fail(TEML_OF("CUDA C", "HIP C"), text ? text : "out of memory");
-    }
-    teml_gpu.get_code_size(program, &size);
-    text = (char *)malloc(size + 1);
-    if (!text)
-        teml_device_fail(TEML_OF("CUDA C", "HIP C"), "out of memory");
-    teml_gpu.get_code(program, text);
-    teml_gpu_ask(teml_gpu.load(&of->module, text), TEML_NAME(cuModuleLoadData, hipModuleLoadData));
-    free(text);
-    teml_gpu.destroy(&program);
+    code = teml_gpu_code(of->source);
+    TEML_TRY(teml_gpu.load(&of->module, code), TEML_NAME(cuModuleLoadData, hipModuleLoadData));
+    free(code);
 }
 
 // Memory of the device, perhaps with the contents of memory of the processor.
 static inline teml_device_buffer teml_device_get(const void *from, size_t bytes, int copies)
 {
     teml_device_buffer buffer = 0;
-    teml_gpu_ask(teml_gpu.allocate(&buffer, bytes ? bytes : 1), TEML_NAME(cuMemAlloc, hipMalloc));
+    TEML_TRY(teml_gpu.allocate(&buffer, bytes ? bytes : 1), TEML_NAME(cuMemAlloc, hipMalloc));
     if (copies && bytes)
-        teml_gpu_ask(teml_gpu.copy_there(buffer, from, bytes), TEML_NAME(cuMemcpyHtoD, hipMemcpyHtoD));
+        TEML_TRY(teml_gpu.copy_there(buffer, from, bytes), TEML_NAME(cuMemcpyHtoD, hipMemcpyHtoD));
     return buffer;
 }
 
 static inline void teml_device_put(teml_device_buffer buffer, void *to, size_t bytes)
 {
     if (bytes)
-        teml_gpu_ask(teml_gpu.copy_back(to, buffer, bytes), TEML_NAME(cuMemcpyDtoH, hipMemcpyDtoH));
+        TEML_TRY(teml_gpu.copy_back(to, buffer, bytes), TEML_NAME(cuMemcpyDtoH, hipMemcpyDtoH));
 }
 
 static inline void teml_device_free(teml_device_buffer buffer)
 {
-    teml_gpu_ask(teml_gpu.release(buffer), TEML_NAME(cuMemFree, hipFree));
+    int error = buffer ? teml_gpu.release(buffer) : 0;
+    TEML_TRY(error, TEML_NAME(cuMemFree, hipFree));
 }
 
 // The clock starts again with the second turn, while the first one keeps the device busy.
@@ -180,15 +205,15 @@ static inline void teml_device_begin(int turn)
 {
     if (turn > 1)
         return;
-    teml_gpu_ask(teml_gpu.record(teml_gpu.begins, NULL), TEML_NAME(cuEventRecord, hipEventRecord));
+    TEML_TRY(teml_gpu.record(teml_gpu.begins, NULL), TEML_NAME(cuEventRecord, hipEventRecord));
 }
 
 static inline void teml_device_end(void)
 {
     float milliseconds = 0;
-    teml_gpu_ask(teml_gpu.record(teml_gpu.ends, NULL), TEML_NAME(cuEventRecord, hipEventRecord));
-    teml_gpu_ask(teml_gpu.wait(teml_gpu.ends), "the kernel");
-    teml_gpu_ask(teml_gpu.elapsed(&milliseconds, teml_gpu.begins, teml_gpu.ends), TEML_NAME(cuEventElapsedTime, hipEventElapsedTime));
+    TEML_TRY(teml_gpu.record(teml_gpu.ends, NULL), TEML_NAME(cuEventRecord, hipEventRecord));
+    TEML_TRY(teml_gpu.wait(teml_gpu.ends), "the kernel");
+    TEML_TRY(teml_gpu.elapsed(&milliseconds, teml_gpu.begins, teml_gpu.ends), TEML_NAME(cuEventElapsedTime, hipEventElapsedTime));
     teml_device_seconds += milliseconds / 1e3;
 }
 
@@ -203,7 +228,7 @@ static inline void teml_device_launch(teml_device_program *of, const char *name,
         return;
     if (grid[0] > 2147483647 || grid[1] > 65535 || grid[2] > 65535)
         teml_device_fail(name, "a grid has at most 2147483647 × 65535 × 65535 blocks");
-    teml_gpu_ask(teml_gpu.get_function(&function, of->module, name), TEML_NAME(cuModuleGetFunction, hipModuleGetFunction));
-    teml_gpu_ask(teml_gpu.launch(function, (unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2], block[0],
+    TEML_TRY(teml_gpu.get_function(&function, of->module, name), TEML_NAME(cuModuleGetFunction, hipModuleGetFunction));
+    TEML_TRY(teml_gpu.launch(function, (unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2], block[0],
                                            block[1], block[2], 0, NULL, args, NULL), TEML_NAME(cuLaunchKernel, hipModuleLaunchKernel));
 }

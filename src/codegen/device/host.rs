@@ -77,7 +77,7 @@ impl Host<'_> {
         for tensor in self.steps.iter().filter_map(local) {
             let _ = writeln!(text, "    teml_device_free({});", tensor.label());
         }
-        text.push_str("}\n\n");
+        text.push_str("    teml_device_leave();\n}\n\n");
         text.push_str(self.comments);
         let params = self.params.iter();
         let params = params.map(|p| parameter(&p.tensor.as_given(), p.role == Role::In));
@@ -90,7 +90,7 @@ impl Host<'_> {
             params.join(",\n    ")
         );
         self.transfers(&mut text);
-        text.push_str("}\n");
+        text.push_str("    teml_device_leave();\n}\n");
         text
     }
 

@@ -11,13 +11,16 @@ void teml_device_facts(double *TEML_RESTRICT facts)
     int (*get_name)(char *, int, int);
     char name[96] = "";
     teml_device_open();
+    if (teml_device_failed)
+        return teml_device_leave();
     for (int k = 0; k < 10; k++) {
         int value = 0;
         teml_gpu.get_attribute(&value, attributes[k][TEML_OF(0, 1)], teml_gpu.device);
         facts[k] = value;
     }
     teml_device_symbol(NULL, TEML_NAME(cuDeviceGetName, hipDeviceGetName), &get_name);
-    get_name(name, 95, teml_gpu.device);
+    if (!teml_device_failed)
+        get_name(name, 95, teml_gpu.device);
     for (int k = 0; k < 96; k++)
         facts[10 + k] = (unsigned char)name[k];
 }

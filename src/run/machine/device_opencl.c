@@ -9,6 +9,8 @@ void teml_device_facts(double *TEML_RESTRICT facts)
     char name[96] = "";
     teml_device_open();
     teml_device_symbol(dlopen(own ? own : "libOpenCL.so.1", RTLD_NOW), "clGetDeviceInfo", &get);
+    if (teml_device_failed)
+        return teml_device_leave();
     get(teml_opencl.device, 0x1004, sizeof threads, &threads, NULL);
     get(teml_opencl.device, 0x1023, sizeof shared, &shared, NULL);
     get(teml_opencl.device, 0x1002, sizeof processors, &processors, NULL);

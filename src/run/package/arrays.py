@@ -5,6 +5,10 @@ _objects = ctypes.PyDLL(_PATH)
 _Object, _Integer = ctypes.py_object, ctypes.c_int64
 _float64, _float32 = np.dtype("float64"), np.dtype("float32")
 _int64, _int32 = np.dtype("int64"), np.dtype("int32")
+# Whether a device failed, if kernels run on one.
+_FAILED = None
+if hasattr(_library, "teml_device_failed"):
+    _FAILED = ctypes.c_int.in_dll(_library, "teml_device_failed")
 # Why arguments need a closer look.
 _SLOW = (AttributeError, IndexError, TypeError, ValueError, ctypes.ArgumentError)
 
@@ -261,4 +265,10 @@ def _call(function, tensors, arrays, sizes=()):
     kernel = getattr(_library, function + "_on_device" if are_of_device else function)
     kernel.restype = None
     strides = [stride for tensor, array in pairs for stride in tensor.strides(array)]
+    if _FAILED is not None:
+        ctypes.c_int.in_dll(_library, "teml_device_asks").value = 1
     kernel(*map(ctypes.c_int64, [*sizes, *strides]), *arguments)
+    if _FAILED is not None and _FAILED.value:
+        _FAILED.value = 0
+        reason = (ctypes.c_char * 4096).in_dll(_library, "teml_device_reason").value
+        raise RuntimeError(f"{function}: {reason.decode(errors='replace').rstrip()}")

@@ -4,8 +4,8 @@ use super::parts::{Exported, Package, Use, extents, joined};
 use super::{arrays, cpp, team, views, workspace};
 use crate::codegen::symbol::from_label;
 use crate::codegen::{
-    BASE, C_BEGINS, C_ENDS, Kernel, Param, Preamble, apart, c_type, definition_of_size, passed,
-    unit_after,
+    BASE, C_BEGINS, C_ENDS, DEVICE_FAILURE, Kernel, Param, Preamble, apart, c_type,
+    definition_of_size, passed, unit_after,
 };
 use crate::ir::{Name, Order, Strides, Tensor};
 use std::fmt::Write;
@@ -57,6 +57,10 @@ pub fn source(package: &Package, preamble: &Preamble) -> String {
     if threaded {
         text.push('\n');
         text.push_str(include_str!("team.h"));
+    }
+    if has_versions && package.kernels.iter().any(|e| e.kernel.is_on_device()) {
+        text.push('\n');
+        text.push_str(DEVICE_FAILURE);
     }
     text.push_str(&team::choice(&package.versions));
     for (k, exported) in package.kernels.iter().enumerate() {
@@ -197,9 +201,14 @@ fn checked(package: &Package, exported: &Exported) -> String {
         .collect();
     body.push_str(&workspace::taken(exported, &others));
     let arguments: Vec<String> = sizes.chain(strides).chain(arguments).collect();
-    let _ = writeln!(body, "    {function}({});", arguments.join(", "));
+    let arguments = arguments.join(", ");
+    let (before, reason) = match exported.kernel.is_on_device() {
+        true => ("    teml_device_asks = 1;\n", "teml_device_why()"),
+        false => ("", "NULL"),
+    };
+    let _ = writeln!(body, "{before}    {function}({arguments});");
     body.push_str(workspace::released(exported));
-    body.push_str("    return NULL;\n");
+    let _ = writeln!(body, "    return {reason};");
     let prototype = checked_prototype(exported);
     if !has_known {
         return format!("{prototype}\n{{\n{body}}}\n");
@@ -376,9 +385,14 @@ pub fn header(package: &Package) -> String {
         let _ = write!(
             text,
             "\n/* {symbol}:\n{lines} */\nTEML_API {prototype};\n\n\
-             /* The same after checks: returns NULL, or why it was not called. Strides count \
+             /* The same after checks: returns NULL, or why {}. Strides count \
              elements, the leading\n * dimension first; NULL states that there are no gaps. */\n\
              TEML_API {};\n",
+            match exported.kernel.is_on_device() {
+                true =>
+                    "it was not called or the device failed, which\n * ends the program otherwise",
+                false => "it was not called",
+            },
             checked_prototype(exported)
         );
         if let Some(argument) = exported.workspace_argument() {

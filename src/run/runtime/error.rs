@@ -4,6 +4,7 @@ use super::agreement::Agreement;
 use super::diagnostics::{SHOWN, is_lack};
 use super::elements::Scalar;
 use super::facts::FalseFact;
+use super::protocol::DeviceFailure;
 use crate::ir::{Elem, Tensor};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -165,6 +166,12 @@ pub enum RuntimeError {
         /// The usual cause.
         hint: &'static str,
     },
+    /// A device did not run a kernel.
+    #[error("the device cannot run kernel `{kernel}`: {}", failure.reason)]
+    Device {
+        kernel: String,
+        failure: DeviceFailure,
+    },
     /// A kernel ended its process.
     #[error("kernel `{kernel}` ended its process (exit status {status}) instead of returning")]
     Exited { kernel: String, status: i32 },
@@ -250,7 +257,7 @@ pub(super) fn signal_text(signal: i32) -> (&'static str, &'static str) {
         ),
         libc::SIGABRT => (
             "SIGABRT",
-            "it called abort, as where a device fails, or the C library found its memory damaged",
+            "it called abort, or the C library found its memory damaged",
         ),
         libc::SIGBUS => ("SIGBUS", "memory that it touched could not be provided"),
         libc::SIGILL => (

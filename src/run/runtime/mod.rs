@@ -71,6 +71,7 @@ pub use options::{CURES, Options};
 pub use pace::{RUN, Runs};
 pub use place::Place;
 pub use process::{Group, answer};
+pub use protocol::DeviceFailure;
 pub use random::Random;
 pub use run::{Beside, Outputs, Run, run_beside, run_once};
 pub use screen::{Loaded, Screen};

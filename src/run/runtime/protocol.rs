@@ -80,6 +80,15 @@ impl Restore {
     }
 }
 
+/// Why a device did not run a kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceFailure {
+    /// What failed and why, as the C says it.
+    pub reason: String,
+    /// Whether no kernel can run, since there is no device, or no library for it.
+    pub is_absent: bool,
+}
+
 /// A worker's answer.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Reply {
@@ -92,6 +101,8 @@ pub(super) enum Reply {
         nanoseconds: u64,
     },
     Compiler(Configured),
+    /// The device failed with the kernel.
+    Device(DeviceFailure),
     /// It failed.
     Failed {
         reason: String,

@@ -2,9 +2,9 @@
 
 use super::buffer::{Mapped, fill_words};
 use super::configured;
-use super::protocol::{Call, Reply, Request, Restore};
+use super::protocol::{Call, DeviceFailure, Reply, Request, Restore};
 use super::sys;
-use std::ffi::{OsStr, c_void};
+use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::AsFd;
@@ -18,21 +18,63 @@ type Entry = unsafe extern "C" fn(*const *mut c_void);
 #[derive(Clone, Copy)]
 struct Function {
     entry: Entry,
-    /// The clock of a device that runs the kernels of the object.
-    device: Option<DeviceClock>,
+    /// The device that runs the kernels of the object, if one does.
+    device: Option<OnDevice>,
 }
 
-/// The variables of an object by which a device is measured.
+/// The variables of an object by which a device is measured, and says why it failed.
 #[derive(Clone, Copy)]
-struct DeviceClock {
+struct OnDevice {
     /// The seconds that the device computed. Copies between the memories of device and processor are
     /// not in them.
     seconds: *mut f64,
     /// How often a call computes. If that is several times, the first one is not measured.
-    turns: *mut i32,
+    turns: *mut c_int,
+    /// 1 if a kernel failed, and 2 without a device.
+    failed: *mut c_int,
+    /// Why, as a text that ends with a zero.
+    reason: *const c_char,
 }
 
-impl DeviceClock {
+impl OnDevice {
+    /// The variables of an object, if a device runs its kernels. It then leaves reasons there.
+    ///
+    /// # Safety
+    /// The object has these variables with the types of `failure.h` and `device.h`, or none of them, and
+    /// is never unloaded.
+    unsafe fn of(library: &libloading::Library) -> Option<OnDevice> {
+        // SAFETY: the caller says so.
+        unsafe {
+            let asks = library.get::<*mut c_int>(b"teml_device_asks").ok()?;
+            let device = OnDevice {
+                seconds: *library.get(b"teml_device_seconds").ok()?,
+                turns: *library.get(b"teml_device_turns").ok()?,
+                failed: *library.get(b"teml_device_failed").ok()?,
+                reason: *library.get(b"teml_device_reason").ok()?,
+            };
+            asks.write_volatile(1);
+            Some(device)
+        }
+    }
+
+    /// Why a call failed.
+    fn failure(self) -> Option<DeviceFailure> {
+        // SAFETY: `failed` points to a variable of an object that is never unloaded, and no kernel
+        // runs.
+        let failed = unsafe { self.failed.read_volatile() };
+        (failed != 0).then(|| {
+            // SAFETY: as above; kernels end the text with a zero.
+            let reason = unsafe {
+                self.failed.write_volatile(0);
+                CStr::from_ptr(self.reason)
+            };
+            DeviceFailure {
+                reason: reason.to_string_lossy().trim_end().to_owned(),
+                is_absent: failed == ABSENT,
+            }
+        })
+    }
+
     /// How long the device computes in `call`, with so many turns of each function.
     fn time(self, turns: u32, call: impl FnOnce()) -> Duration {
         // SAFETY: both point to variables of an object that is never unloaded. Only its kernels use
@@ -48,6 +90,9 @@ impl DeviceClock {
         Duration::try_from_secs_f64(seconds).unwrap_or_default()
     }
 }
+
+/// A failure of the device, not of the kernel (`failure.h`).
+const ABSENT: c_int = 2;
 
 #[derive(Default)]
 struct Loaded {
@@ -152,6 +197,9 @@ impl Loaded {
                 start.elapsed().saturating_sub(clock())
             }
         };
+        if let Some(failure) = device.and_then(OnDevice::failure) {
+            return Ok(Reply::Device(failure));
+        }
         let elapsed = elapsed / call.repeats.max(1);
         sys::flush_kernel_output();
         // A kernel takes at least a nanosecond, even if the clock shows none.
@@ -201,20 +249,12 @@ const ASKED: usize = 256;
 
 fn load(path: &OsStr, entry: &str) -> Result<Function, libloading::Error> {
     // SAFETY: the object was compiled from a kernel and has no initializers beyond the
-    // compiler's; the entry function has the type `Entry`, and the variables are a `double` and an `int`. The
-    // library is never unloaded, so both stay where they are.
+    // compiler's; the entry function has the type `Entry`, and the variables are those of its headers. The
+    // library is never unloaded, so all stay where they are.
     unsafe {
         let library = libloading::Library::new(path)?;
         let entry = *library.get::<Entry>(entry.as_bytes())?;
-        let seconds = library.get::<*mut f64>(b"teml_device_seconds");
-        let turns = library.get::<*mut i32>(b"teml_device_turns");
-        let device = match (seconds, turns) {
-            (Ok(seconds), Ok(turns)) => Some(DeviceClock {
-                seconds: *seconds,
-                turns: *turns,
-            }),
-            _ => None,
-        };
+        let device = OnDevice::of(&library);
         // Unloading an OpenMP runtime from under its threads crashes.
         std::mem::forget(library);
         Ok(Function { entry, device })

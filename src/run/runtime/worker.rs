@@ -207,6 +207,10 @@ impl Worker {
                 Ok(line) => {
                     return match serde_json::from_str(&line) {
                         Ok(Reply::Failed { reason }) => Err(failed(reason)),
+                        Ok(Reply::Device(failure)) => Err(RuntimeError::Device {
+                            kernel: kernel(),
+                            failure,
+                        }),
                         Ok(reply) => Ok(reply),
                         Err(error) => Err(failed(format!("it answered `{line}` ({error})"))),
                     };

@@ -105,8 +105,8 @@ impl TrialError {
     /// The defect of a variant; `None` if the error would affect every variant.
     pub fn defect(&self) -> Option<Defect> {
         use RuntimeError::{
-            CompileFailed, CompileTimedOut, CompilerKilled, Crashed, Exited, OutOfBounds, TimedOut,
-            Unstable,
+            CompileFailed, CompileTimedOut, CompilerKilled, Crashed, Device, Exited, OutOfBounds,
+            TimedOut, Unstable,
         };
         match self {
             TrialError::Code { .. } => Some(Defect::NoCode),
@@ -117,6 +117,7 @@ impl TrialError {
                     Some(Defect::NotCompiled)
                 }
                 Crashed { .. } | Exited { .. } | OutOfBounds { .. } => Some(Defect::Crashed),
+                Device { failure, .. } if !failure.is_absent => Some(Defect::Crashed),
                 TimedOut { .. } => Some(Defect::Hung),
                 Unstable { .. } => Some(Defect::Wrong),
                 _ => None,
@@ -133,7 +134,7 @@ pub enum Defect {
     NoCode,
     /// The compiler fails.
     NotCompiled,
-    /// It crashed, or wrote out of bounds.
+    /// It crashed, wrote out of bounds, or a device failed with it.
     Crashed,
     /// It exceeded the time limit.
     Hung,

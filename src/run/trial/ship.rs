@@ -288,11 +288,12 @@ fn at_samples(
 }
 
 /// Whether a kernel that did not run is not at fault: it exceeds the time or the memory, or this
-/// machine lacks its instructions.
+/// machine lacks its instructions or its device.
 fn cannot_run(error: &TrialError) -> bool {
-    use RuntimeError::{Crashed, WorkerFailed};
+    use RuntimeError::{Crashed, Device, WorkerFailed};
     let is_foreign = match error {
         TrialError::Runtime(Crashed { signal, .. }) => *signal == "SIGILL",
+        TrialError::Runtime(Device { failure, .. }) => failure.is_absent,
         // The object cannot be loaded.
         TrialError::Runtime(WorkerFailed { .. }) => true,
         _ => false,

@@ -2,6 +2,7 @@
 teml. The driver is that of driver.c: its memory is that of the processor, and it counts copies."""
 
 import ctypes
+import os
 import sys
 import types
 
@@ -108,5 +109,20 @@ def two_devices():
 def of_the_processor():
     doubled.thrice(ByDLPack(values))
 
+
+# A device that fails ends no program, and keeps no memory.
+checked = doubled._library.twice_checked
+checked.restype = ctypes.c_char_p
+pieces = ctypes.c_int.in_dll(driver, "pieces")
+place = [ctypes.c_void_p(array.ctypes.data) for array in (out, values)]
+of_checked = [ctypes.c_int64(5), place[0], None, place[1], None]
+for what, why in [("memory", "cuMemAlloc: out of memory"), ("launch", "too many resources")]:
+    os.environ["FAILS"] = what
+    refused(RuntimeError, "twice: ", why)(lambda: doubled.twice(values))
+    assert why in checked(*of_checked).decode()
+    assert pieces.value == 0
+os.environ["FAILS"] = ""
+assert checked(*of_checked) is None and pieces.value == 0
+assert np.array_equal(doubled.twice(values), 2 * values)
 
 print("all is well")
