@@ -5,6 +5,8 @@
 use crate::kernels::{python, succeeds};
 use std::path::Path;
 use std::process::{Command, Output};
+use teml::codegen::generate_for;
+use teml::legality::Reductions;
 use teml::machine;
 use teml::runtime::Control;
 use teml::target::{Device, DeviceApi};
@@ -122,10 +124,64 @@ fn a_kernel_for_all_sizes_runs_at_awkward_ones() {
         return;
     }
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/code/device/sizes.rhai");
-    let ran = teml(&["run", script], "opencl");
-    let (shown, wrong) = (text(&ran.stdout), text(&ran.stderr));
-    assert!(ran.status.success(), "{shown}{wrong}");
-    assert_eq!(shown.matches("elements equal").count(), 11, "{shown}");
+    // Indices have 32 bits, and 64 from some hundred elements on.
+    for most in ["", "-DTEML_NARROW=300"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_teml"));
+        command.args(["run", script]).env("TEML_DEVICE", "opencl");
+        let ran = command.env("CFLAGS", most).output().unwrap();
+        let (shown, wrong) = (text(&ran.stdout), text(&ran.stderr));
+        assert!(ran.status.success(), "{shown}{wrong}");
+        assert_eq!(shown.matches("elements equal").count(), 11, "{shown}");
+    }
+}
+
+/// 32 bits count what indices are made of, also where threads reach beyond a tensor, and in loops
+/// without tensors. Here the greatest size is counted by hand.
+#[test]
+fn indices_have_32_bits_where_they_fit() {
+    let greatest = i64::from(i32::MAX);
+    let plan = |text: &str| {
+        let nest = teml::ir::parse_nest(text).unwrap();
+        let target = teml::Target::native();
+        generate_for(&[nest], "f", Reductions::Strict, &target)
+            .unwrap()
+            .plan
+    };
+    for (text, most) in [
+        // The last thread has a number of at most N + 30.
+        (
+            "size N\nsize N_p31_32 = (N + 31) / 32\nf64 R[N], A[N]\ngrid.x for i in 0..N_p31_32\n  \
+             block.x for j in 0..min(32, N - 32*i)\n    R[32*i + j] = 2 * A[32*i + j]\n",
+            greatest - 30,
+        ),
+        (
+            "size N\nf64 R[N], A[2*N]\ngrid.x for i in 0..N\n  R[i] = A[2*i]\n",
+            greatest / 2,
+        ),
+        (
+            "size N\nf64 R[8]\ngrid.x for i in 0..8\n  R[i] = 0\n  for k in 0..3*N\n    R[i] += 1\n",
+            greatest / 3,
+        ),
+        // A part of a sum is greater than all of it.
+        (
+            "size N\nf64 R[N], A[N]\ngrid.x for i in 0..N\n  for k in 0..N - i\n    R[i] = A[N - 1 - i]\n",
+            greatest - 1,
+        ),
+    ] {
+        let plan = plan(text);
+        let sized = "indices of 32 bits if sizes are at most ";
+        let limit = plan.split(sized).nth(1).unwrap_or_else(|| panic!("{plan}"));
+        let limit: i64 = limit.split(' ').next().unwrap().parse().unwrap();
+        assert!(limit <= most && limit > most - 70, "{limit} {most} {plan}");
+    }
+    // Numbers decide at once.
+    let many = |count: i64| {
+        format!(
+            "f64 R[8]\ngrid.x for i in 0..8\n  R[i] = 0\n  for k in 0..{count}\n    R[i] += 1\n"
+        )
+    };
+    assert!(!plan(&many(1 << 30)).contains("indices of"));
+    assert!(plan(&many(1 << 31)).contains("indices of 64 bits"));
 }
 
 #[test]
@@ -413,7 +469,8 @@ for name, source in sources():
     program = ctypes.c_void_p()
     nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, b"kernel.cu", 0, None, None)
     options = [b"--gpu-architecture=" + sys.argv[1].encode(), b"--std=c++14", b"--ptxas-options=-v"]
-    failed = nvrtc.nvrtcCompileProgram(program, 3, (ctypes.c_char_p * 3)(*options))
+    options += [option.encode() for option in sys.argv[2:]]
+    failed = nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
     size = ctypes.c_size_t()
     nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
     log = ctypes.create_string_buffer(size.value)
@@ -435,8 +492,8 @@ if not hip:
 for name, source in sources():
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
     hip.hiprtcCreateProgram(ctypes.byref(program), source, b"kernel", 0, None, None)
-    options = (ctypes.c_char_p * 1)(b"--offload-arch=" + sys.argv[1].encode())
-    failed = hip.hiprtcCompileProgram(program, 1, options)
+    options = [b"--offload-arch=" + sys.argv[1].encode()] + [option.encode() for option in sys.argv[2:]]
+    failed = hip.hiprtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
     hip.hiprtcGetProgramLogSize(program, ctypes.byref(size))
     log = ctypes.create_string_buffer(size.value + 1)
     hip.hiprtcGetProgramLog(program, log)
@@ -454,10 +511,13 @@ for name, source in sources():
             print(" ", fact.decode(), value)
 "#;
 
-/// The answers of a compiler to the kernels in C, for an architecture. `None` if it is not installed.
-fn compiled(program: &str, architecture: &str, c: &str) -> Option<String> {
+/// The answers of a compiler to the kernels in C, for an architecture and further options. `None` if it
+/// is not installed.
+fn compiled(program: &str, options: &[&str], c: &str) -> Option<String> {
     let mut command = Command::new("python3");
-    command.args(["-c", &format!("{SOURCES}{program}"), architecture]);
+    command
+        .args(["-c", &format!("{SOURCES}{program}")])
+        .args(options);
     command.stdin(std::process::Stdio::piped());
     command.stdout(std::process::Stdio::piped());
     command.stderr(std::process::Stdio::piped());
@@ -474,7 +534,7 @@ fn compiled(program: &str, architecture: &str, c: &str) -> Option<String> {
     let (shown, wrong) = (text(&done.stdout), text(&done.stderr));
     assert!(done.status.success(), "{shown}{wrong}");
     assert!(!shown.contains(" failed "), "{shown}");
-    let kernels = c.matches("char teml_").count();
+    let kernels = c.matches("_source[] =").count();
     assert_eq!(shown.matches(" compiled ").count(), kernels, "{shown}");
     Some(shown)
 }
@@ -561,7 +621,7 @@ fn kernels_compile_for_devices_of_nvidia_without_spills() {
             assert!(emitted.status.success(), "{}", text(&emitted.stderr));
             let plan = teml(&[&arguments[..], &["--plan"]].concat(), "cuda");
             assert!(plan.status.success(), "{}", text(&plan.stderr));
-            let Some(shown) = compiled(CUDA, architecture, &text(&emitted.stdout)) else {
+            let Some(shown) = compiled(CUDA, &[architecture], &text(&emitted.stdout)) else {
                 let package = "`pip install nvidia-cuda-nvrtc==13.0.88`";
                 return eprintln!("{package} brings NVIDIA's compiler: not tested");
             };
@@ -581,8 +641,15 @@ fn kernels_of_all_sizes_compile() {
         let emitted = teml(&["emit", KERNELS, "--set", "sizes=all"], api);
         assert!(emitted.status.success(), "{}", text(&emitted.stderr));
         let c = text(&emitted.stdout);
-        if compiled(program, architecture, &c).is_none() {
-            eprintln!("no compiler of {api} is installed: not tested");
+        assert_eq!(
+            c.matches("#define TEML_INDEX int\\n").count(),
+            c.matches("_source[] =").count()
+        );
+        for width in ["int", "int64_t"] {
+            let width = format!("-DTEML_INDEX={width}");
+            if compiled(program, &[architecture, &width], &c).is_none() {
+                eprintln!("no compiler of {api} is installed: not tested");
+            }
         }
     }
 }
@@ -592,7 +659,7 @@ fn kernels_compile_for_devices_of_amd_without_spills() {
     let emitted = teml(&["emit", KERNELS, "--set", "type=f32"], "hip");
     assert!(emitted.status.success(), "{}", text(&emitted.stderr));
     for architecture in ["gfx90a", "gfx1030"] {
-        let Some(shown) = compiled(HIP, architecture, &text(&emitted.stdout)) else {
+        let Some(shown) = compiled(HIP, &[architecture], &text(&emitted.stdout)) else {
             return eprintln!("`apt install libamdhip64-5` brings AMD's compiler: not tested");
         };
         let needs = shown.lines().filter(|line| line.starts_with("  ."));

@@ -21,6 +21,8 @@ pub(crate) struct Values {
     pub unrolled: HashSet<Name>,
     /// Whether the value is added to an element.
     pub adds: bool,
+    /// Whether iterators have fewer bits than the values of indices, which have 64.
+    pub are_narrow: bool,
     /// The iterator of lanes that run one by one, and the local tensors that are a copied vector.
     pub one_by_one: Option<(Name, Vec<Name>)>,
 }
@@ -269,6 +271,7 @@ impl Values {
         match (index.as_constant(), index.as_iterator()) {
             (Some(value), _) if value < 0 => format!("({})", self.constant(Constant::I64(value))),
             (Some(value), _) => self.constant(Constant::I64(value)),
+            (None, _) if self.are_narrow => format!("(int64_t)({index})"),
             (None, Some(name)) => name.to_string(),
             (None, None) => format!("({index})"),
         }

@@ -10,11 +10,26 @@ __attribute__((weak, visibility("default"))) double teml_device_seconds = 0;
 // does not count.
 __attribute__((weak, visibility("default"))) int teml_device_turns = 1;
 
-// A program for the device, and what its compiler made of it.
+// A program for the device, and what its compiler made of it with indices of 32 and of 64 bits. One of
+// them is used.
 typedef struct teml_device_program {
     const char *source;
-    void *module;
+    void *modules[2];
+    int is_wide;
 } teml_device_program;
+
+// The greatest number of 32 bits.
+#ifndef TEML_NARROW
+#define TEML_NARROW 2147483647
+#endif
+
+// Whether a number, perhaps a product, is between -most and most. Both are exact if they fit.
+static inline int teml_device_fits(double number, double most)
+{
+    if (most > TEML_NARROW)
+        most = TEML_NARROW;
+    return -most <= number && number <= most;
+}
 
 // Keeps the first reason why a call fails.
 static inline void teml_device_fail(const char *what, const char *why)

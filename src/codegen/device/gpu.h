@@ -127,10 +127,12 @@ static inline void teml_device_open(void)
 }
 
 // The machine code of a program for the device of this machine, or NULL.
-static inline char *teml_gpu_code(const char *source)
+static inline char *teml_gpu_code(const char *source, int is_wide)
 {
     char architecture[48];
-    const char *options[] = {architecture, "--std=c++14"};
+    const char *const wide = "-DTEML_INDEX=int64_t";
+    // HIP compiles for the device that is there.
+    const char *const options[] = {TEML_OF(architecture, wide), "--std=c++14", wide};
     int major = 0, minor = 0;
     size_t size = 0;
     void *program = NULL;
@@ -144,8 +146,7 @@ static inline char *teml_gpu_code(const char *source)
         teml_device_fail(TEML_NAME(nvrtcCreateProgram, hiprtcCreateProgram), "out of memory");
         return NULL;
     }
-    // HIP compiles for the device that is there, and needs no options.
-    if (teml_gpu.compile(program, TEML_OF(2, 0), options)) {
+    if (teml_gpu.compile(program, TEML_OF(2, 0) + is_wide, options)) {
         teml_gpu.get_log_size(program, &size);
         text = (char *)calloc(size + 1, 1);
         if (text)
@@ -166,15 +167,17 @@ static inline char *teml_gpu_code(const char *source)
 }
 
 // Compiles a program for the device of this machine, once.
-static inline void teml_device_use(teml_device_program *of)
+static inline void teml_device_use(teml_device_program *of, int is_wide)
 {
     char *code;
+    void **module = &of->modules[is_wide];
     teml_device_open();
     TEML_TRY(teml_gpu.set_current(teml_gpu.context), TEML_NAME(cuCtxSetCurrent, hipCtxSetCurrent));
-    if (teml_device_failed || of->module)
+    of->is_wide = is_wide;
+    if (teml_device_failed || *module)
         return;
-    code = teml_gpu_code(of->source);
-    TEML_TRY(teml_gpu.load(&of->module, code), TEML_NAME(cuModuleLoadData, hipModuleLoadData));
+    code = teml_gpu_code(of->source, is_wide);
+    TEML_TRY(teml_gpu.load(module, code), TEML_NAME(cuModuleLoadData, hipModuleLoadData));
     free(code);
 }
 
@@ -228,7 +231,7 @@ static inline void teml_device_launch(teml_device_program *of, const char *name,
         return;
     if (grid[0] > 2147483647 || grid[1] > 65535 || grid[2] > 65535)
         teml_device_fail(name, "a grid has at most 2147483647 × 65535 × 65535 blocks");
-    TEML_TRY(teml_gpu.get_function(&function, of->module, name), TEML_NAME(cuModuleGetFunction, hipModuleGetFunction));
+    TEML_TRY(teml_gpu.get_function(&function, of->modules[of->is_wide], name), TEML_NAME(cuModuleGetFunction, hipModuleGetFunction));
     TEML_TRY(teml_gpu.launch(function, (unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2], block[0],
                                            block[1], block[2], 0, NULL, args, NULL), TEML_NAME(cuLaunchKernel, hipModuleLaunchKernel));
 }

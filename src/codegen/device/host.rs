@@ -5,6 +5,7 @@
 //! are there. `NAME` takes memory of the processor. Both compile kernels when they are first called.
 
 use super::plan::{Kernel, Step};
+use super::width::{MOST, Width};
 use crate::elem::c_type;
 use crate::ir::{Affine, Axis, Loop, Name, Tensor};
 use crate::kernel::{Param, Role, parameter};
@@ -29,6 +30,8 @@ pub(super) struct Host<'a> {
     pub(super) derived: &'a [String],
     pub(super) params: &'a [Param],
     pub(super) steps: &'a [Step],
+    /// The bits of indices in kernels.
+    pub(super) width: Width,
     /// The kernels of launches, in order.
     pub(super) started: &'a [Started],
     /// The comments above the function.
@@ -52,7 +55,7 @@ impl Host<'_> {
         let _ = write!(
             text,
             "// {0}, for tensors in memory of the device.\n{visible}{1}void {0}_on_device(\n    {2});\n\n\
-             {1}void {0}_on_device(\n    {2})\n{{\n    static teml_device_program teml_program = {{teml_{0}_source, 0}};\n",
+             {1}void {0}_on_device(\n    {2})\n{{\n    static teml_device_program teml_program = {{teml_{0}_source, {{0, 0}}, 0}};\n",
             self.symbol,
             self.linkage,
             on_device.join(",\n    ")
@@ -60,7 +63,11 @@ impl Host<'_> {
         for size in self.derived {
             let _ = writeln!(text, "    {size}");
         }
-        text.push_str("    teml_device_use(&teml_program);\n");
+        let _ = writeln!(
+            text,
+            "    teml_device_use(&teml_program, {});",
+            self.is_wide()
+        );
         for tensor in self.steps.iter().filter_map(local) {
             allocate(tensor, 4, &mut text);
         }
@@ -92,6 +99,29 @@ impl Host<'_> {
         self.transfers(&mut text);
         text.push_str("    teml_device_leave();\n}\n");
         text
+    }
+
+    /// Whether indices have 64 bits where the kernels leave that open, in C.
+    fn is_wide(&self) -> String {
+        let most = match self.width {
+            Width::Narrow | Width::Wide => return "0".to_owned(),
+            Width::Either { most } => most,
+        };
+        let sizes = self.sizes.iter();
+        let sizes = sizes.map(|size| format!("teml_device_fits((double){size}, {most})"));
+        let params = self.params.iter().map(|param| &param.tensor);
+        let mut locals = Vec::new();
+        all_locals(self.steps, &mut locals);
+        let tensors = params.chain(locals).filter(|tensor| !tensor.is_by_value());
+        let tensors =
+            tensors.map(|tensor| format!("teml_device_fits({}, {MOST})", elements(tensor)));
+        let mut all: Vec<String> = Vec::new();
+        for test in sizes.chain(tensors) {
+            if !all.contains(&test) {
+                all.push(test);
+            }
+        }
+        format!("!({})", all.join("\n        && "))
     }
 
     /// The body of the function for memory of the processor.
@@ -167,6 +197,17 @@ fn local(step: &Step) -> Option<&Tensor> {
     }
 }
 
+/// The local tensors in memory of the device.
+fn all_locals<'s>(steps: &'s [Step], found: &mut Vec<&'s Tensor>) {
+    for step in steps {
+        match step {
+            Step::Local(tensor) => found.push(tensor),
+            Step::Loop(_, body) => all_locals(body, found),
+            Step::Launch(_) => {}
+        }
+    }
+}
+
 /// Memory of the device for a local tensor.
 fn allocate(tensor: &Tensor, indent: usize, text: &mut String) {
     let (name, bytes) = (tensor.label(), bytes(tensor));
@@ -238,6 +279,26 @@ fn extreme(function: &str, bounds: &[Affine]) -> String {
     rest.iter().fold(first.to_string(), |text, bound| {
         format!("teml_{function}64({text}, {bound})")
     })
+}
+
+/// How many elements there are from the first one of a tensor to its last one, as a number that does
+/// not overflow.
+fn elements(tensor: &Tensor) -> String {
+    let dims = tensor.shape().dims();
+    let (strides, last) = (tensor.strides(), dims.len().saturating_sub(1));
+    if !tensor.is_strided() {
+        let dims = dims.iter().map(|extent| format!("(double)({extent})"));
+        let dims = dims.collect::<Vec<_>>().join("*");
+        return if dims.is_empty() {
+            "1".to_owned()
+        } else {
+            dims
+        };
+    }
+    let rows = strides.iter().zip(&dims).take(last);
+    let rows = rows.map(|(stride, extent)| format!("(double)({extent})*{stride}"));
+    let own = dims.last().map(|extent| format!("(double)({extent})"));
+    rows.chain(own).collect::<Vec<_>>().join(" + ")
 }
 
 /// The bytes that a tensor has in memory.

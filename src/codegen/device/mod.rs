@@ -2,9 +2,10 @@
 //!
 //! `spaces` decides which memory local tensors have, and what lanes pass on; `barriers` where the
 //! threads of a block wait; `lower` makes the plan; `hold` keeps sums in registers, which `registers`
-//! counts. `legality` is asked before (are the iterations of bound loops
-//! independent?) and after (is a barrier between threads that exchange data?). `print` prints what
-//! the device runs, and `host` what the processor does. Words that differ are in headers.
+//! counts; `width` says whether 32 bits are enough for indices. `legality` is asked before (are the
+//! iterations of bound loops independent?) and after (is a barrier between threads that exchange
+//! data?). `print` prints what the device runs, and `host` what the processor does. Words that differ
+//! are in headers.
 
 mod barriers;
 mod fills;
@@ -16,12 +17,13 @@ mod print;
 mod registers;
 mod spaces;
 mod wide;
+mod width;
 
 use super::derived::definition_of_size;
 use super::kernel::{Header, Param, Role};
 use super::support::{mentions, support_of_device};
 use crate::analysis::launches::{self, Launch, Misplaced};
-use crate::ir::{Affine, Axis, Expr, Loop, Name, Nest, Node, Space, Strides, Tensor, Tree};
+use crate::ir::{Affine, Axis, Loop, Name, Nest, Space, Strides, Tensor, Tree};
 use crate::legality::{Barrier, exchanges};
 use crate::target::{Device, DeviceApi, Target};
 use lower::Lowering;
@@ -29,6 +31,7 @@ use plan::{Plan, Step};
 use spaces::{Distributed, Passes};
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
+use width::Width;
 
 /// Why a device cannot run a nest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -189,7 +192,7 @@ pub(super) fn check(nest: &Nest) -> Result<(), NoDevice> {
 /// # Errors
 /// [`NoDevice`].
 pub(super) fn fits(nest: &Nest, device: &Device) -> Result<(), NoDevice> {
-    plan(nest, device, print::WIDE).map(|_| ())
+    plan(nest, device, Width::Wide).map(|_| ())
 }
 
 /// The function `symbol`, which runs nests on a device.
@@ -201,12 +204,12 @@ pub(super) fn emit(
     (linkage, symbol): (&str, &str),
     target: &Target,
 ) -> Result<Text, (usize, NoDevice)> {
-    let index = index_type(of);
-    let mut steps = Vec::new();
-    for (k, nest) in of.nests.iter().enumerate() {
-        steps.extend(plan(nest, &target.device, index).map_err(|why| (k, why))?);
-    }
-    let plan = Plan { steps };
+    let plan = whole_plan(of, &target.device)?;
+    let index = match plan.width {
+        Width::Narrow => print::NARROW,
+        Width::Wide => print::WIDE,
+        Width::Either { .. } => print::EITHER,
+    };
     let derived = derived(of, &plan);
     let mut code = String::new();
     let mut started = Vec::new();
@@ -225,7 +228,7 @@ pub(super) fn emit(
         let params: Vec<Param> = params.cloned().collect();
         let numbers = numbers.filter(|name| mentions(&body, name.as_str()));
         let numbers: Vec<Name> = numbers.cloned().collect();
-        let text = print::function(kernel, &name, (&numbers, &params), &body);
+        let text = print::function(kernel, &name, (&numbers, &params), (index, &body));
         let _ = write!(code, "\n{text}");
         started.push(host::Started {
             name,
@@ -244,7 +247,11 @@ pub(super) fn emit(
         ),
         DeviceApi::OpenCl => (include_str!("words_opencl.h"), Header::OpenCl),
     };
-    let source = format!("{words}{}{code}", support_of_device(&code));
+    let either = match plan.width {
+        Width::Either { .. } => include_str!("either.h"),
+        Width::Narrow | Width::Wide => "",
+    };
+    let source = format!("{words}{either}{}{code}", support_of_device(&code));
     let mut function = format!("static const char teml_{symbol}_source[] =\n");
     for line in source.lines() {
         let line = line.replace('\\', "\\\\").replace('"', "\\\"");
@@ -260,6 +267,7 @@ pub(super) fn emit(
         derived: &derived,
         params: of.params,
         steps: &plan.steps,
+        width: plan.width,
         started: &started,
         comments: of.comments,
     };
@@ -303,37 +311,24 @@ fn kernels(
     locals.truncate(outer);
 }
 
-/// Iterators have 32 bits if no index needs more: 64 bits are slow on devices.
-fn index_type(of: &Nests) -> &'static str {
-    let fits = |tensor: &Tensor| {
-        let bytes = tensor.shape().elements().saturating_mul(8);
-        tensor.shape().numbers().is_some() && i32::try_from(bytes).is_ok()
-    };
+/// The plan of all nests, with the width that their indices need.
+fn whole_plan(of: &Nests, device: &Device) -> Result<Plan, (usize, NoDevice)> {
     let tensors = of.nests.iter().flat_map(Nest::tensors);
-    let locals = of.nests.iter().flat_map(Nest::locals);
-    let mut all = tensors.chain(locals.cloned());
-    let has_sizes = !of.sizes.is_empty();
-    // A value that is an index has 64 bits.
-    let is_value = of
-        .nests
-        .iter()
-        .flat_map(Nest::lines)
-        .any(|line| match line.tree {
-            Tree::Stmt(s) => has_index(&s.value),
-            _ => false,
-        });
-    match !has_sizes && !is_value && all.all(|tensor| fits(&tensor)) {
-        true => print::NARROW,
-        false => print::WIDE,
-    }
-}
-
-fn has_index(value: &Expr) -> bool {
-    match value.node() {
-        Node::Index(_) => true,
-        Node::Binary { left, right, .. } => has_index(left) || has_index(right),
-        Node::Apply { args, .. } => args.iter().any(has_index),
-        _ => false,
+    let locals = of.nests.iter().flat_map(Nest::locals).cloned();
+    let tensors: Vec<Tensor> = tensors.chain(locals).collect();
+    let with = |width: Width| {
+        let mut steps = Vec::new();
+        for (k, nest) in of.nests.iter().enumerate() {
+            steps.extend(plan(nest, device, width).map_err(|why| (k, why))?);
+        }
+        Ok(Plan { steps, width })
+    };
+    let mut plan = with(Width::Narrow)?;
+    plan.width = width::width(&plan, &tensors, of.sizes);
+    match plan.width {
+        // It needs more registers.
+        Width::Wide => with(Width::Wide),
+        Width::Narrow | Width::Either { .. } => Ok(plan),
     }
 }
 
@@ -389,13 +384,13 @@ fn prepared(nest: &Nest, device: &Device) -> Result<Vec<Tree>, NoDevice> {
 }
 
 /// The steps of the processor for a nest.
-fn plan(nest: &Nest, device: &Device, index: &str) -> Result<Vec<Step>, NoDevice> {
+fn plan(nest: &Nest, device: &Device, width: Width) -> Result<Vec<Step>, NoDevice> {
     let trees = prepared(nest, device)?;
     let context: Vec<&Loop> = nest.context().iter().collect();
     let launches = launches::launches(&trees, &context)?;
     let mut kernels = Vec::new();
     for launch in &launches {
-        kernels.push(kernel(nest, &trees, launch, (&context, device, index))?);
+        kernels.push(kernel(nest, &trees, launch, (&context, device, width))?);
     }
     let mut kernels = kernels.into_iter();
     Ok(steps(&trees, &mut kernels))
@@ -445,7 +440,7 @@ fn kernel(
     nest: &Nest,
     trees: &[Tree],
     launch: &Launch,
-    (context, device, index): (&[&Loop], &Device, &str),
+    (context, device, width): (&[&Loop], &Device, Width),
 ) -> Result<plan::Kernel, NoDevice> {
     for l in &launch.grid {
         check_blocks(l, device.grid)?;
@@ -521,7 +516,7 @@ fn kernel(
     let mut position: Vec<usize> = launch.position.iter().copied().chain(inner).collect();
     let body = lowering.sequence(&body, &mut position, &mut chain);
     kernel.body = hold::held(&kernel, &body);
-    kernel.registers = registers::registers(&kernel, if index == print::WIDE { 2 } else { 1 });
+    kernel.registers = registers::registers(&kernel, if width == Width::Wide { 2 } else { 1 });
     let threads = kernel.threads_of_block();
     let registers = kernel.registers.min(device.registers);
     kernel.at_once = device.blocks(threads, registers, kernel.shared_bytes());

@@ -89,21 +89,23 @@ static inline void teml_device_open(void)
 }
 
 // Compiles a program for the device of this machine, once.
-static inline void teml_device_use(teml_device_program *of)
+static inline void teml_device_use(teml_device_program *of, int is_wide)
 {
+    const char *const options[] = {"-w", "-w -DTEML_INDEX=int64_t"};
     int error = 0;
     size_t size = 0;
     void *program;
     char *text;
     teml_device_open();
-    if (teml_device_failed || of->module)
+    of->is_wide = is_wide;
+    if (teml_device_failed || of->modules[is_wide])
         return;
     program = teml_opencl.clCreateProgramWithSource(teml_opencl.context, 1, &of->source, NULL, &error);
     TEML_TRY(error, "clCreateProgramWithSource");
     if (teml_device_failed)
         return;
-    if (teml_opencl.clBuildProgram(program, 1, &teml_opencl.device, "-w", NULL, NULL) == 0) {
-        of->module = program;
+    if (teml_opencl.clBuildProgram(program, 1, &teml_opencl.device, options[is_wide], NULL, NULL) == 0) {
+        of->modules[is_wide] = program;
         return;
     }
     teml_opencl.clGetProgramBuildInfo(program, teml_opencl.device, 0x1183, 0, NULL, &size);
@@ -172,7 +174,7 @@ static inline void teml_device_launch(teml_device_program *of, const char *name,
         local[d] = block[d];
         global[d] = (size_t)grid[d] * block[d];
     }
-    kernel = teml_opencl.clCreateKernel(of->module, name, &error);
+    kernel = teml_opencl.clCreateKernel(of->modules[of->is_wide], name, &error);
     TEML_TRY(error, "clCreateKernel");
     for (int k = 0; k < count; k++)
         TEML_TRY(teml_opencl.clSetKernelArg(kernel, (unsigned)k, sizes[k], args[k]), "clSetKernelArg");

@@ -1,6 +1,7 @@
 //! The plan of nests that run on a device: what the processor does, and what each thread executes.
 
 use super::spaces::Pass;
+use super::width::Width;
 use crate::analysis::launches::Launch;
 use crate::ir::{self, Affine, Axis, Elem, Fill, Name, Stmt, Tensor};
 use crate::legality::Waiting;
@@ -12,6 +13,8 @@ use std::sync::Arc;
 pub(super) struct Plan {
     /// The steps of the processor, in order.
     pub(super) steps: Vec<Step>,
+    /// The bits of iterators and indices.
+    pub(super) width: Width,
 }
 
 /// A step of the processor.
@@ -232,6 +235,14 @@ pub(super) const DIMENSIONS: [&str; Axis::OF_THREADS] = ["x", "y", "z", "lane"];
 
 impl Display for Plan {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.width {
+            Width::Narrow => {}
+            Width::Wide => writeln!(f, "indices of 64 bits")?,
+            Width::Either { most } => writeln!(
+                f,
+                "indices of 32 bits if sizes are at most {most} and 32 bits count elements, else of 64"
+            )?,
+        }
         steps(f, &self.steps, 0)
     }
 }

@@ -23,16 +23,20 @@ pub(super) struct Printer {
     lanes: i64,
 }
 
-/// The types of iterators, and the suffix of functions of them.
+/// The types of iterators. The last one is a word, which the processor chooses (`either.h`).
 pub(super) const NARROW: &str = "int";
 pub(super) const WIDE: &str = "int64_t";
+pub(super) const EITHER: &str = "TEML_INDEX";
 
 /// The body of a kernel.
 pub(super) fn body(kernel: &Kernel, index: &'static str) -> String {
     let mut printer = Printer {
         text: String::new(),
         depth: 1,
-        values: Values::default(),
+        values: Values {
+            are_narrow: index != WIDE,
+            ..Values::default()
+        },
         index,
         lanes: kernel.threads[Axis::LANE],
     };
@@ -45,13 +49,19 @@ pub(super) fn function(
     kernel: &Kernel,
     name: &str,
     (numbers, params): (&[Name], &[Param]),
-    body: &str,
+    (index, body): (&str, &str),
 ) -> String {
     let [x, y, z] = kernel.block();
-    let numbers = numbers.iter().map(|name| format!("int64_t {name}"));
-    let arguments = numbers.chain(params.iter().map(argument));
+    // The processor passes 64 bits.
+    let prefix = if index == WIDE { "" } else { "teml_" };
+    let given = numbers.iter().map(|name| format!("int64_t {prefix}{name}"));
+    let arguments = given.chain(params.iter().map(argument));
     let arguments = arguments.collect::<Vec<String>>().join(",\n    ");
-    format!("TEML_KERNEL({x}, {y}, {z}) void {name}(\n    {arguments})\n{{\n{body}}}\n")
+    let numbers = numbers.iter().filter(|_| !prefix.is_empty());
+    let numbers: String = numbers
+        .map(|name| format!("    const {index} {name} = ({index}){prefix}{name};\n"))
+        .collect();
+    format!("TEML_KERNEL({x}, {y}, {z}) void {name}(\n    {arguments})\n{{\n{numbers}{body}}}\n")
 }
 
 fn argument(param: &Param) -> String {
@@ -225,7 +235,11 @@ impl Printer {
         let Some((first, rest)) = bounds.split_first() else {
             return "0".to_owned();
         };
-        let suffix = if self.index == WIDE { "64" } else { "" };
+        let suffix = match self.index {
+            NARROW => "",
+            WIDE => "64",
+            _ => "_index",
+        };
         rest.iter().fold(first.to_string(), |text, bound| {
             format!("teml_{function}{suffix}({text}, {bound})")
         })

@@ -121,6 +121,14 @@ for what, why in [("memory", "cuMemAlloc: out of memory"), ("launch", "too many 
     refused(RuntimeError, "twice: ", why)(lambda: doubled.twice(values))
     assert why in checked(*of_checked).decode()
     assert pieces.value == 0
+
+# More elements than 32 bits count take another kernel, once.
+wide = ctypes.c_int.in_dll(driver, "wide")
+for n, count in [((1 << 31) - 200, 0), (1 << 31, 1), (1 << 33, 1)]:
+    ctypes.c_int.in_dll(doubled._library, "teml_device_asks").value = 1
+    doubled._library.twice_on_device(ctypes.c_int64(n), ctypes.c_uint64(0), ctypes.c_uint64(0))
+    assert wide.value == count
+    doubled._FAILED.value = 0
 os.environ["FAILS"] = ""
 assert checked(*of_checked) is None and pieces.value == 0
 assert np.array_equal(doubled.twice(values), 2 * values)

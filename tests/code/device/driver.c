@@ -1,11 +1,11 @@
 // A driver and a compiler of CUDA without a device: their memory is that of the processor. Their only
 // kernel is `twice_1`, which doubles N numbers. It counts copies between memories, and pieces of memory.
-// The environment variable FAILS names what fails.
+// The environment variable FAILS names what fails. `wide` counts compilations for indices of 64 bits.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-int copies = 0, synchronized = 0, pieces = 0;
+int copies = 0, synchronized = 0, pieces = 0, wide = 0;
 
 static int fails(const char *what, int error)
 {
@@ -70,7 +70,12 @@ int cuStreamSynchronize(void *stream) { return synchronized = (int)(intptr_t)str
 
 int nvrtcCreateProgram(void **program, const char *source, const char *name, int count,
                        const char *const *headers, const char *const *names) { return *program = &copies, 0; }
-int nvrtcCompileProgram(void *program, int count, const char *const *options) { return fails("compile", 6); }
+int nvrtcCompileProgram(void *program, int count, const char *const *options)
+{
+    for (int k = 0; k < count; k++)
+        wide += strcmp(options[k], "-DTEML_INDEX=int64_t") == 0;
+    return fails("compile", 6);
+}
 int nvrtcGetProgramLogSize(void *program, size_t *size) { return *size = 64, 0; }
 int nvrtcGetProgramLog(void *program, char *log) { return strcpy(log, "kernel(3): error: expected a \";\"\n"), 0; }
 int nvrtcGetCUBINSize(void *program, size_t *size) { return *size = 0, 0; }
