@@ -28,6 +28,7 @@ pub(super) const MOST: i64 = i32::MAX as i64;
 pub(super) fn width(plan: &Plan, tensors: &[Tensor], sizes: &[Name]) -> Width {
     let mut limit = Limit {
         most: Some(MOST as f64),
+        sizes,
         within: HashMap::new(),
     };
     limit.steps(&plan.steps);
@@ -108,13 +109,15 @@ struct Reach {
 }
 
 /// The greatest size for which everything that was seen fits. `None` if there is none.
-struct Limit {
+struct Limit<'a> {
     most: Option<f64>,
+    /// What the caller gives: sizes, and distances between rows.
+    sizes: &'a [Name],
     /// The iterators of the loops around.
     within: HashMap<Name, Reach>,
 }
 
-impl Limit {
+impl Limit<'_> {
     /// Numbers fit up to a greatest size.
     fn fit(&mut self, reach: Reach) {
         let sum = reach.up.or(reach.down);
@@ -166,7 +169,7 @@ impl Limit {
             reach.down.add(Sum::of(1), 1.0);
             return reach;
         }
-        if name.is_read() {
+        if size.is_none() && !self.sizes.contains(name) {
             // An element of a tensor may be anything.
             self.most = None;
         }
