@@ -4,8 +4,7 @@
 //! Two functions are printed. `NAME_on_device` takes memory of the device, for callers whose tensors
 //! are there. `NAME` takes memory of the processor. Both compile kernels when they are first called.
 
-use super::plan::{Kernel, Step};
-use super::width::{MOST, Width};
+use super::plan::{Kernel, MOST, Step, Width};
 use crate::elem::c_type;
 use crate::ir::{Affine, Axis, Loop, Name, Tensor};
 use crate::kernel::{Param, Role, parameter};

@@ -27,11 +27,10 @@ use crate::ir::{Affine, Axis, Loop, Name, Nest, Space, Strides, Tensor, Tree};
 use crate::legality::{Barrier, exchanges};
 use crate::target::{Device, DeviceApi, Target};
 use lower::Lowering;
-use plan::{Plan, Step};
+use plan::{Plan, Step, Width};
 use spaces::{Distributed, Passes};
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
-use width::Width;
 
 /// Why a device cannot run a nest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,7 +1,6 @@
 //! The plan of nests that run on a device: what the processor does, and what each thread executes.
 
 use super::spaces::Pass;
-use super::width::Width;
 use crate::analysis::launches::Launch;
 use crate::ir::{self, Affine, Axis, Elem, Fill, Name, Stmt, Tensor};
 use crate::legality::Waiting;
@@ -16,6 +15,20 @@ pub(super) struct Plan {
     /// The bits of iterators and indices.
     pub(super) width: Width,
 }
+
+/// The bits of iterators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Width {
+    /// 32.
+    Narrow,
+    /// 64.
+    Wide,
+    /// 32 if no size is greater than `most`, and no tensor has more elements than [`MOST`].
+    Either { most: i64 },
+}
+
+/// The greatest number of 32 bits.
+pub(super) const MOST: i64 = i32::MAX as i64;
 
 /// A step of the processor.
 #[derive(Clone, Debug)]

@@ -6,23 +6,9 @@
 //! the greatest S for which all fit. Tensors must also have so few elements that all are counted. If
 //! facts about sizes do not decide both, the processor does so when it starts the kernels.
 
-use super::plan::{Condition, Kernel, Move, Node, Plan, Step};
+use super::plan::{Condition, Kernel, MOST, Move, Node, Plan, Step, Width};
 use crate::ir::{Affine, Loop, Name, Tensor};
 use std::collections::HashMap;
-
-/// The bits of iterators.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Width {
-    /// 32.
-    Narrow,
-    /// 64.
-    Wide,
-    /// 32 if no size is greater than `most`, and no tensor has more elements than [`MOST`].
-    Either { most: i64 },
-}
-
-/// The greatest number of 32 bits.
-pub(super) const MOST: i64 = i32::MAX as i64;
 
 /// The width that a plan needs, where kernels use these tensors and sizes of the caller.
 pub(super) fn width(plan: &Plan, tensors: &[Tensor], sizes: &[Name]) -> Width {
