@@ -97,7 +97,7 @@ struct Reach {
 /// The greatest size for which everything that was seen fits. `None` if there is none.
 struct Limit<'a> {
     most: Option<f64>,
-    /// What the caller gives: sizes, and distances between rows.
+    /// Numbers of the caller: sizes, and distances between rows.
     sizes: &'a [Name],
     /// The iterators of the loops around.
     within: HashMap<Name, Reach>,
@@ -115,7 +115,7 @@ impl Limit<'_> {
         self.most = self.most.filter(|_| room >= 0.0).map(|m| m.min(most));
     }
 
-    /// What a sum reaches.
+    /// The greatest values of a sum, which have to fit.
     fn within(&mut self, sum: &Affine) -> Reach {
         let reach = self.reach(sum.terms(), sum.offset());
         self.fit(reach);

@@ -83,7 +83,7 @@ impl Restore {
 /// Why a device did not run a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceFailure {
-    /// What failed and why, as the C says it.
+    /// The step that failed and the reason, as the C says them.
     pub reason: String,
     /// Whether no kernel can run, since there is no device, or no library for it.
     pub is_absent: bool,
