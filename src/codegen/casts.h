@@ -1,32 +1,14 @@
-// Vectors of other element types with as many lanes as those of f64 or f32 in the same loop: as a
-// register of those holds, or a fixed number.
+// Vectors of smaller or larger elements, with as many lanes as a register has of f64 or f32 (or of
+// integers of these sizes), or a fixed number.
 typedef float teml_f32xf64n __attribute__((vector_size(TEML_VECTOR / 2), aligned(4), may_alias));
 
 typedef int32_t teml_i32xf64n __attribute__((vector_size(TEML_VECTOR / 2), aligned(4), may_alias));
 
-typedef int64_t teml_i64xf64n __attribute__((vector_size(TEML_VECTOR), aligned(8), may_alias));
-
 typedef double teml_f64xf32n __attribute__((vector_size(2 * TEML_VECTOR), aligned(8), may_alias));
-
-typedef int32_t teml_i32xf32n __attribute__((vector_size(TEML_VECTOR), aligned(4), may_alias));
 
 typedef int64_t teml_i64xf32n __attribute__((vector_size(2 * TEML_VECTOR), aligned(8), may_alias));
 
 typedef double teml_f64x16 __attribute__((vector_size(128), aligned(8), may_alias));
-
-typedef int32_t teml_i32x2 __attribute__((vector_size(8), aligned(4), may_alias));
-
-typedef int32_t teml_i32x4 __attribute__((vector_size(16), aligned(4), may_alias));
-
-typedef int32_t teml_i32x8 __attribute__((vector_size(32), aligned(4), may_alias));
-
-typedef int32_t teml_i32x16 __attribute__((vector_size(64), aligned(4), may_alias));
-
-typedef int64_t teml_i64x2 __attribute__((vector_size(16), aligned(8), may_alias));
-
-typedef int64_t teml_i64x4 __attribute__((vector_size(32), aligned(8), may_alias));
-
-typedef int64_t teml_i64x8 __attribute__((vector_size(64), aligned(8), may_alias));
 
 typedef int64_t teml_i64x16 __attribute__((vector_size(128), aligned(8), may_alias));
 
@@ -34,29 +16,11 @@ typedef int64_t teml_i64x16 __attribute__((vector_size(128), aligned(8), may_ali
 
 #define i32xf64n(x) (*(teml_i32xf64n *)&(x))
 
-#define i64xf64n(x) (*(teml_i64xf64n *)&(x))
-
 #define f64xf32n(x) (*(teml_f64xf32n *)&(x))
-
-#define i32xf32n(x) (*(teml_i32xf32n *)&(x))
 
 #define i64xf32n(x) (*(teml_i64xf32n *)&(x))
 
 #define f64x16(x) (*(teml_f64x16 *)&(x))
-
-#define i32x2(x) (*(teml_i32x2 *)&(x))
-
-#define i32x4(x) (*(teml_i32x4 *)&(x))
-
-#define i32x8(x) (*(teml_i32x8 *)&(x))
-
-#define i32x16(x) (*(teml_i32x16 *)&(x))
-
-#define i64x2(x) (*(teml_i64x2 *)&(x))
-
-#define i64x4(x) (*(teml_i64x4 *)&(x))
-
-#define i64x8(x) (*(teml_i64x8 *)&(x))
 
 #define i64x16(x) (*(teml_i64x16 *)&(x))
 

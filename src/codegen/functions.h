@@ -165,3 +165,44 @@ TEML_FUNCTION(f32, float, root, , sqrtf(x[k] == -INFINITY ? INFINITY : x[k] + 0.
 #define teml_vmin(a, b) TEML_BETTER(a, <, b)
 
 #define teml_vmax(a, b) TEML_BETTER(a, >, b)
+
+// The lesser and the greater integers: gcc would compare and select where one instruction does it.
+typedef long long teml_longs __attribute__((vector_size(TEML_VECTOR), aligned(8), may_alias));
+
+#define TEML_CHOSEN(name, op, x, y) teml_vselect((x) op (y), x, y)
+#if TEML_VECTOR == 64 && defined(__GNUC__) && !defined(__clang__)
+#define TEML_OF_INTS(name, op, x, y) __builtin_ia32_p##name##sd512_mask(x, y, (teml_i32xn){0}, -1)
+#define TEML_OF_LONGS(name, op, x, y) __builtin_ia32_p##name##sq512_mask(x, y, (teml_longs){0}, -1)
+#elif defined(__AVX2__) && defined(__GNUC__) && !defined(__clang__) && TEML_VECTOR == 32
+#define TEML_OF_INTS(name, op, x, y) __builtin_ia32_p##name##sd256(x, y)
+#define TEML_OF_LONGS TEML_CHOSEN
+#else
+#define TEML_OF_INTS TEML_CHOSEN
+#define TEML_OF_LONGS TEML_CHOSEN
+#endif
+#define TEML_AS(type, x) (*(type *)(void *)&(x))
+#define TEML_EXTREME(name, op, a, b) \
+    ({ \
+        TEML_AUTO teml_x = (a); \
+        TEML_AUTO teml_y = (b); \
+        if (sizeof teml_x != TEML_VECTOR) \
+            teml_x = TEML_CHOSEN(name, op, teml_x, teml_y); \
+        else if (sizeof teml_x[0] == sizeof(int32_t)) \
+            TEML_AS(teml_i32xn, teml_x) = (teml_i32xn)TEML_OF_INTS( \
+                name, op, TEML_AS(teml_i32xn, teml_x), TEML_AS(teml_i32xn, teml_y)); \
+        else \
+            TEML_AS(teml_longs, teml_x) = (teml_longs)TEML_OF_LONGS( \
+                name, op, TEML_AS(teml_longs, teml_x), TEML_AS(teml_longs, teml_y)); \
+        teml_x; \
+    })
+
+#define teml_vimin(a, b) TEML_EXTREME(min, <, a, b)
+
+#define teml_vimax(a, b) TEML_EXTREME(max, >, a, b)
+
+// The absolute values of integers; that of the least one wraps.
+#define teml_viabs(a) \
+    ({ \
+        TEML_AUTO teml_i = (a); \
+        teml_vselect(teml_i < 0, -teml_i, teml_i); \
+    })

@@ -322,7 +322,7 @@ impl Kernel {
     /// Whether the function may compute with integer elements.
     pub fn has_integers(&self) -> bool {
         let of_elements = |param: &Param| !param.tensor.elem().is_float();
-        let types = ["int32_t", "(int64_t)", "(int64_t,"];
+        let types = ["int32_t", "(int64_t)", "(int64_t,", "teml_lanes("];
         self.params.iter().any(of_elements) || types.iter().any(|name| self.function.contains(name))
     }
 

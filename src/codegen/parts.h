@@ -14,6 +14,10 @@ TEML_PUT_LANES(teml_f64_put, double, teml_f64xn)
 
 TEML_PUT_LANES(teml_f32_put, float, teml_f32xn)
 
+TEML_PUT_LANES(teml_i64_put, int64_t, teml_i64xn)
+
+TEML_PUT_LANES(teml_i32_put, int32_t, teml_i32xn)
+
 // The first n elements of a register: the others are zeros where they are read, and memory behind
 // them is not touched.
 #ifdef __cplusplus
@@ -104,15 +108,66 @@ static inline __attribute__((always_inline)) teml_f32xn teml_f32_part(const floa
 #define teml_f32_set teml_f32_put
 #endif
 
+// Integers are read and set by the instructions for numbers of their size.
+#if TEML_VECTOR > 16
+#define TEML_PART_AS(name, type, vector, part, as) \
+    static inline __attribute__((always_inline)) vector name(const type *from, int64_t n) \
+    { \
+        return (vector)part((const as *)from, n); \
+    }
+#define TEML_SET_AS(name, type, vector, put, set, as, bits) \
+    static inline __attribute__((always_inline)) void name(type *to, int64_t n, vector value) \
+    { \
+        if (TEML_VECTOR == 32 && __builtin_constant_p(n)) \
+            put(to, n, value); \
+        else \
+            set((as *)to, n, (bits)value); \
+    }
+#else
+#define TEML_PART_AS(name, type, vector, part, as) \
+    static inline __attribute__((always_inline)) vector name(const type *from, int64_t n) \
+    { \
+        vector value = {0}; \
+        for (int k = 0; k < (int)(sizeof value / sizeof *from); k++) \
+            if (k < n) value[k] = from[k]; \
+        return value; \
+    }
+#define TEML_SET_AS(name, type, vector, put, set, as, bits) \
+    static inline __attribute__((always_inline)) void name(type *to, int64_t n, vector value) \
+    { \
+        put(to, n, value); \
+    }
+#endif
+
+TEML_PART_AS(teml_i64_part, int64_t, teml_i64xn, teml_f64_part, double)
+
+TEML_PART_AS(teml_i32_part, int32_t, teml_i32xn, teml_f32_part, float)
+
+TEML_SET_AS(teml_i64_set, int64_t, teml_i64xn, teml_i64_put, teml_f64_set, double, teml_f64xn)
+
+TEML_SET_AS(teml_i32_set, int32_t, teml_i32xn, teml_i32_put, teml_f32_set, float, teml_f32xn)
+
 // An element and those after it that are among the next n; how they are set.
 #define f64xn_part(x, n) teml_f64_part(&(x), n)
 
 #define f32xn_part(x, n) teml_f32_part(&(x), n)
 
+#define i64xn_part(x, n) teml_i64_part(&(x), n)
+
+#define i32xn_part(x, n) teml_i32_part(&(x), n)
+
 #define TEML_F64XN_SET(x, n, value) teml_f64_set(&(x), n, value)
 
 #define TEML_F32XN_SET(x, n, value) teml_f32_set(&(x), n, value)
 
+#define TEML_I64XN_SET(x, n, value) teml_i64_set(&(x), n, value)
+
+#define TEML_I32XN_SET(x, n, value) teml_i32_set(&(x), n, value)
+
 #define TEML_F64XN_PUT(x, n, value) teml_f64_put(&(x), n, value)
 
 #define TEML_F32XN_PUT(x, n, value) teml_f32_put(&(x), n, value)
+
+#define TEML_I64XN_PUT(x, n, value) teml_i64_put(&(x), n, value)
+
+#define TEML_I32XN_PUT(x, n, value) teml_i32_put(&(x), n, value)

@@ -17,3 +17,15 @@ static inline __attribute__((always_inline)) teml_f32xn teml_f32xn_held(teml_f32
     TEML_HELD(v);
     return v;
 }
+
+static inline __attribute__((always_inline)) teml_i64xn teml_i64xn_held(teml_i64xn v)
+{
+    TEML_HELD(v);
+    return v;
+}
+
+static inline __attribute__((always_inline)) teml_i32xn teml_i32xn_held(teml_i32xn v)
+{
+    TEML_HELD(v);
+    return v;
+}

@@ -28,9 +28,31 @@ typedef float teml_f32x8 __attribute__((vector_size(32), aligned(4), may_alias))
 
 typedef float teml_f32x16 __attribute__((vector_size(64), aligned(4), may_alias));
 
+typedef int64_t teml_i64xn __attribute__((vector_size(TEML_VECTOR), aligned(8), may_alias));
+
+typedef int64_t teml_i64x2 __attribute__((vector_size(16), aligned(8), may_alias));
+
+typedef int64_t teml_i64x4 __attribute__((vector_size(32), aligned(8), may_alias));
+
+typedef int64_t teml_i64x8 __attribute__((vector_size(64), aligned(8), may_alias));
+
+typedef int32_t teml_i32xn __attribute__((vector_size(TEML_VECTOR), aligned(4), may_alias));
+
+typedef int32_t teml_i32x2 __attribute__((vector_size(8), aligned(4), may_alias));
+
+typedef int32_t teml_i32x4 __attribute__((vector_size(16), aligned(4), may_alias));
+
+typedef int32_t teml_i32x8 __attribute__((vector_size(32), aligned(4), may_alias));
+
+typedef int32_t teml_i32x16 __attribute__((vector_size(64), aligned(4), may_alias));
+
 enum { TEML_F64XN = TEML_VECTOR / 8 };
 
 enum { TEML_F32XN = TEML_VECTOR / 4 };
+
+enum { TEML_I64XN = TEML_VECTOR / 8 };
+
+enum { TEML_I32XN = TEML_VECTOR / 4 };
 
 // The vector of an element and its neighbors.
 #define f64xn(x) (*(teml_f64xn *)&(x))
@@ -50,6 +72,24 @@ enum { TEML_F32XN = TEML_VECTOR / 4 };
 #define f32x8(x) (*(teml_f32x8 *)&(x))
 
 #define f32x16(x) (*(teml_f32x16 *)&(x))
+
+#define i64xn(x) (*(teml_i64xn *)&(x))
+
+#define i64x2(x) (*(teml_i64x2 *)&(x))
+
+#define i64x4(x) (*(teml_i64x4 *)&(x))
+
+#define i64x8(x) (*(teml_i64x8 *)&(x))
+
+#define i32xn(x) (*(teml_i32xn *)&(x))
+
+#define i32x2(x) (*(teml_i32x2 *)&(x))
+
+#define i32x4(x) (*(teml_i32x4 *)&(x))
+
+#define i32x8(x) (*(teml_i32x8 *)&(x))
+
+#define i32x16(x) (*(teml_i32x16 *)&(x))
 
 // What comes next is loaded here: compilers would do so before loops above, which need all registers.
 static inline __attribute__((always_inline)) void teml_load_here(void)

@@ -86,6 +86,61 @@ const VALUES: [(&str, u64); 38] = [
     ),
 ];
 
+/// Values of integers, which wrap.
+const INTEGERS: [(&str, u64); 23] = [
+    ("vadd(x, y, [[i, j], [i, j]])", 0),
+    ("vsub(x, z, [[i, j], [i]])", 0),
+    ("vmul(x, y, [[i, j], [i, j]])", 0),
+    (
+        "vadd(vmul(x, 3, [[i, j], ()]), vmul(y, z, [[i, j], [i]]))",
+        0,
+    ),
+    ("vneg(x, [i, j])", 0),
+    ("vabs(x, [i, j])", 0),
+    ("vminimum(x, y, [[i, j], [i, j]])", 0),
+    ("vmaximum(x, y, [[i, j], [i, j]])", 0),
+    ("vmaximum(z, x, [[i], [i, j]])", 0),
+    (
+        "vminimum(vabs(x, [i, j]), vneg(vmaximum(y, 7, [[i, j], ()])))",
+        0,
+    ),
+    (
+        "vselect(x, \"<\", y, x, 3, [[i, j], [i, j], [i, j], ()])",
+        0,
+    ),
+    ("vselect(z, \"==\", 1, x, y, [[i], (), [i, j], [i, j]])", 0),
+    ("vselect(1, \"!=\", x, z, y, [(), [i, j], [i], [i, j]])", 0),
+    (
+        "vselect(d, \">=\", 0.5, x, y, [[i, j], (), [i, j], [i, j]])",
+        0,
+    ),
+    ("vselect(f, \"<\", 0, y, z, [[i, j], (), [i, j], [i]])", 0),
+    (
+        "vselect(vindex(j), \"<=\", vindex(9*i + 3), x, y, [(), (), [i, j], [i, j]])",
+        0,
+    ),
+    (
+        "vselect(vindex(2*j), \">\", m, x, -1, [(), [j], [i, j]])",
+        0,
+    ),
+    ("vat(x, [i, j]) % 8", 0),
+    ("vadd(x, vcast(vindex(3*j - i), TYPE), [[i, j]])", 0),
+    (
+        "vadd(x, vcast(vcast(vindex(1500000000*j - i + 7), \"i32\"), TYPE), [[i, j]])",
+        0,
+    ),
+    ("vadd(x, vcast(n, TYPE, [j]), [[i, j]])", 0),
+    ("vadd(x, vcast(m, TYPE, [j]), [[i, j]])", 0),
+    ("vcast(vcast(x, \"i64\", [i, j]) * 5, TYPE)", 0),
+];
+
+fn values(elem: &str) -> &'static [(&'static str, u64)] {
+    match elem {
+        "f64" | "f32" => &VALUES,
+        _ => &INTEGERS,
+    }
+}
+
 /// How loops over `i` and `j` become vectors: whole rows with remainders, unaligned rows, and
 /// numbers of lanes below or above a register's.
 const SCHEDULES: [&str; 4] = [
@@ -152,7 +207,7 @@ fn value(tensor: usize, k: u64) -> f64 {
 fn kernel(elem: &str) -> (Kernel, Vec<Nest>) {
     let mut nests = Vec::new();
     for (s, schedule) in SCHEDULES.iter().enumerate() {
-        for (k, (value, _)) in VALUES.iter().enumerate() {
+        for (k, (value, _)) in values(elem).iter().enumerate() {
             let value = value.replace("TYPE", &format!("{elem:?}"));
             let script = format!(
                 "let x = tensor([{ROWS}, {COLUMNS}], \"{elem}\");
@@ -198,6 +253,9 @@ fn compiled(kernel: &Kernel, compiler: &Compiler, flags: &[&str]) -> Compiled {
 
 /// The distance of two numbers in representable numbers; it is 0 for two NaNs.
 fn apart(expected: Option<Scalar>, found: Option<Scalar>, single: bool) -> u64 {
+    if let (Some(Scalar::Integer(e)), Some(Scalar::Integer(f))) = (expected, found) {
+        return e.abs_diff(f);
+    }
     let (Some(Scalar::Float(e)), Some(Scalar::Float(f))) = (expected, found) else {
         return u64::MAX;
     };
@@ -223,7 +281,7 @@ fn apart(expected: Option<Scalar>, found: Option<Scalar>, single: bool) -> u64 {
 }
 
 /// Runs the kernel and compares every element.
-fn computes(compiled: &Compiled, nests: &[Nest], what: &str) {
+fn computes(compiled: &Compiled, nests: &[Nest], (elem, what): (&str, &str)) {
     let kernel = compiled.kernel();
     let mut store = store(nests);
     let data: Vec<Data> = kernel
@@ -240,7 +298,7 @@ fn computes(compiled: &Compiled, nests: &[Nest], what: &str) {
     let (x, y) = (&store["x"], &store["y"]);
     let single = matches!(x, Values::F32(_));
     for (s, schedule) in SCHEDULES.iter().enumerate() {
-        for (k, (value, units)) in VALUES.iter().enumerate() {
+        for (k, (value, units)) in values(elem).iter().enumerate() {
             let name = format!("r{s}x{k}");
             let (expected, found) = (
                 view(&store[name.as_str()]),
@@ -279,14 +337,14 @@ pub fn targets() -> Vec<Vec<&'static str>> {
 }
 
 fn all_targets(compiler: &Compiler) {
-    for elem in ["f64", "f32"] {
+    for elem in ["f64", "f32", "i64", "i32"] {
         let (kernel, nests) = kernel(elem);
         for flags in targets() {
             let compiled = compiled(&kernel, compiler, &flags);
             computes(
                 &compiled,
                 &nests,
-                &format!("{elem} {flags:?} {}", compiler.version()),
+                (elem, &format!("{elem} {flags:?} {}", compiler.version())),
             );
         }
     }

@@ -95,6 +95,14 @@ fn plans_say_why_loops_are_not_vectors() {
         let x = tensor([8]);
         let B = eq(A, [i, j] -> [j, i]);
         let y = eq(vmul(A, x, [[i, j], [j]]), [i, j]);
+        fn of_integers(elem, value) {
+            nest(`
+              ${elem} r[50], n[50], m[50]
+              f64 x[50]
+              vector for i in 0..50
+                r[i] = ${value}
+            `)
+        }
         fn inside(head, body) {
             nest(`
               f64 T[9][9]
@@ -121,6 +129,22 @@ fn plans_say_why_loops_are_not_vectors() {
         (
             "build(y).vectorize(\"j\", 16)",
             "16 lanes do not fit a vector of 64 bytes",
+        ),
+        (
+            "of_integers(\"i32\", \"n[i] / m[i]\")",
+            "no vector instruction divides elements of type i32",
+        ),
+        (
+            "of_integers(\"i64\", \"mod(n[i], m[i])\")",
+            "no vector instruction computes remainders of elements of type i64",
+        ),
+        (
+            "of_integers(\"i32\", \"n[i] + i32(i64(m[i]) * 3)\")",
+            "its vectors of i32 have no lanes of i64",
+        ),
+        (
+            "of_integers(\"i64\", \"i64(x[i]) + n[i]\")",
+            "no vector instruction converts f64 to i64 and saturates",
         ),
     ] {
         let nest = nest(script, expression);

@@ -65,12 +65,12 @@ NEIGHBORS(int32_t, teml_i32x4, i32x4, 4)
 NEIGHBORS(int32_t, teml_i32x8, i32x8, 8)
 NEIGHBORS(int32_t, teml_i32x16, i32x16, 16)
 NEIGHBORS(int32_t, teml_i32xf64n, i32xf64n, TEML_F64XN)
-NEIGHBORS(int32_t, teml_i32xf32n, i32xf32n, TEML_F32XN)
+NEIGHBORS(int32_t, teml_i32xn, i32xn, TEML_I32XN)
 NEIGHBORS(int64_t, teml_i64x2, i64x2, 2)
 NEIGHBORS(int64_t, teml_i64x4, i64x4, 4)
 NEIGHBORS(int64_t, teml_i64x8, i64x8, 8)
 NEIGHBORS(int64_t, teml_i64x16, i64x16, 16)
-NEIGHBORS(int64_t, teml_i64xf64n, i64xf64n, TEML_F64XN)
+NEIGHBORS(int64_t, teml_i64xn, i64xn, TEML_I64XN)
 NEIGHBORS(int64_t, teml_i64xf32n, i64xf32n, TEML_F32XN)
 
 // The first n elements are read, and the other lanes are zeros; the first n are written, and no other
@@ -108,6 +108,8 @@ NEIGHBORS(int64_t, teml_i64xf32n, i64xf32n, TEML_F32XN)
 
 PARTS(double, f64, F64XN, TEML_F64XN)
 PARTS(float, f32, F32XN, TEML_F32XN)
+PARTS(int64_t, i64, I64XN, TEML_I64XN)
+PARTS(int32_t, i32, I32XN, TEML_I32XN)
 
 // Lanes that are apart: each is an element, and dead ones are zeros that are not stored.
 #define APART(type, vector, lanes) \
@@ -141,6 +143,8 @@ static void apart(void)
     APART(double, f64x2, 2);
     APART(float, f32xn, TEML_F32XN);
     APART(float, f32x16, 16);
+    APART(int64_t, i64xn, TEML_I64XN);
+    APART(int32_t, i32xn, TEML_I32XN);
 }
 
 static void masks(void)
@@ -187,6 +191,8 @@ static void streams(void)
     STREAMS(float, f32x4, 4);
     STREAMS(float, f32x8, 8);
     STREAMS(float, f32x16, 16);
+    STREAMS(int64_t, i64xn, TEML_I64XN);
+    STREAMS(int32_t, i32xn, TEML_I32XN);
     what = "TEML_IS_ALIGNED";
     static char bytes[256] __attribute__((aligned(64)));
     for (int k = 0; k < 128; k++) HOLDS(TEML_IS_ALIGNED(bytes + k) == (k % 64 == 0));
@@ -225,14 +231,14 @@ static void indices(void)
 {
     for (int64_t first = -3; first < 4; first++)
         for (int by = -3; by < 4; by++) {
-            INDEX(i64xf64n, TEML_F64XN);
+            INDEX(i64xn, TEML_I64XN);
             INDEX(i64xf32n, TEML_F32XN);
             INDEX(i64x2, 2);
             INDEX(i64x4, 4);
             INDEX(i64x8, 8);
             INDEX(i64x16, 16);
             STEPS(i32xf64n, TEML_F64XN);
-            STEPS(i32xf32n, TEML_F32XN);
+            STEPS(i32xn, TEML_I32XN);
             STEPS(i32x2, 2);
             STEPS(i32x4, 4);
             STEPS(i32x8, 8);
@@ -397,10 +403,10 @@ int main(void)
     neighbors_teml_f32x2(); neighbors_teml_f32x4(); neighbors_teml_f32x8(); neighbors_teml_f32x16();
     neighbors_teml_f32xf64n(); neighbors_teml_i32x2(); neighbors_teml_i32x4();
     neighbors_teml_i32x8(); neighbors_teml_i32x16(); neighbors_teml_i32xf64n();
-    neighbors_teml_i32xf32n(); neighbors_teml_i64x2(); neighbors_teml_i64x4();
-    neighbors_teml_i64x8(); neighbors_teml_i64x16(); neighbors_teml_i64xf64n();
+    neighbors_teml_i32xn(); neighbors_teml_i64x2(); neighbors_teml_i64x4();
+    neighbors_teml_i64x8(); neighbors_teml_i64x16(); neighbors_teml_i64xn();
     neighbors_teml_i64xf32n();
-    parts_f64(); parts_f32();
+    parts_f64(); parts_f32(); parts_i64(); parts_i32();
     apart(); masks(); streams(); indices(); numbers(); powers(); locals(); shares();
     return wrong != 0;
 }

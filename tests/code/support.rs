@@ -36,10 +36,12 @@ const PARTS_OF_OTHERS: &[&str] = &[
     "TEML_MASK_F32",
     "TEML_MASK_F64",
     "TEML_NO_IVOPTS",
+    "TEML_PART_AS",
     "TEML_PAST",
     "TEML_PRAGMA",
     "TEML_PUT_LANES",
     "TEML_RESTRICT",
+    "TEML_SET_AS",
     "TEML_UNSET",
     "TEML_VECTOR",
     "TEML_WIDEST",
@@ -76,8 +78,9 @@ fn defined(header: &str) -> BTreeSet<&str> {
 
 /// The checks, with the names that their macros paste.
 fn pasted() -> String {
-    let elems = [("f64", "F64XN"), ("f32", "F32XN")].map(|(elem, upper)| {
-        let text = CHECKS.replace("##ELEM##", upper).replace("##elem##", elem);
+    let elems = ["f64", "f32", "i64", "i32"].map(|elem| {
+        let upper = format!("{}XN", elem.to_uppercase());
+        let text = CHECKS.replace("##ELEM##", &upper).replace("##elem##", elem);
         text.replace("elem##", elem)
     });
     let powers = (2..=8).map(|n| CHECKS.replace("##n", &n.to_string()));

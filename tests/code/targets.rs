@@ -1,8 +1,10 @@
-//! C for other machines: the ten kernels for each target, compiled with its flags, run and compared
-//! with the reference; and targets in files and on the command line.
+//! C for other machines: the ten kernels and the scripts in `tests/code/lanes` for each target,
+//! compiled with its flags, run and compared with the reference; and targets in files and on the
+//! command line.
 
+use crate::folder::scripts;
 use rayon::prelude::*;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
 use teml::codegen::Preamble;
@@ -33,14 +35,14 @@ fn session(script: &Path, target: &Target, runner: Arc<dyn Runner>) -> Session {
     session
 }
 
-fn script(kernel: &str) -> std::path::PathBuf {
+fn script(kernel: &str) -> PathBuf {
     let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
     scripts.join(kernel).with_extension("rhai")
 }
 
-/// Writes what `bundle` writes of the comparison of a kernel's script.
-fn bundle(kernel: &str, target: &Target, directory: &Path) {
-    let session = session(&script(kernel), target, Arc::new(Collect));
+/// Writes what `bundle` writes of the comparison of a script.
+fn bundle(script: &Path, target: &Target, directory: &Path) {
+    let session = session(script, target, Arc::new(Collect));
     let comparisons = session.bench().lock().kept.comparisons.clone();
     let comparison = comparisons.last().unwrap();
     let preamble = Preamble::default();
@@ -63,10 +65,13 @@ fn succeeds(command: &mut Command, what: &str) -> Output {
 fn check(target: &str, make: &[&str], run: &[&str]) {
     let root = tempfile::tempdir().unwrap();
     let target = Target::named(target).unwrap();
-    KERNELS.par_iter().with_max_len(1).for_each(|kernel| {
+    let kernels: Vec<PathBuf> = KERNELS.iter().map(|kernel| script(kernel)).collect();
+    let all = [kernels, scripts("tests/code/lanes")].concat();
+    all.par_iter().with_max_len(1).for_each(|script| {
+        let kernel = script.file_stem().unwrap().to_str().unwrap();
         let what = format!("{kernel} for {}", target.name);
         let directory = root.path().join(kernel);
-        bundle(kernel, &target, &directory);
+        bundle(script, &target, &directory);
         let mut driver = Command::new("make");
         succeeds(
             driver.arg("driver").args(make).current_dir(&directory),

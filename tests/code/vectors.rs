@@ -403,7 +403,53 @@ const VARIETY: &[(&str, &str)] = &[
          l = l.reorder([\"i2_o\", \"i1_o\", \"i3\", \"i1_i\", \"i2_i\"]).pack(\"i2_o\", B);",
         "l.stage(\"i1_o\", C).vectorize(\"i2_i\")",
     ),
+    // Integers: in tiles with rests, past the caches, and in accumulators of each lane.
+    (
+        INTEGERS,
+        "schedules::gemm(product(\"i32\"), #{mr: 4, nr: 32, kc: 8, l1: 64})",
+    ),
+    (
+        INTEGERS,
+        "schedules::gemm(product(\"i64\"), #{mr: 4, nr: 16, kc: 8, l1: 64})",
+    ),
+    (
+        INTEGERS,
+        "schedules::stencil([stencil(\"i32\")], #{rows: 3, lanes: 16, l2: 1, l3: 1})",
+    ),
+    (
+        INTEGERS,
+        "schedules::stencil([stencil(\"i64\")], #{rows: 3, lanes: 8, l2: 1, l3: 1})",
+    ),
+    (
+        INTEGERS,
+        "schedules::optimize(reduced(|A| vmin(vat(A, [i, j]), [j]), \"i32\", 333))",
+    ),
+    (
+        INTEGERS,
+        "schedules::optimize(reduced(|A| vmax(vat(A, [i, j]), [j]), \"i64\", 1001))",
+    ),
+    (
+        INTEGERS,
+        "schedules::optimize(reduced(|A| vsum(vat(A, [i, j]), [j]), \"i32\", 1))",
+    ),
 ];
+
+/// A product of matrices, sums and extremes of integers.
+const INTEGERS: &str = "
+    fn product(elem) {
+        let A = tensor([13, 21], elem); let B = tensor([21, 43], elem);
+        build(contract(A, B, [2, 1]))
+    }
+    fn stencil(elem) {
+        let A = tensor([7, 53], elem);
+        let R = eq(vsub(vmul(A, 4, [[y, x], ()]), vadd(A, A, [[y, x - 1], [y, x + 1]])), [y, x], [7, 53]);
+        build(R)
+    }
+    fn reduced(function, elem, n) {
+        let A = tensor([5, n], elem);
+        build(eq(function.call(A), [i]))
+    }
+";
 
 /// The number of steps that points stay near.
 const ORBITS: &str = "
@@ -428,6 +474,17 @@ const ORBITS: &str = "
                 k += select(a * a + b * b < 4, 1, 0)
               c[y][x] = k
         `)
+    }
+";
+
+/// The greatest element of each row or column, and where it is.
+const GREATEST: &str = "
+    fn greatest(elem, rows, columns, order) {
+        let A = tensor(order.call(rows, columns), elem);
+        let most = tensor([rows], elem);
+        let at = tensor([rows], `i64`);
+        let argmax = operators::argmax(elem);
+        schedules::optimize(fold(argmax, [vat(A, order.call(i, j)), vindex(j)], [j], [most, at]))
     }
 ";
 
@@ -468,6 +525,46 @@ const PROGRAMS: &[(&str, &str)] = &[
     (
         ORBITS,
         "orbits(50, \"f64\", \"f64\").stripmine(\"x\", 16).vectorize(\"x_i\")",
+    ),
+    (ORBITS, "orbits(45, \"i32\", \"i32\").vectorize(\"x\")"),
+    (ORBITS, "orbits(77, \"i64\", \"i64\").vectorize(\"x\")"),
+    (ORBITS, "orbits(29, \"i64\", \"i32\").vectorize(\"x\")"),
+    (ORBITS, "orbits(1, \"i32\", \"i64\").vectorize(\"x\")"),
+    (ORBITS, "orbits(0, \"i64\", \"i64\").vectorize(\"x\")"),
+    // Operators that combine numbers with their indices, along rows and columns of any length.
+    (GREATEST, "greatest(\"f64\", 9, 43, |i, j| [i, j])"),
+    (GREATEST, "greatest(\"f32\", 5, 333, |i, j| [i, j])"),
+    (GREATEST, "greatest(\"f32\", 5, 77, |i, j| [j, i])"),
+    (GREATEST, "greatest(\"f64\", 12, 77, |i, j| [j, i])"),
+    (GREATEST, "greatest(\"i64\", 3, 101, |i, j| [i, j])"),
+    (GREATEST, "greatest(\"i32\", 1, 1001, |i, j| [i, j])"),
+    (GREATEST, "greatest(\"i32\", 6, 1, |i, j| [j, i])"),
+    // Elements of several types and sizes in one loop.
+    (
+        "",
+        "nest(`
+           f64 a[37]
+           i64 b[37], c[37]
+           f32 d[37]
+           i32 e[37], f[37]
+           vector for i in 0..37
+             a[i] = a[i] * 2 + f64(c[i])
+             b[i] = select(a[i] < 1, index(3*i - 5), c[i] * b[i])
+             d[i] = f32(e[i]) - d[i]
+             e[i] = i32(b[i]) + f[i] * max(e[i], -2)
+             f[i] min= e[i]
+         `)",
+    ),
+    (
+        "",
+        "nest(`
+           f32 d[5][21]
+           i32 e[5][21], n[]
+           for k in 0..5
+             vector for i in k..21 - k
+               e[k][i] += select(d[k][i] > 0.5, n[] - e[k][i], mod(e[k][i], 16))
+               d[k][i] max= f32(e[k][i])
+         `)",
     ),
     // Elements that are apart are gathered and scattered, in place and by copies.
     (FACTORS, "factors(\"[i][j][b]\", \"f64\").vectorize(\"b\")"),

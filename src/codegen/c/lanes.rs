@@ -1,6 +1,6 @@
 //! The vectors that values are computed in.
 //!
-//! Lanes of another type have as many elements as those of the loop (`casts.h`).
+//! Lanes of another size have as many elements as those of the loop (`casts.h`).
 
 use crate::ir::{Affine, Elem, Name, Stmt, Tensor};
 use crate::plan::lanes::neighbors;
@@ -30,6 +30,7 @@ pub(crate) enum End {
 pub(crate) struct Vectors {
     /// The iterator of the lanes.
     pub(super) iterator: Name,
+    /// The largest elements that the loop sets.
     pub(super) elem: Elem,
     pub(super) width: Width,
     /// The iterator's value if it is constant.
@@ -40,7 +41,7 @@ pub(crate) struct Vectors {
     pub(super) shorter: bool,
     /// How the last vector is computed in part.
     pub(super) part: Option<PartialVector>,
-    /// The alignment of the iterator in bytes: a whole vector, or one element.
+    /// What the iterator is a multiple of, in elements: a whole vector, or one element.
     pub(super) multiple: i64,
     /// The bytes of a register.
     pub(super) widest: i64,
@@ -57,6 +58,11 @@ impl Vectors {
     pub(super) fn writes_row(&self, tensor: &Tensor, index: &[Affine]) -> bool {
         let part = self.part.as_ref();
         part.is_some_and(|part| part.writes.iter().any(|(t, i)| t == tensor && i == index))
+    }
+
+    /// Whether elements of this type fill the registers.
+    pub(super) fn has(&self, elem: Elem) -> bool {
+        elem.size() == self.elem.size()
     }
 
     /// Whether there are several lanes.
@@ -120,16 +126,27 @@ impl Vectors {
         format!("teml_lanes({name}, {}, {by})", self.first(index))
     }
 
-    /// The mask of a comparison of two indices, in the lanes of this loop; `None` if they may be
-    /// too far apart to subtract.
-    pub(super) fn compared(&self, left: &Affine, symbol: &str, right: &Affine) -> Option<String> {
+    /// The vector of an index's values modulo 2^32.
+    pub(super) fn short_index(&self, index: &Affine) -> String {
+        let (name, by) = (self.name_of(Elem::I32), index.coefficient(&self.iterator));
+        let (by, first) = (by as i32, self.first(index));
+        format!("(teml_steps({name}, {by}) + (int32_t)({first}))")
+    }
+
+    /// The mask of a comparison of two indices, for lanes of type `elem`; `None` if they may be too
+    /// far apart to subtract.
+    pub(super) fn compared(
+        &self,
+        (left, symbol, right): (&Affine, &str, &Affine),
+        elem: Elem,
+    ) -> Option<String> {
         let lane = &self.iterator;
         let by = left.coefficient(lane) - right.coefficient(lane);
         let apart = self.first(right).minus(&self.first(left));
         if by.abs() > MAX_STEP || !apart.is_in_limits() {
             return None;
         }
-        Some(match self.elem.size() {
+        Some(match elem.size() {
             8 => {
                 let name = self.name_of(Elem::I64);
                 format!("teml_lanes({name}, 0, {by}) {symbol} (int64_t)({apart})")
@@ -143,7 +160,7 @@ impl Vectors {
 
     /// Converts the vector `value` to another element type.
     pub(super) fn converted(&self, value: &str, from: Elem, elem: Elem) -> String {
-        if self.width == Width::Natural && (from, elem, self.elem) == WIDENED {
+        if self.width == Width::Natural && (from, elem, self.elem.size()) == WIDENED {
             return format!("teml_widened({value})");
         }
         let name = self.name_of(elem);
@@ -151,8 +168,8 @@ impl Vectors {
     }
 
     /// Loads the live lanes of the vector that begins at `text`; other lanes are zero.
-    pub(super) fn part(&self, text: &str, end: &End) -> String {
-        format!("{}_part({text}, {})", self.name(), self.live(end))
+    pub(super) fn part(&self, text: &str, elem: Elem, end: &End) -> String {
+        format!("{}_part({text}, {})", self.name_of(elem), self.live(end))
     }
 
     /// The number of live lanes; more than there are means all.
@@ -175,32 +192,31 @@ impl Vectors {
 
     /// Whether all vectors that a statement stores are aligned if its tensor is.
     pub(super) fn is_aligned(&self, s: &Stmt) -> bool {
-        let vector = match self.width {
-            Width::Natural => self.widest,
-            Width::Fixed(lanes) => lanes * self.elem.size() as i64,
+        let size = s.target.elem().size() as i64;
+        let lanes = match self.width {
+            Width::Natural => self.widest / self.elem.size() as i64,
+            Width::Fixed(lanes) => lanes,
         };
-        let whole = (16..=self.multiple).contains(&vector);
+        let vector = lanes * size;
+        let whole = vector >= 16 && lanes <= self.multiple;
         whole && is_aligned(s, &self.iterator, vector)
     }
 
-    /// Stores the live lanes of the vector that begins at `text`.
-    pub(super) fn set(&self, text: &str, end: &End, value: &str) -> String {
-        let name = self.name().to_uppercase();
+    /// Stores the live lanes of the vector that begins at `text`, an element of type `elem`.
+    pub(super) fn set(&self, text: &str, elem: Elem, end: &End, value: &str) -> String {
+        let name = self.name_of(elem).to_uppercase();
         let one_by_one = self.part.as_ref().is_some_and(|part| part.one_by_one);
         let how = if one_by_one { "PUT" } else { "SET" };
         format!("TEML_{name}_{how}({text}, {}, {value});", self.live(end))
     }
 
-    pub(super) fn name(&self) -> String {
-        self.name_of(self.elem)
-    }
-
     /// The name of vectors with as many elements of this type.
-    fn name_of(&self, elem: Elem) -> String {
-        match self.width {
-            Width::Natural if elem == self.elem => format!("{elem}xn"),
-            Width::Natural => format!("{elem}x{}n", self.elem),
-            Width::Fixed(lanes) => format!("{elem}x{lanes}"),
+    pub(super) fn name_of(&self, elem: Elem) -> String {
+        match (self.width, self.elem.size()) {
+            (Width::Natural, size) if elem.size() == size => format!("{elem}xn"),
+            (Width::Natural, 8) => format!("{elem}xf64n"),
+            (Width::Natural, _) => format!("{elem}xf32n"),
+            (Width::Fixed(lanes), _) => format!("{elem}x{lanes}"),
         }
     }
 
@@ -213,13 +229,14 @@ impl Vectors {
     }
 
     /// A vector of zeros.
-    pub(super) fn zeros(&self) -> String {
-        format!("(teml_{}){{0}}", self.name())
+    pub(super) fn zeros(&self, elem: Elem) -> String {
+        format!("(teml_{}){{0}}", self.name_of(elem))
     }
 }
 
-/// The conversion that gcc does in two halves: its source, its target, and the type of the loop.
-const WIDENED: (Elem, Elem, Elem) = (Elem::F32, Elem::F64, Elem::F64);
+/// The conversion that gcc does in two halves: its source, its target, and the bytes of an element of
+/// the loop.
+const WIDENED: (Elem, Elem, usize) = (Elem::F32, Elem::F64, 8);
 
 /// The greatest difference between lanes for which steps are computed in 32 bits.
 const MAX_STEP: i64 = 1 << 20;

@@ -18,7 +18,7 @@ impl Values {
         self.headers.extend([Header::Math, Header::Powers]);
         let base = match (is_root, lanes) {
             (false, _) => base,
-            (true, true) => format!("{}({base})", self.vector_function("root")),
+            (true, true) => format!("{}({base})", self.vector_function("root", elem)),
             (true, false) => {
                 let suffix = if elem == Elem::F32 { "f" } else { "" };
                 format!("teml_root{suffix}({base})")

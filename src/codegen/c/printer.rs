@@ -445,7 +445,7 @@ impl Printer<'_> {
             Some(v) if !s.update.is_some_and(operator) && is_uniform(&s.value, &v.iterator) => {
                 match s.value.node() {
                     Value::Constant(c) if v.is_several() && c.is_zero() && !c.is_negative() => {
-                        v.zeros()
+                        v.zeros(s.target.elem())
                     }
                     _ => v.spread(&self.values.value(&s.value, ATOM), s.target.elem()),
                 }
@@ -466,7 +466,7 @@ impl Printer<'_> {
         }
         if let Some((vectors, end)) = self.values.part(&s.target, &s.index) {
             let target = element(&s.target, &s.index);
-            let line = vectors.set(&target, end, &value);
+            let line = vectors.set(&target, s.target.elem(), end, &value);
             self.line(&line);
             return;
         }

@@ -54,7 +54,7 @@ impl Values {
         }
         match self.end(index) {
             Some((v, end)) if !v.reads_row(tensor, index) => {
-                v.part(&self.operand(tensor, index), end)
+                v.part(&self.operand(tensor, index), tensor.elem(), end)
             }
             _ => self.neighbors(tensor, index, &|index| self.operand(tensor, index)),
         }
@@ -214,8 +214,8 @@ impl Values {
                     let symbol = comparison.symbol();
                     if self.has_lanes(expr) {
                         let [yes, no] = [yes, no].map(|e| self.argument(e, true));
-                        if let Some(condition) = self.compared([left, right], symbol) {
-                            let name = self.vector_function(function.name());
+                        if let Some(condition) = self.compared([left, right], symbol, expr.elem()) {
+                            let name = self.vector_function(function.name(), expr.elem());
                             return format!("{name}({condition}, {yes}, {no})");
                         }
                         // At least one side of a comparison has to be a vector.
@@ -225,7 +225,7 @@ impl Values {
                             format!("({})", self.argument(left, true))
                         };
                         let right = self.value(right, 1);
-                        let name = self.vector_function(function.name());
+                        let name = self.vector_function(function.name(), expr.elem());
                         let condition = format!("{left} {symbol} {right}");
                         let condition = self.as_wide(condition, args[0].elem(), expr.elem());
                         return format!("{name}({condition}, {yes}, {no})");
@@ -238,7 +238,7 @@ impl Values {
                     let lanes = self.has_lanes(expr);
                     let args: Vec<String> = args.iter().map(|a| self.argument(a, lanes)).collect();
                     let name = if lanes {
-                        self.vector_function(function.name())
+                        self.vector_function(function.name(), expr.elem())
                     } else {
                         self.function(*function, expr.elem())
                     };
@@ -285,6 +285,10 @@ impl Values {
         }
         if self.has_lanes(arg) {
             self.needs_types(elem);
+            if let (Elem::I32, Some(index), Some(v)) = (elem, affine(arg), &self.vectors) {
+                self.headers.extend([Header::Integers, Header::Casts]);
+                return v.short_index(&index);
+            }
             let value = self.value(arg, 0);
             let vectors = self.vectors.as_ref();
             return vectors.map_or_else(String::new, |v| v.converted(&value, from, elem));
@@ -306,9 +310,11 @@ impl Values {
     }
 
     /// The mask of a comparison of two indices in a selection between lanes.
-    fn compared(&mut self, compared: [&Expr; 2], symbol: &str) -> Option<String> {
+    fn compared(&mut self, compared: [&Expr; 2], symbol: &str, elem: Elem) -> Option<String> {
         let [left, right] = compared.map(affine);
-        let condition = self.vectors.as_ref()?.compared(&left?, symbol, &right?)?;
+        let (left, right) = (left?, right?);
+        let vectors = self.vectors.as_ref()?;
+        let condition = vectors.compared((&left, symbol, &right), elem)?;
         self.headers
             .extend([Header::Integers, Header::Vectors, Header::Casts]);
         Some(condition)
@@ -367,7 +373,7 @@ impl Values {
     ) -> String {
         let [left, right] = args;
         let name = match (op, elem) {
-            (op, _) if lanes => self.vector_function(op.symbol()),
+            (op, _) if lanes => self.vector_function(op.symbol(), elem),
             (BinaryOp::Pow, _) => self.library("pow", elem),
             (_, Elem::F64 | Elem::F32) => {
                 self.headers.extend([Header::Integers, Header::Numbers]);
@@ -390,10 +396,11 @@ impl Values {
         format!("{name}({left}, {right})")
     }
 
-    /// The name of a function of vectors.
-    pub(super) fn vector_function(&mut self, name: &str) -> String {
+    /// The name of a function of vectors. Selections are the same for all types.
+    pub(super) fn vector_function(&mut self, name: &str, elem: Elem) -> String {
         self.headers.extend([Header::Math, Header::Functions]);
-        format!("teml_v{name}")
+        let of_integers = !elem.is_float() && name != "select";
+        format!("teml_v{}{name}", if of_integers { "i" } else { "" })
     }
 
     fn function(&mut self, function: Function, elem: Elem) -> String {

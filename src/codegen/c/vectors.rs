@@ -44,7 +44,7 @@ impl Printer<'_> {
             end: None,
             shorter: false,
             part: None,
-            multiple: elem.size() as i64,
+            multiple: 1,
             widest,
         };
         let head = Head {
@@ -90,7 +90,7 @@ impl Printer<'_> {
             if whole / block <= MAX_UNROLLED_VECTORS {
                 self.unroll(whole / block);
             }
-            vectors.multiple = block * vectors.elem.size() as i64;
+            vectors.multiple = *block;
             let head =
                 format!("for (int64_t {name} = 0; {name} < {whole}; {name} += {lanes}) {{{origin}");
             self.block(&head, l, Some(vectors));
@@ -133,7 +133,7 @@ impl Printer<'_> {
         self.depth += 1;
         let before = take(&mut self.text);
         vectors.end = Some(End::Before(END));
-        vectors.multiple = head.block * vectors.elem.size() as i64;
+        vectors.multiple = head.block;
         let narrowest = SMALLEST / vectors.elem.size() as i64;
         self.unroll(most / narrowest);
         let head =
@@ -183,7 +183,10 @@ impl Printer<'_> {
             .map(|row| (copied(row), vectors.of(&format!("{row}[0]"), vectors.elem)))
             .collect();
         for (copy, row) in &copies {
-            self.line(&format!("teml_{} {copy} = {row};", vectors.name()));
+            self.line(&format!(
+                "teml_{} {copy} = {row};",
+                vectors.name_of(vectors.elem)
+            ));
         }
         self.values.one_by_one = Some((l.of.name.clone(), rows.to_vec()));
         let fewer = lanes - 1;
@@ -273,9 +276,9 @@ impl Printer<'_> {
     pub(super) fn held(&mut self, s: &Statement) -> String {
         let value = self.values.value(&s.of.value, 0);
         match &self.values.vectors {
-            Some(v) if v.width == Width::Natural && s.held => {
+            Some(v) if v.width == Width::Natural && s.held && v.has(s.of.target.elem()) => {
                 self.values.headers.insert(Header::Registers);
-                format!("teml_{}_held({value})", v.name())
+                format!("teml_{}_held({value})", v.name_of(s.of.target.elem()))
             }
             _ => value,
         }

@@ -301,10 +301,11 @@ impl Chosen {
                     {
                         continue;
                     }
-                    let lanes = match self.is_vector(l) {
-                        true => widest(&self.target) / s.target.elem().size() as i64,
-                        false if l.is_vector() => return false,
-                        false => 1,
+                    let elem = elem_of(l, &self.target).filter(|_| self.is_vector(l));
+                    let lanes = match elem {
+                        Some(elem) => widest(&self.target) / elem.size() as i64,
+                        None if l.is_vector() => return false,
+                        None => 1,
                     };
                     let Some(trips) = trips(l) else {
                         // Lanes behind an end that is known when the loop runs may be masked.

@@ -1,8 +1,13 @@
 //! Questions about vector lanes: which loops and values can be vectors, and which values are
 //! uniform.
 //!
-//! In loops over `f32`, lanes of 64-bit integers are left to compilers. Comparisons of two indices
-//! are an exception: their difference is a constant plus a step per lane.
+//! A vector has as many lanes as a register has of the largest elements that the loop sets. Vectors of
+//! smaller elements fill a part of a register then.
+//!
+//! In loops over elements of 32 bits, lanes of 64-bit integers are left to compilers. Comparisons of
+//! two indices are an exception: their difference is a constant plus a step per lane. So are indices
+//! that become numbers of 32 bits. Products of 64-bit integers are left to compilers where processors
+//! have no instruction for them.
 
 use crate::ir::{
     Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Loop, Name, Node, Segment, Stmt,
@@ -19,7 +24,7 @@ pub(crate) fn widest(target: &Target) -> i64 {
 pub(crate) fn may_be_registers(tensor: &Tensor, target: &Target) -> bool {
     let elements = tensor.shape().elements();
     let bytes = elements.saturating_mul(tensor.elem().size() as u64);
-    bytes <= target.register_bytes() && tensor.elem().is_float()
+    bytes <= target.register_bytes()
 }
 
 /// The trip count, if it is the same for all outer iterations.
@@ -83,37 +88,41 @@ fn elem_of_block(l: &Loop, lanes: i64, target: &Target) -> Option<Elem> {
     let fits = |s: &Stmt| {
         s.target.elem() == elem
             && neighbors(&s.index, &l.name) == Some(true)
-            && is_vector_value(&s.value, &l.name, elem, true)
+            && without_operations(s, &l.name, &Lanes::of(elem, true, target)).is_none()
     };
     let is_short = lanes <= widest(target) / elem.size() as i64;
-    let has_vectors = is_short && elem.is_float() && l.hints.prefetch.is_empty();
+    let has_vectors = is_short && l.hints.prefetch.is_empty();
     (has_vectors && statements.iter().all(fits)).then_some(elem)
 }
 
-/// The element type of a loop's vectors; `None` if it cannot run in vectors.
+/// The type of the largest elements that a loop sets, which its vectors fill registers with; `None` if
+/// it cannot run in vectors.
 pub(crate) fn elem_of(l: &Loop, target: &Target) -> Option<Elem> {
     if let Some(lanes) = block_of_row(l) {
         return elem_of_block(l, lanes, target);
     }
-    let mut elem = None;
+    let elem = largest(&l.body)?;
     let is_affine = l.range.within.is_none() && l.range.step == 1;
-    let plain = is_affine && l.hints.prefetch.is_empty() && !l.body.is_empty();
-    let lanes = l
-        .lanes()
-        .is_none_or(|n| (2..=16).contains(&n) && n & (n - 1) == 0);
-    let fits = plain
-        && lanes
-        && l.body.iter().all(|tree| match tree {
-            Tree::Stmt(s) => {
-                let same = *elem.get_or_insert(s.target.elem()) == s.target.elem();
-                same && is_vector_statement(s, &l.name, is_single(l, s.target.elem(), target))
-            }
-            _ => false,
-        });
-    let elem = elem.filter(|e| fits && e.is_float())?;
+    let plain = is_affine && l.hints.prefetch.is_empty();
     // Vectors are no longer than the longest register.
-    let longest = widest(target) / elem.size() as i64;
-    l.lanes().is_none_or(|n| n <= longest).then_some(elem)
+    let longest = (widest(target) / elem.size() as i64).min(16);
+    let has_lanes = |n: i64| (2..=longest).contains(&n) && n.count_ones() == 1;
+    let lanes = Lanes::of(elem, is_single(l, elem, target), target);
+    let fits = |tree: &Tree| match tree {
+        Tree::Stmt(s) => is_vector_statement(s, &l.name, &lanes),
+        _ => false,
+    };
+    let fits = plain && l.lanes().is_none_or(has_lanes) && l.body.iter().all(fits);
+    fits.then_some(elem)
+}
+
+/// The type of the largest elements that statements set: that of the first of these.
+fn largest(trees: &[Tree]) -> Option<Elem> {
+    let elems = trees.iter().filter_map(|tree| match tree {
+        Tree::Stmt(s) => Some(s.target.elem()),
+        _ => None,
+    });
+    elems.reduce(|a, b| if b.size() > a.size() { b } else { a })
 }
 
 /// Whether a loop has no more iterations than a register has lanes.
@@ -123,12 +132,6 @@ fn is_single(l: &Loop, elem: Elem, target: &Target) -> bool {
 
 /// Why a loop does not run in vectors of the target, for readers.
 pub(crate) fn why_not(l: &Loop, target: &Target) -> String {
-    let elems = || {
-        l.body.iter().filter_map(|tree| match tree {
-            Tree::Stmt(s) => Some(s.target.elem()),
-            _ => None,
-        })
-    };
     let is_stmt = |tree: &Tree| matches!(tree, Tree::Stmt(_));
     if l.body.is_empty() {
         return "it is empty".to_owned();
@@ -145,18 +148,15 @@ pub(crate) fn why_not(l: &Loop, target: &Target) -> String {
     if !l.body.iter().all(is_stmt) {
         return "there are other things than statements in it".to_owned();
     }
-    if let Some(elem) = elems().find(|elem| !elem.is_float()) {
-        return format!("it sets elements of type {elem}");
-    }
-    for tree in &l.body {
-        if let Tree::Stmt(s) = tree
-            && !is_vector_statement(s, &l.name, is_single(l, s.target.elem(), target))
-        {
-            return reason(s, &l.name);
+    if let Some(elem) = largest(&l.body) {
+        let lanes = Lanes::of(elem, is_single(l, elem, target), target);
+        for tree in &l.body {
+            if let Tree::Stmt(s) = tree
+                && let Some(reason) = obstacle(s, &l.name, &lanes)
+            {
+                return reason;
+            }
         }
-    }
-    if elems().any(|elem| Some(elem) != elems().next()) {
-        return "it sets elements of several types".to_owned();
     }
     let lanes = l.lanes().unwrap_or_default();
     format!(
@@ -165,92 +165,130 @@ pub(crate) fn why_not(l: &Loop, target: &Target) -> String {
     )
 }
 
-/// Why a statement cannot run in vectors.
-fn reason(s: &Stmt, lane: &Name) -> String {
-    let element = |tensor: &Tensor, index: &[Affine]| {
-        let index: String = index.iter().map(|a| format!("[{a}]")).collect();
-        format!("{}{index}", tensor.label())
-    };
+/// The lanes of a loop's vectors.
+pub(super) struct Lanes {
+    /// The largest elements that the loop sets.
+    elem: Elem,
+    /// Whether there is only one vector: its lanes may be apart in memory. They are then gathered and
+    /// scattered.
+    single: bool,
+    /// Whether there are products of 64-bit integers.
+    has_wide_products: bool,
+}
+
+impl Lanes {
+    pub(super) fn of(elem: Elem, single: bool, target: &Target) -> Lanes {
+        Lanes {
+            elem,
+            single,
+            has_wide_products: target.instructions.has_wide_products(),
+        }
+    }
+}
+
+/// Whether a statement can run in vectors.
+pub(super) fn is_vector_statement(s: &Stmt, lane: &Name, lanes: &Lanes) -> bool {
+    obstacle(s, lane, lanes).is_none()
+}
+
+/// Why a statement cannot run in vectors, if anything prevents that.
+fn obstacle(s: &Stmt, lane: &Name, lanes: &Lanes) -> Option<String> {
     match neighbors(&s.index, lane) {
-        Some(true) => {}
-        Some(false) => return format!("all iterations set {}", element(&s.target, &s.index)),
-        None => {
-            return format!(
-                "{} is not unit-stride in {lane}",
-                element(&s.target, &s.index)
-            );
-        }
+        None if !lanes.single => Some(apart(&s.target, &s.index, lane)),
+        Some(false) => Some(format!(
+            "all iterations set {}",
+            element(&s.target, &s.index)
+        )),
+        _ => without_operations(s, lane, lanes),
     }
-    let mut found = None;
-    s.value.for_each_access(&mut |tensor, index| {
-        if let Index::At(index) = index
-            && neighbors(index, lane).is_none()
-        {
-            found.get_or_insert(format!(
-                "{} is not unit-stride in {lane}",
-                element(tensor, index)
-            ));
-        }
-    });
-    found.unwrap_or_else(|| "its values have no vector operations".to_owned())
 }
 
-/// Whether a statement can run in vectors. If there is only a `single` vector, its lanes may be
-/// apart in memory: they are then gathered and scattered.
-pub(super) fn is_vector_statement(s: &Stmt, lane: &Name, single: bool) -> bool {
-    let lanes = match neighbors(&s.index, lane) {
-        Some(moves) => moves,
-        None => single,
-    };
-    lanes && is_vector_value(&s.value, lane, s.target.elem(), single)
+/// Why what a statement computes has no vector instructions, if that is so.
+fn without_operations(s: &Stmt, lane: &Name, lanes: &Lanes) -> Option<String> {
+    let own = |op| without_instruction(op, s.target.elem(), None, lanes);
+    let own = s.update.and_then(own);
+    own.or_else(|| missing(&s.value, lane, lanes))
 }
 
-/// Whether a value can be a vector next to vectors of `of`. Vectors of `i64` next to shorter
-/// elements are left to compilers, which know more about the values of indices than their type
-/// says.
-fn is_vector_value(e: &Expr, lane: &Name, of: Elem, single: bool) -> bool {
+fn element(tensor: &Tensor, index: &[Affine]) -> String {
+    let index: String = index.iter().map(|a| format!("[{a}]")).collect();
+    format!("{}{index}", tensor.label())
+}
+
+fn apart(tensor: &Tensor, index: &[Affine], lane: &Name) -> String {
+    format!("{} is not unit-stride in {lane}", element(tensor, index))
+}
+
+/// Why a value cannot be a vector, if anything prevents that. Lanes of `i64` beside shorter elements
+/// are left to compilers, which know more about the values of indices than their type says.
+fn missing(e: &Expr, lane: &Name, lanes: &Lanes) -> Option<String> {
     if is_uniform(e, lane) {
-        return true;
+        return None;
     }
-    let (elem, is_float) = (e.elem(), e.elem().is_float());
-    if elem == Elem::I64 && of.size() < elem.size() {
-        return false;
+    let elem = e.elem();
+    if elem == Elem::I64 && lanes.elem.size() < elem.size() {
+        return Some(format!(
+            "its vectors of {} have no lanes of i64",
+            lanes.elem
+        ));
     }
-    let all = |args: &[Expr]| args.iter().all(|a| is_vector_value(a, lane, of, single));
+    let any = |args: &[Expr]| args.iter().find_map(|e| missing(e, lane, lanes));
     match e.node() {
-        Node::Access { index, .. } => match index {
-            Index::At(index) => single || neighbors(index, lane).is_some(),
-            _ => true,
+        Node::Access { tensor, index } => match index {
+            Index::At(index) if !lanes.single && neighbors(index, lane).is_none() => {
+                Some(apart(tensor, index, lane))
+            }
+            _ => None,
         },
-        Node::Constant(_) | Node::Index(_) => true,
+        Node::Constant(_) | Node::Index(_) => None,
         Node::Binary {
             op, left, right, ..
         } => {
-            let has_vectors = match op {
-                BinaryOp::Div => is_float,
-                BinaryOp::Mod => mask(right).is_some(),
-                _ => true,
-            };
-            let sides = [left, right];
-            has_vectors && sides.iter().all(|e| is_vector_value(e, lane, of, single))
+            let own = without_instruction(*op, elem, Some(right), lanes);
+            own.or_else(|| {
+                [left, right]
+                    .into_iter()
+                    .find_map(|e| missing(e, lane, lanes))
+            })
         }
-        Node::Apply { function, args, .. } => {
-            if let (Function::Select(_), [left, right, values @ ..]) = (function, args.as_slice())
-                && affine(left).is_some()
-                && affine(right).is_some()
+        Node::Apply { function, args, .. } => match (function, args.as_slice()) {
+            (Function::Select(_), [left, right, values @ ..])
+                if affine(left).is_some() && affine(right).is_some() =>
             {
-                return all(values);
+                any(values)
             }
-            let has_vectors = match function {
-                Function::Neg | Function::Select(_) => true,
-                // Vector instructions do not saturate numbers beyond the range of integers.
-                Function::Cast(_) => is_float || args.iter().all(|a| !a.elem().is_float()),
-                _ => is_float,
-            };
-            has_vectors && all(args)
-        }
-        _ => false,
+            // Lanes of 32 bits count as well, and wrap.
+            (Function::Cast(Elem::I32), [arg]) if affine(arg).is_some() => None,
+            // Vector instructions do not saturate numbers beyond the range of integers.
+            (Function::Cast(_), [arg]) if arg.elem().is_float() && !elem.is_float() => {
+                Some(format!(
+                    "no vector instruction converts {} to {elem} and saturates",
+                    arg.elem()
+                ))
+            }
+            _ => any(args),
+        },
+        _ => Some("its values have no vector operations".to_owned()),
     }
+}
+
+/// Why an operation on integers has no vector instruction, if that is so.
+fn without_instruction(
+    op: BinaryOp,
+    elem: Elem,
+    right: Option<&Expr>,
+    lanes: &Lanes,
+) -> Option<String> {
+    let what = match op {
+        _ if elem.is_float() => None,
+        BinaryOp::Div => Some("divides"),
+        BinaryOp::Mod if right.and_then(mask).is_none() => Some("computes remainders of"),
+        BinaryOp::Mul if elem == Elem::I64 && !lanes.has_wide_products => Some("multiplies"),
+        _ => None,
+    }?;
+    Some(format!(
+        "no vector instruction {what} elements of type {elem}"
+    ))
 }
 
 /// The bit mask that computes a remainder, if the divisor is a power of two.

@@ -54,11 +54,11 @@
 //! inside change local tensors, each iteration waits for the one before. Blocks are then several
 //! vectors, which do not wait for each other, as long as half of the registers hold these tensors.
 
-use super::lanes::{is_vector_statement, neighbors, trips, widest};
+use super::lanes::{Lanes, is_vector_statement, neighbors, trips, widest};
 use crate::analysis::bounds::Bounds;
 use crate::ir::{
-    Affine, Elem, Expr, Fill, Hints, Index, Loop, Mode, Name, Nest, Node, Range, Shape, Stmt,
-    Tensor, Tree,
+    Affine, Expr, Fill, Hints, Index, Loop, Mode, Name, Nest, Node, Range, Shape, Stmt, Tensor,
+    Tree,
 };
 use crate::target::Target;
 use std::collections::HashSet;
@@ -346,7 +346,8 @@ struct Inside<'b, 'a> {
 /// Statements that run in the same lanes.
 struct Group {
     lane: Name,
-    elem: Elem,
+    /// The bytes of the elements that they set.
+    size: usize,
     /// Whether they can be vectors.
     vectors: bool,
     statements: Vec<Tree>,
@@ -380,10 +381,11 @@ impl Inside<'_, '_> {
     fn grouped(&mut self, s: &Stmt, group: Option<Group>, result: &mut Vec<Tree>) -> Group {
         let longest = widest(self.blocks.target) / s.target.elem().size() as i64;
         let single = self.live <= longest;
+        let lanes = Lanes::of(s.target.elem(), single, self.blocks.target);
         if let Some(mut group) = group {
             let own = self.stmt(s, &group.lane);
-            let vectors = is_vector_statement(&own, &group.lane, single);
-            if (group.elem, group.vectors) == (s.target.elem(), vectors) {
+            let vectors = is_vector_statement(&own, &group.lane, &lanes);
+            if (group.size, group.vectors) == (s.target.elem().size(), vectors) {
                 group.statements.push(Tree::Stmt(Arc::new(own)));
                 return group;
             }
@@ -392,8 +394,8 @@ impl Inside<'_, '_> {
         let lane = self.blocks.fresh(&format!("{}_i", self.l.name));
         let own = self.stmt(s, &lane);
         Group {
-            elem: s.target.elem(),
-            vectors: is_vector_statement(&own, &lane, single),
+            size: s.target.elem().size(),
+            vectors: is_vector_statement(&own, &lane, &lanes),
             statements: vec![Tree::Stmt(Arc::new(own))],
             lane,
         }

@@ -39,7 +39,7 @@
 //! C with signaling NaNs in local tensors.
 
 use super::choose_vectors::Chosen;
-use super::lanes::{block_of_row, is_uniform, trips, widest, with_entries};
+use super::lanes::{block_of_row, elem_of, is_uniform, trips, widest, with_entries};
 use super::pad_rows::{Rows, rest, round_up};
 use super::power;
 use super::stream::{Streams, is_aligned};
@@ -218,7 +218,7 @@ fn masked(l: &Loop, rows: &Rows, streams: &Streams) -> Option<i64> {
         _ => false,
     });
     let is_streamed = streams.first_of(l).is_some();
-    let may_be = are_held && !is_streamed && !ending.has_poles() && !ending.has_other_types();
+    let may_be = are_held && !is_streamed && !ending.has_poles() && !ending.has_other_sizes();
     may_be.then_some(most)
 }
 
@@ -241,7 +241,7 @@ impl End {
             rows,
             streams,
         };
-        if ending.has_poles() || ending.has_other_types() {
+        if ending.has_poles() || ending.has_other_sizes() {
             return None;
         }
         let one_by_one = ending.may_be_put();
@@ -269,12 +269,16 @@ impl Ending<'_> {
         })
     }
 
-    /// Whether lanes read elements of another type than they set.
-    fn has_other_types(&self) -> bool {
+    /// Whether lanes read or set elements that do not fill registers.
+    fn has_other_sizes(&self) -> bool {
+        let size = |tensor: &Tensor| tensor.elem().size();
+        let Some(own) = elem_of(self.l, &self.rows.target) else {
+            return true;
+        };
         self.l.body.iter().any(|tree| match tree {
             Tree::Stmt(s) => {
-                let same = |tensor: &Tensor, _: &[Affine]| tensor.elem() == s.target.elem();
-                !all_read(s, &self.l.name, same)
+                let same = |tensor: &Tensor, _: &[Affine]| size(tensor) == own.size();
+                size(&s.target) != own.size() || !all_read(s, &self.l.name, same)
             }
             _ => false,
         })

@@ -354,7 +354,7 @@ impl Raise<'_> {
                 return Err(here("there are other things than statements in vectors"));
             };
             let is_shared = Lanes::of(&s.of.index, lane) == Lanes::Shared;
-            if s.of.target.elem() != plan.elem || is_shared {
+            if s.of.target.elem().size() > plan.elem.size() || is_shared {
                 return Err(Wrong::Here(format!(
                     "lanes of {lane} cannot run `{}`",
                     s.of

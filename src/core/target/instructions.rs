@@ -97,6 +97,11 @@ impl Instructions {
         )
     }
 
+    /// Whether lanes of 64-bit integers are multiplied in less time than one by one.
+    pub fn has_wide_products(self) -> bool {
+        matches!(self, Instructions::Avx2 | Instructions::Avx512)
+    }
+
     /// Whether stores can bypass the caches.
     pub fn has_streams(self) -> bool {
         !matches!(self, Instructions::Neon | Instructions::Portable)
