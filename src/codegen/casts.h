@@ -34,6 +34,16 @@ typedef int64_t teml_i64x16 __attribute__((vector_size(128), aligned(8), may_ali
 #define teml_widened(x) __builtin_convertvector(x, teml_f64xn)
 #endif
 
+// The lanes of i32 as lanes of i64, in the same way.
+#if TEML_VECTOR == 64 && defined(__GNUC__) && !defined(__clang__)
+#define teml_iwidened(x) \
+    ((teml_i64xn)__builtin_ia32_pmovsxdq512_mask((teml_i32xf64n)(x), (teml_longs){0}, -1))
+#elif TEML_VECTOR == 32 && defined(__AVX2__) && defined(__GNUC__) && !defined(__clang__)
+#define teml_iwidened(x) ((teml_i64xn)__builtin_ia32_pmovsxdq256((teml_i32xf64n)(x)))
+#else
+#define teml_iwidened(x) __builtin_convertvector(x, teml_i64xn)
+#endif
+
 // The values of an index in lanes: `first` in the first one, and `by` more in each after it.
 static const int64_t teml_lane[16] __attribute__((unused)) = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 #define teml_lanes(name, first, by) (*(const teml_##name *)teml_lane * (int64_t)(by) + (int64_t)(first))

@@ -167,8 +167,6 @@ TEML_FUNCTION(f32, float, root, , sqrtf(x[k] == -INFINITY ? INFINITY : x[k] + 0.
 #define teml_vmax(a, b) TEML_BETTER(a, >, b)
 
 // The lesser and the greater integers: gcc would compare and select where one instruction does it.
-typedef long long teml_longs __attribute__((vector_size(TEML_VECTOR), aligned(8), may_alias));
-
 #define TEML_CHOSEN(name, op, x, y) teml_vselect((x) op (y), x, y)
 #if TEML_VECTOR == 64 && defined(__GNUC__) && !defined(__clang__)
 #define TEML_OF_INTS(name, op, x, y) __builtin_ia32_p##name##sd512_mask(x, y, (teml_i32xn){0}, -1)

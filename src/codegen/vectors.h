@@ -46,6 +46,9 @@ typedef int32_t teml_i32x8 __attribute__((vector_size(32), aligned(4), may_alias
 
 typedef int32_t teml_i32x16 __attribute__((vector_size(64), aligned(4), may_alias));
 
+// Builtin functions take these as 64-bit integers.
+typedef long long teml_longs __attribute__((vector_size(TEML_VECTOR), aligned(8), may_alias));
+
 enum { TEML_F64XN = TEML_VECTOR / 8 };
 
 enum { TEML_F32XN = TEML_VECTOR / 4 };

@@ -143,6 +143,14 @@ fn plans_say_why_loops_are_not_vectors() {
             "its vectors of i32 have no lanes of i64",
         ),
         (
+            "of_integers(\"i32\", \"select(x[i] < 1, n[i], m[i])\")",
+            "its vectors of i32 have no lanes of f64",
+        ),
+        (
+            "of_integers(\"i64\", \"select(f32(x[i]) * 2 < 1, n[i], m[i])\")",
+            "f32 would fill a part of a register beside i64",
+        ),
+        (
             "of_integers(\"i64\", \"i64(x[i]) + n[i]\")",
             "no vector instruction converts f64 to i64 and saturates",
         ),

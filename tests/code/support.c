@@ -259,6 +259,12 @@ static void indices(void)
     for (int k = 0; k < TEML_F64XN; k++) x[k] = floats[k];
     const teml_f64xn wide = teml_widened(x);
     for (int k = 0; k < TEML_F64XN; k++) HOLDS(wide[k] == (double)floats[k]);
+    what = "teml_iwidened";
+    static const int32_t ints[] = {0, 1, -2, INT32_MAX, INT32_MIN, 3, -1, 77};
+    teml_i32xf64n y;
+    for (int k = 0; k < TEML_F64XN; k++) y[k] = ints[k];
+    const teml_i64xn long_y = teml_iwidened(y);
+    for (int k = 0; k < TEML_F64XN; k++) HOLDS(long_y[k] == ints[k]);
 }
 
 // Numbers of C without vectors.

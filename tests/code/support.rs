@@ -52,6 +52,7 @@ const PARTS_OF_OTHERS: &[&str] = &[
     "teml_any",
     "teml_lane",
     "teml_lane32",
+    "teml_longs",
     "teml_mask_f32",
     "teml_mask_f64",
     "teml_stream",

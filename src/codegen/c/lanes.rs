@@ -41,7 +41,7 @@ pub(crate) struct Vectors {
     pub(super) shorter: bool,
     /// How the last vector is computed in part.
     pub(super) part: Option<PartialVector>,
-    /// What the iterator is a multiple of, in elements: a whole vector, or one element.
+    /// The number of elements that divides the iterator: those of a whole vector, or one.
     pub(super) multiple: i64,
     /// The bytes of a register.
     pub(super) widest: i64,
@@ -163,6 +163,9 @@ impl Vectors {
         if self.width == Width::Natural && (from, elem, self.elem.size()) == WIDENED {
             return format!("teml_widened({value})");
         }
+        if self.width == Width::Natural && (from, elem, self.elem.size()) == WIDENED_INTEGER {
+            return format!("teml_iwidened({value})");
+        }
         let name = self.name_of(elem);
         format!("__builtin_convertvector({value}, teml_{name})")
     }
@@ -234,9 +237,11 @@ impl Vectors {
     }
 }
 
-/// The conversion that gcc does in two halves: its source, its target, and the bytes of an element of
-/// the loop.
+/// The conversions that gcc does in two halves: their source, their target, and the bytes of an element
+/// of the loop.
 const WIDENED: (Elem, Elem, usize) = (Elem::F32, Elem::F64, 8);
+
+const WIDENED_INTEGER: (Elem, Elem, usize) = (Elem::I32, Elem::I64, 8);
 
 /// The greatest difference between lanes for which steps are computed in 32 bits.
 const MAX_STEP: i64 = 1 << 20;

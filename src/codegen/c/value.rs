@@ -325,13 +325,14 @@ impl Values {
         if of.size() == values.size() {
             return condition;
         }
-        let mask = match values.size() {
+        let mask = |elem: Elem| match elem.size() {
             8 => Elem::I64,
             _ => Elem::I32,
         };
-        self.needs_types(mask);
+        self.needs_types(mask(values));
         let vectors = self.vectors.as_ref();
-        vectors.map_or(condition.clone(), |v| v.converted(&condition, mask, mask))
+        let wide = |v: &Vectors| v.converted(&condition, mask(of), mask(values));
+        vectors.map_or(condition.clone(), wide)
     }
 
     /// Declares the vectors of a type other than the loop's.

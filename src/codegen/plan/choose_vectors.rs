@@ -37,7 +37,7 @@ use super::outer_lanes::obstacle;
 use super::tree::{
     Context, Loop as PlannedLoop, Mode, Node, Part, Plan, Statement, Trips, VectorPlan,
 };
-use crate::ir::{Affine, Index, Loop, Name, Nest, Node as Value, Tensor, Tree, ceil_div};
+use crate::ir::{Affine, Index, Loop, Name, Nest, Node as Value, Stmt, Tensor, Tree, ceil_div};
 use crate::target::Target;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -302,6 +302,9 @@ impl Chosen {
                         continue;
                     }
                     let elem = elem_of(l, &self.target).filter(|_| self.is_vector(l));
+                    if !l.is_vector() && elem.is_none() && folds_integers(s, &l.name) {
+                        continue;
+                    }
                     let lanes = match elem {
                         Some(elem) => widest(&self.target) / elem.size() as i64,
                         None if l.is_vector() => return false,
@@ -328,6 +331,13 @@ impl Chosen {
             Tree::Local(_) => true,
         })
     }
+}
+
+/// Whether all iterations of a loop update one integer. Compilers do so in lanes, in any order, unless
+/// the loop is unrolled.
+fn folds_integers(s: &Stmt, l: &Name) -> bool {
+    let is_one = !s.index.iter().any(|a| a.mentions(l));
+    s.update.is_some() && is_one && !s.target.elem().is_float()
 }
 
 /// Collects the loops that copy to a local tensor; false if anything else writes it.

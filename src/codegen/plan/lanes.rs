@@ -4,10 +4,10 @@
 //! A vector has as many lanes as a register has of the largest elements that the loop sets. Vectors of
 //! smaller elements fill a part of a register then.
 //!
-//! In loops over elements of 32 bits, lanes of 64-bit integers are left to compilers. Comparisons of
-//! two indices are an exception: their difference is a constant plus a step per lane. So are indices
-//! that become numbers of 32 bits. Products of 64-bit integers are left to compilers where processors
-//! have no instruction for them.
+//! In loops over elements of 32 bits, lanes of 64-bit integers are left to compilers, and so are lanes
+//! of `f64` that integers depend on. Comparisons of two indices are an exception: their difference is a
+//! constant plus a step per lane. So are indices that become numbers of 32 bits. Products of 64-bit
+//! integers are left to compilers where processors have no instruction for them.
 
 use crate::ir::{
     Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Loop, Name, Node, Segment, Stmt,
@@ -207,7 +207,7 @@ fn obstacle(s: &Stmt, lane: &Name, lanes: &Lanes) -> Option<String> {
 fn without_operations(s: &Stmt, lane: &Name, lanes: &Lanes) -> Option<String> {
     let own = |op| without_instruction(op, s.target.elem(), None, lanes);
     let own = s.update.and_then(own);
-    own.or_else(|| missing(&s.value, lane, lanes))
+    own.or_else(|| missing(&s.value, (lane, s.target.elem()), lanes))
 }
 
 fn element(tensor: &Tensor, index: &[Affine]) -> String {
@@ -219,20 +219,26 @@ fn apart(tensor: &Tensor, index: &[Affine], lane: &Name) -> String {
     format!("{} is not unit-stride in {lane}", element(tensor, index))
 }
 
-/// Why a value cannot be a vector, if anything prevents that. Lanes of `i64` beside shorter elements
-/// are left to compilers, which know more about the values of indices than their type says.
-fn missing(e: &Expr, lane: &Name, lanes: &Lanes) -> Option<String> {
+/// Why a value cannot be a vector in a statement that sets elements of type `set`, if anything prevents
+/// that. Lanes of `i64` beside shorter elements are left to compilers, which know more about the values
+/// of indices than their type says. Masks of `f64` beside shorter integers would fill two registers, and
+/// compilers convert them one lane after the other. Integers do not depend on values computed in
+/// parts of registers, since compilers fill whole ones.
+fn missing(e: &Expr, (lane, set): (&Name, Elem), lanes: &Lanes) -> Option<String> {
     if is_uniform(e, lane) {
         return None;
     }
     let elem = e.elem();
-    if elem == Elem::I64 && lanes.elem.size() < elem.size() {
+    let is_left = elem == Elem::I64 || !set.is_float();
+    if is_left && lanes.elem.size() < elem.size() {
+        return Some(format!("its vectors of {set} have no lanes of {elem}"));
+    }
+    if !set.is_float() && elem.size() < set.size() && is_computed(e) {
         return Some(format!(
-            "its vectors of {} have no lanes of i64",
-            lanes.elem
+            "{elem} would fill a part of a register beside {set}"
         ));
     }
-    let any = |args: &[Expr]| args.iter().find_map(|e| missing(e, lane, lanes));
+    let any = |args: &[Expr]| args.iter().find_map(|e| missing(e, (lane, set), lanes));
     match e.node() {
         Node::Access { tensor, index } => match index {
             Index::At(index) if !lanes.single && neighbors(index, lane).is_none() => {
@@ -248,7 +254,7 @@ fn missing(e: &Expr, lane: &Name, lanes: &Lanes) -> Option<String> {
             own.or_else(|| {
                 [left, right]
                     .into_iter()
-                    .find_map(|e| missing(e, lane, lanes))
+                    .find_map(|e| missing(e, (lane, set), lanes))
             })
         }
         Node::Apply { function, args, .. } => match (function, args.as_slice()) {
@@ -269,6 +275,17 @@ fn missing(e: &Expr, lane: &Name, lanes: &Lanes) -> Option<String> {
             _ => any(args),
         },
         _ => Some("its values have no vector operations".to_owned()),
+    }
+}
+
+/// Whether a value is more than read, compared, chosen or converted.
+fn is_computed(e: &Expr) -> bool {
+    match e.node() {
+        Node::Binary { .. } => true,
+        Node::Apply { function, .. } => {
+            !matches!(function, Function::Select(_) | Function::Cast(_))
+        }
+        _ => false,
     }
 }
 

@@ -57,8 +57,8 @@
 use super::lanes::{Lanes, is_vector_statement, neighbors, trips, widest};
 use crate::analysis::bounds::Bounds;
 use crate::ir::{
-    Affine, Expr, Fill, Hints, Index, Loop, Mode, Name, Nest, Node, Range, Shape, Stmt, Tensor,
-    Tree,
+    Affine, Elem, Expr, Fill, Hints, Index, Loop, Mode, Name, Nest, Node, Range, Shape, Stmt,
+    Tensor, Tree,
 };
 use crate::target::Target;
 use std::collections::HashSet;
@@ -346,8 +346,7 @@ struct Inside<'b, 'a> {
 /// Statements that run in the same lanes.
 struct Group {
     lane: Name,
-    /// The bytes of the elements that they set.
-    size: usize,
+    elem: Elem,
     /// Whether they can be vectors.
     vectors: bool,
     statements: Vec<Tree>,
@@ -385,7 +384,7 @@ impl Inside<'_, '_> {
         if let Some(mut group) = group {
             let own = self.stmt(s, &group.lane);
             let vectors = is_vector_statement(&own, &group.lane, &lanes);
-            if (group.size, group.vectors) == (s.target.elem().size(), vectors) {
+            if (group.elem, group.vectors) == (s.target.elem(), vectors) {
                 group.statements.push(Tree::Stmt(Arc::new(own)));
                 return group;
             }
@@ -394,7 +393,7 @@ impl Inside<'_, '_> {
         let lane = self.blocks.fresh(&format!("{}_i", self.l.name));
         let own = self.stmt(s, &lane);
         Group {
-            size: s.target.elem().size(),
+            elem: s.target.elem(),
             vectors: is_vector_statement(&own, &lane, &lanes),
             statements: vec![Tree::Stmt(Arc::new(own))],
             lane,
