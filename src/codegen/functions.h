@@ -166,31 +166,41 @@ TEML_FUNCTION(f32, float, root, , sqrtf(x[k] == -INFINITY ? INFINITY : x[k] + 0.
 
 #define teml_vmax(a, b) TEML_BETTER(a, >, b)
 
-// The lesser and the greater integers: gcc would compare and select where one instruction does it.
+// The lesser and the greater integers, and absolute values; that of the least one wraps. gcc would
+// compare and select where one instruction does it.
 #define TEML_CHOSEN(name, op, x, y) teml_vselect((x) op (y), x, y)
+#define TEML_MAGNITUDE(x) (__typeof__(x))(((x) ^ ((x) < 0)) - ((x) < 0))
 #if TEML_VECTOR == 64 && defined(__GNUC__) && !defined(__clang__)
 #define TEML_OF_INTS(name, op, x, y) __builtin_ia32_p##name##sd512_mask(x, y, (teml_i32xn){0}, -1)
 #define TEML_OF_LONGS(name, op, x, y) __builtin_ia32_p##name##sq512_mask(x, y, (teml_longs){0}, -1)
-#elif defined(__AVX2__) && defined(__GNUC__) && !defined(__clang__) && TEML_VECTOR == 32
+#define TEML_ABS_OF_INTS(x) __builtin_ia32_pabsd512_mask(x, (teml_i32xn){0}, -1)
+#define TEML_ABS_OF_LONGS(x) __builtin_ia32_pabsq512_mask(x, (teml_longs){0}, -1)
+#elif TEML_VECTOR == 32 && defined(__AVX2__) && defined(__GNUC__) && !defined(__clang__)
 #define TEML_OF_INTS(name, op, x, y) __builtin_ia32_p##name##sd256(x, y)
 #define TEML_OF_LONGS TEML_CHOSEN
+#define TEML_ABS_OF_INTS(x) __builtin_ia32_pabsd256(x)
+#define TEML_ABS_OF_LONGS TEML_MAGNITUDE
 #else
 #define TEML_OF_INTS TEML_CHOSEN
 #define TEML_OF_LONGS TEML_CHOSEN
+#define TEML_ABS_OF_INTS TEML_MAGNITUDE
+#define TEML_ABS_OF_LONGS TEML_MAGNITUDE
 #endif
 #define TEML_AS(type, x) (*(type *)(void *)&(x))
+#define TEML_SET_TO(x, any, ints, longs) \
+    if (sizeof x != TEML_VECTOR) \
+        x = any; \
+    else if (sizeof x[0] == sizeof(int32_t)) \
+        TEML_AS(teml_i32xn, x) = (teml_i32xn)ints; \
+    else \
+        TEML_AS(teml_longs, x) = (teml_longs)longs
 #define TEML_EXTREME(name, op, a, b) \
     ({ \
         TEML_AUTO teml_x = (a); \
         TEML_AUTO teml_y = (b); \
-        if (sizeof teml_x != TEML_VECTOR) \
-            teml_x = TEML_CHOSEN(name, op, teml_x, teml_y); \
-        else if (sizeof teml_x[0] == sizeof(int32_t)) \
-            TEML_AS(teml_i32xn, teml_x) = (teml_i32xn)TEML_OF_INTS( \
-                name, op, TEML_AS(teml_i32xn, teml_x), TEML_AS(teml_i32xn, teml_y)); \
-        else \
-            TEML_AS(teml_longs, teml_x) = (teml_longs)TEML_OF_LONGS( \
-                name, op, TEML_AS(teml_longs, teml_x), TEML_AS(teml_longs, teml_y)); \
+        TEML_SET_TO(teml_x, TEML_CHOSEN(name, op, teml_x, teml_y), \
+            TEML_OF_INTS(name, op, TEML_AS(teml_i32xn, teml_x), TEML_AS(teml_i32xn, teml_y)), \
+            TEML_OF_LONGS(name, op, TEML_AS(teml_longs, teml_x), TEML_AS(teml_longs, teml_y))); \
         teml_x; \
     })
 
@@ -198,9 +208,10 @@ TEML_FUNCTION(f32, float, root, , sqrtf(x[k] == -INFINITY ? INFINITY : x[k] + 0.
 
 #define teml_vimax(a, b) TEML_EXTREME(max, >, a, b)
 
-// The absolute values of integers; that of the least one wraps.
 #define teml_viabs(a) \
     ({ \
-        TEML_AUTO teml_i = (a); \
-        teml_vselect(teml_i < 0, -teml_i, teml_i); \
+        TEML_AUTO teml_x = (a); \
+        TEML_SET_TO(teml_x, TEML_MAGNITUDE(teml_x), TEML_ABS_OF_INTS(TEML_AS(teml_i32xn, teml_x)), \
+            TEML_ABS_OF_LONGS(TEML_AS(teml_longs, teml_x))); \
+        teml_x; \
     })

@@ -28,11 +28,12 @@
 //! as the target's registers hold, or as the script says.
 //!
 //! Loops that copy between a local tensor and another one also use vectors, since their iterations
-//! are independent. If a local tensor fits into registers, the loops whose iterators index it are
+//! are independent. Integers that are apart in memory are left to compilers, which transpose blocks of
+//! them. If a local tensor fits into registers, the loops whose iterators index it are
 //! unrolled: registers have no index. Register copies of inputs are loaded once (`registers.h`),
 //! since gcc would read memory at every use.
 
-use super::lanes::{elem_of, may_be_registers, trips, why_not, widest};
+use super::lanes::{elem_of, may_be_registers, neighbors, trips, why_not, widest};
 use super::outer_lanes::obstacle;
 use super::tree::{
     Context, Loop as PlannedLoop, Mode, Node, Part, Plan, Statement, Trips, VectorPlan,
@@ -294,6 +295,7 @@ impl Chosen {
                 if !indices.is_empty() && around.iter().any(|l| self.is_shared(l)) {
                     return false;
                 }
+                let is_innermost = |l: &Loop| around.last().is_some_and(|last| last.name == l.name);
                 for l in around.iter() {
                     if !indices
                         .iter()
@@ -308,6 +310,7 @@ impl Chosen {
                     let lanes = match elem {
                         Some(elem) => widest(&self.target) / elem.size() as i64,
                         None if l.is_vector() => return false,
+                        None if is_innermost(l) && gathers_integers(s, &l.name) => return false,
                         None => 1,
                     };
                     let Some(trips) = trips(l) else {
@@ -340,6 +343,22 @@ fn folds_integers(s: &Stmt, l: &Name) -> bool {
     s.update.is_some() && is_one && !s.target.elem().is_float()
 }
 
+/// Whether a statement copies integers whose lanes are apart in memory. Compilers transpose whole
+/// blocks of them.
+fn gathers_integers(s: &Stmt, lane: &Name) -> bool {
+    let Value::Access {
+        index: Index::At(index),
+        ..
+    } = s.value.node()
+    else {
+        return false;
+    };
+    let is_apart = [index, &s.index]
+        .into_iter()
+        .any(|index| neighbors(index, lane).is_none());
+    s.update.is_none() && !s.target.elem().is_float() && is_apart
+}
+
 /// Collects the loops that copy to a local tensor; false if anything else writes it.
 fn copied(tensor: &Tensor, trees: &[Tree], around: Option<&Name>, loops: &mut Vec<Name>) -> bool {
     trees.iter().all(|tree| match tree {
@@ -360,6 +379,7 @@ fn copies(l: &Loop, locals: &[Name]) -> bool {
         Tree::Stmt(s) => match s.value.node() {
             Value::Access { tensor, .. } => {
                 s.update.is_none()
+                    && !gathers_integers(s, &l.name)
                     && tensor.name() != s.target.name()
                     && (is_local(tensor) || is_local(&s.target))
             }

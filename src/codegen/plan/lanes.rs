@@ -6,8 +6,8 @@
 //!
 //! In loops over elements of 32 bits, lanes of 64-bit integers are left to compilers, and so are lanes
 //! of `f64` that integers depend on. Comparisons of two indices are an exception: their difference is a
-//! constant plus a step per lane. So are indices that become numbers of 32 bits. Products of 64-bit
-//! integers are left to compilers where processors have no instruction for them.
+//! constant plus a step per lane. So are indices that become numbers of 32 bits. Products and
+//! comparisons of 64-bit integers are left to compilers where processors have no instruction for them.
 
 use crate::ir::{
     Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Loop, Name, Node, Segment, Stmt,
@@ -172,8 +172,9 @@ pub(super) struct Lanes {
     /// Whether there is only one vector: its lanes may be apart in memory. They are then gathered and
     /// scattered.
     single: bool,
-    /// Whether there are products of 64-bit integers.
+    /// Whether there are products of 64-bit integers, and comparisons.
     has_wide_products: bool,
+    has_wide_comparisons: bool,
 }
 
 impl Lanes {
@@ -182,6 +183,7 @@ impl Lanes {
             elem,
             single,
             has_wide_products: target.instructions.has_wide_products(),
+            has_wide_comparisons: target.instructions.has_wide_comparisons(),
         }
     }
 }
@@ -230,7 +232,8 @@ fn missing(e: &Expr, (lane, set): (&Name, Elem), lanes: &Lanes) -> Option<String
     }
     let elem = e.elem();
     let is_left = elem == Elem::I64 || !set.is_float();
-    if is_left && lanes.elem.size() < elem.size() {
+    let is_part = !set.is_float() && elem.size() < set.size() && !lanes.has_wide_comparisons;
+    if is_left && lanes.elem.size() < elem.size() || is_part {
         return Some(format!("its vectors of {set} have no lanes of {elem}"));
     }
     if !set.is_float() && elem.size() < set.size() && is_computed(e) {
@@ -272,10 +275,20 @@ fn missing(e: &Expr, (lane, set): (&Name, Elem), lanes: &Lanes) -> Option<String
                     arg.elem()
                 ))
             }
+            (Function::Select(_), [left, _, _, _]) => {
+                compared(left.elem(), lanes).or_else(|| any(args))
+            }
+            (Function::Abs, _) => compared(elem, lanes).or_else(|| any(args)),
             _ => any(args),
         },
         _ => Some("its values have no vector operations".to_owned()),
     }
+}
+
+/// Why elements are not compared in vectors, if that is so.
+fn compared(elem: Elem, lanes: &Lanes) -> Option<String> {
+    let is_missing = elem == Elem::I64 && !lanes.has_wide_comparisons;
+    is_missing.then(|| format!("no vector instruction compares elements of type {elem}"))
 }
 
 /// Whether a value is more than read, compared, chosen or converted.
@@ -296,6 +309,9 @@ fn without_instruction(
     right: Option<&Expr>,
     lanes: &Lanes,
 ) -> Option<String> {
+    if matches!(op, BinaryOp::Min | BinaryOp::Max) {
+        return compared(elem, lanes);
+    }
     let what = match op {
         _ if elem.is_float() => None,
         BinaryOp::Div => Some("divides"),

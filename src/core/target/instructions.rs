@@ -102,6 +102,11 @@ impl Instructions {
         matches!(self, Instructions::Avx2 | Instructions::Avx512)
     }
 
+    /// Whether lanes of 64-bit integers are compared.
+    pub fn has_wide_comparisons(self) -> bool {
+        !matches!(self, Instructions::Sse2 | Instructions::Portable)
+    }
+
     /// Whether stores can bypass the caches.
     pub fn has_streams(self) -> bool {
         !matches!(self, Instructions::Neon | Instructions::Portable)
