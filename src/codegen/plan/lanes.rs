@@ -6,8 +6,9 @@
 //!
 //! In loops over elements of 32 bits, lanes of 64-bit integers are left to compilers, and so are lanes
 //! of `f64` that integers depend on. Comparisons of two indices are an exception: their difference is a
-//! constant plus a step per lane. So are indices that become numbers of 32 bits. Products and
-//! comparisons of 64-bit integers are left to compilers where processors have no instruction for them.
+//! constant plus a step per lane. So are indices that become numbers of 32 bits. Products of 64-bit
+//! integers are left to compilers where processors have no instruction for them, and all lanes of integers
+//! where these are not compared: accumulators beside each other would be in vectors and in memory.
 
 use crate::ir::{
     Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Loop, Name, Node, Segment, Stmt,
@@ -24,7 +25,8 @@ pub(crate) fn widest(target: &Target) -> i64 {
 pub(crate) fn may_be_registers(tensor: &Tensor, target: &Target) -> bool {
     let elements = tensor.shape().elements();
     let bytes = elements.saturating_mul(tensor.elem().size() as u64);
-    bytes <= target.register_bytes()
+    let has_lanes = tensor.elem().is_float() || target.instructions.compares_integers();
+    bytes <= target.register_bytes() && has_lanes
 }
 
 /// The trip count, if it is the same for all outer iterations.
@@ -172,9 +174,10 @@ pub(super) struct Lanes {
     /// Whether there is only one vector: its lanes may be apart in memory. They are then gathered and
     /// scattered.
     single: bool,
-    /// Whether there are products of 64-bit integers, and comparisons.
+    /// Whether there are products of 64-bit integers.
     has_wide_products: bool,
-    has_wide_comparisons: bool,
+    /// Whether there are lanes of integers.
+    has_integers: bool,
 }
 
 impl Lanes {
@@ -183,7 +186,7 @@ impl Lanes {
             elem,
             single,
             has_wide_products: target.instructions.has_wide_products(),
-            has_wide_comparisons: target.instructions.has_wide_comparisons(),
+            has_integers: target.instructions.compares_integers(),
         }
     }
 }
@@ -207,6 +210,9 @@ fn obstacle(s: &Stmt, lane: &Name, lanes: &Lanes) -> Option<String> {
 
 /// Why what a statement computes has no vector instructions, if that is so.
 fn without_operations(s: &Stmt, lane: &Name, lanes: &Lanes) -> Option<String> {
+    if !s.target.elem().is_float() && !lanes.has_integers {
+        return Some("its instructions do not compare vectors of i64".to_owned());
+    }
     let own = |op| without_instruction(op, s.target.elem(), None, lanes);
     let own = s.update.and_then(own);
     own.or_else(|| missing(&s.value, (lane, s.target.elem()), lanes))
@@ -232,8 +238,7 @@ fn missing(e: &Expr, (lane, set): (&Name, Elem), lanes: &Lanes) -> Option<String
     }
     let elem = e.elem();
     let is_left = elem == Elem::I64 || !set.is_float();
-    let is_part = !set.is_float() && elem.size() < set.size() && !lanes.has_wide_comparisons;
-    if is_left && lanes.elem.size() < elem.size() || is_part {
+    if is_left && lanes.elem.size() < elem.size() {
         return Some(format!("its vectors of {set} have no lanes of {elem}"));
     }
     if !set.is_float() && elem.size() < set.size() && is_computed(e) {
@@ -275,20 +280,10 @@ fn missing(e: &Expr, (lane, set): (&Name, Elem), lanes: &Lanes) -> Option<String
                     arg.elem()
                 ))
             }
-            (Function::Select(_), [left, _, _, _]) => {
-                compared(left.elem(), lanes).or_else(|| any(args))
-            }
-            (Function::Abs, _) => compared(elem, lanes).or_else(|| any(args)),
             _ => any(args),
         },
         _ => Some("its values have no vector operations".to_owned()),
     }
-}
-
-/// Why elements are not compared in vectors, if that is so.
-fn compared(elem: Elem, lanes: &Lanes) -> Option<String> {
-    let is_missing = elem == Elem::I64 && !lanes.has_wide_comparisons;
-    is_missing.then(|| format!("no vector instruction compares elements of type {elem}"))
 }
 
 /// Whether a value is more than read, compared, chosen or converted.
@@ -309,9 +304,6 @@ fn without_instruction(
     right: Option<&Expr>,
     lanes: &Lanes,
 ) -> Option<String> {
-    if matches!(op, BinaryOp::Min | BinaryOp::Max) {
-        return compared(elem, lanes);
-    }
     let what = match op {
         _ if elem.is_float() => None,
         BinaryOp::Div => Some("divides"),

@@ -102,8 +102,8 @@ impl Instructions {
         matches!(self, Instructions::Avx2 | Instructions::Avx512)
     }
 
-    /// Whether lanes of 64-bit integers are compared.
-    pub fn has_wide_comparisons(self) -> bool {
+    /// Whether lanes of integers of all sizes are compared.
+    pub fn compares_integers(self) -> bool {
         !matches!(self, Instructions::Sse2 | Instructions::Portable)
     }
 
