@@ -138,6 +138,7 @@ pub(super) fn emit(
     target: &Target,
     is_own: &dyn Fn(&Param) -> bool,
 ) -> Result<Kernel, NoCode> {
+    let nests = &*Nest::alike(nests);
     let mut params = params(nests)?;
     let on_device = device::is_on_device(nests);
     for param in params.iter_mut().filter(|param| is_own(param)) {
@@ -291,7 +292,7 @@ pub fn check(nests: &[Nest], reductions: Reductions) -> Result<Proof, NoCode> {
         Refused::Race(nest, race) => NoCode::Race { nest, race },
         Refused::Undecided(why) => NoCode::Undecided(why),
     })?;
-    params(nests)?;
+    params(&Nest::alike(nests))?;
     Ok(proof)
 }
 
@@ -368,7 +369,8 @@ pub fn prove_plan(
     reductions: Reductions,
     target: &Target,
 ) -> Result<(), NoCode> {
-    let tensors: Vec<Tensor> = params(nests)?.into_iter().map(|p| p.tensor).collect();
+    let params = params(&Nest::alike(nests))?;
+    let tensors: Vec<Tensor> = params.into_iter().map(|p| p.tensor).collect();
     proved(plan, &tensors, reductions, target)
 }
 
@@ -393,6 +395,7 @@ fn proved(
 /// # Errors
 /// [`NoCode`]: tensors share a name, or the user stopped it.
 pub fn unproved(nests: &[Nest], target: &Target) -> Result<Plan, NoCode> {
+    let nests = &*Nest::alike(nests);
     let (inputs, nests) = (inputs(nests)?, &as_passed(nests, &params(nests)?));
     let context = Context {
         target,

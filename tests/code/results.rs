@@ -223,6 +223,41 @@ print(joined);
     );
 }
 
+/// One nest reads dimensions as one, and others that run with it do not, or read others as one.
+#[test]
+fn nests_that_read_rows_differently_run_together() {
+    let script = "\
+let A = tensor([6, 4, 3, 5]);
+init(A, |i, j, k, l| (i * 7 + j * 5 + k * 3 + l) % 11);
+let B = eq(vat(A, [i, j, k, l]) * 2, [i, j, k, l]);
+let C = eq(vat(B, [i, j, k, l]) + vat(A, [i, j, k, l]), [i, j, k, l]);
+let D = eq(vat(C, [i, j, 0, l]) + vat(B, [i, j, 2, l]), [i, j, l]);
+let all = [build(B), build(C), build(D)];
+let first = all[0].collapse(\"k\").collapse(\"j\").parallelize(\"i\");
+let second = all[1].collapse(\"i\").vectorize(\"l\");
+let third = all[1].collapse(\"k\").stripmine(\"k\", 4, \"cut\").vectorize(\"k_i\");
+for plan in [[first, second, all[2]], [first, third, all[2]], [all[0], second, all[2]], [first, all[1], all[2]]] {
+    print(check(plan).legal);
+    compare([all, plan]);
+}
+let a = tensor([6, 20]);
+let b = eq(vat(a, [i, j]) + 1, [i, j]);
+let c = eq(vat(b, [i, j]) * 2, [i, j]);
+let both = fuse_outer(build(b).collapse(\"i\"), build(c).collapse(\"i\"), 0);
+print(check(both.fuse(\"i\", \"i_2\")).legal);
+print(check(both.shift(\"i_2\", -1).fuse(\"i\", \"i_2\")).legal);
+";
+    let directory = tempfile::tempdir().unwrap();
+    let printed = run(directory.path(), script).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(printed.matches("true\n").count(), 5, "{printed}");
+    assert_eq!(
+        printed.matches("elements equal the definition").count(),
+        4,
+        "{printed}"
+    );
+    assert!(printed.ends_with("false\n"), "{printed}");
+}
+
 /// Ties, infinite numbers and NaN, in the order of the loop and with accumulators for lanes and threads.
 #[test]
 fn operators_of_the_library_have_these_values() {

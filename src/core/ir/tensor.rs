@@ -589,6 +589,16 @@ impl Tensor {
         self.0.joined.is_some()
     }
 
+    /// For each dimension, the number of the caller's dimensions up to its end.
+    pub fn ends_of_dims(&self) -> Vec<usize> {
+        let groups = self.dims_as_given().into_iter();
+        let ends = groups.scan(0, |end, group| {
+            *end += group.len();
+            Some(*end)
+        });
+        ends.collect()
+    }
+
     /// Each dimension as the dimensions of the caller that it is.
     pub fn dims_as_given(&self) -> Vec<Vec<Affine>> {
         let Some((counts, given)) = self.0.joined.as_deref() else {

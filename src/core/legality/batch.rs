@@ -67,8 +67,14 @@ impl<'a> BatchProver<'a> {
     /// # Errors
     /// The question is undecided.
     pub fn is_legal(&mut self, variant: &[Nest]) -> Result<bool, Undecided> {
-        if has_blocks(variant) {
-            // Blocks of rows have more iterators in the definition.
+        // Blocks of rows have more iterators in the definition, and dimensions read as one have fewer.
+        let is_joined = || {
+            variant
+                .iter()
+                .flat_map(Nest::tensors)
+                .any(|t| t.is_joined())
+        };
+        if has_blocks(variant) || is_joined() {
             return match check(variant, self.reductions) {
                 Verdict::Legal => Ok(true),
                 Verdict::Illegal(_) => Ok(false),

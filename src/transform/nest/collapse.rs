@@ -18,9 +18,10 @@
 //! ```
 //!
 //! `collapse(nest, loop)`: rows follow each other in memory, so elements stay where they are, and
-//! callers see the tensors as before. The loop keeps the name of the outer one. A long loop fills vectors that short rows leave half empty.
-//! Elements of the tensors that other loops read get one index for both dimensions, such as
-//! `A[5*y_2 + x_2]`. Several calls collapse more loops.
+//! callers see the tensors as before. The loop keeps the name of the outer one. A long loop fills
+//! vectors that short rows leave half empty. Elements that other loops of the nest read, or other nests
+//! that run with it, get one index for both dimensions, such as `A[5*y_2 + x_2]`. Several calls collapse
+//! more loops.
 //!
 //! Always legal. The result is the definition that later steps are proved against, and results are
 //! still compared with the nest that `build` made.
@@ -78,11 +79,9 @@ pub fn collapse(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
         joined: Vec::new(),
     };
     pair.find(&inner.body).map_err(refuse)?;
-    nest.trees()
-        .iter()
-        .try_for_each(|tree| pair.fills(tree))
-        .map_err(refuse)?;
-    let joined = nest.with_trees(nest.trees().iter().map(|tree| pair.joined(tree)).collect());
+    let joined = nest.trees().iter().map(|tree| pair.joined(tree));
+    let joined = joined.collect::<Result<_, _>>().map_err(refuse)?;
+    let joined = nest.with_trees(joined);
     let body = &chain(&joined, &[&position[..], &[0]].concat())[position.len()].body;
     body.iter()
         .zip(&inner.body)
@@ -149,33 +148,19 @@ impl Pair<'_> {
         Ok(())
     }
 
-    /// Checks that fills of these dimensions set elements that follow each other.
-    fn fills(&self, tree: &Tree) -> Result<(), Error> {
-        let fill = match tree {
-            Tree::Loop(l) => return l.body.iter().try_for_each(|tree| self.fills(tree)),
-            Tree::Fill(fill) => fill,
-            Tree::Stmt(_) | Tree::Local(_) => return Ok(()),
-        };
-        let count = |d: usize| fill.region.get(d).and_then(|(_, n)| n.as_constant());
-        let is_apart = |(tensor, d): &&(Tensor, usize)| {
-            let is_row = count(*d) == Some(1) || count(d + 1) == Some(self.extent);
-            *tensor == fill.target && !is_row
-        };
-        match self.joined.iter().find(is_apart) {
-            Some((tensor, _)) => Err(unjoined(tensor, "is filled in parts of several rows")),
-            None => Ok(()),
-        }
-    }
-
     /// The tree in which these dimensions are read as one.
-    fn joined(&self, tree: &Tree) -> Tree {
+    fn joined(&self, tree: &Tree) -> Result<Tree, Error> {
         let places = |tensor: &Tensor| -> Vec<usize> {
             let of = self.joined.iter().filter(|(known, _)| known == tensor);
             let mut places: Vec<usize> = of.map(|(_, d)| *d).collect();
             places.sort_unstable_by(|a, b| b.cmp(a));
             places
         };
-        tree.with_joined(&places)
+        let Some((tensor, _)) = self.joined.first() else {
+            return Ok(tree.clone());
+        };
+        let joined = tree.with_joined(&places);
+        joined.ok_or_else(|| unjoined(tensor, "is filled in parts of several rows"))
     }
 
     /// Checks that each index mentions both loops as the one that they become. Errors show the tree as it

@@ -40,16 +40,21 @@ impl Nest {
     /// that later steps are proved against.
     #[must_use]
     pub fn rebuilt(&self, trees: Vec<Tree>) -> Nest {
-        let lawful = Lawful {
-            parts: self.written_parts(),
-            laws: self.laws().to_vec(),
-        };
         let part = |part: &Part| Part {
             trees: trees.clone().into(),
             ..part.clone()
         };
         let parts = self.originals().iter().map(part).collect();
-        let mut data = (*self.with_parts(trees.clone(), parts).0).clone();
+        self.written_as(trees, parts)
+    }
+
+    /// The nest with other trees and parts, which do the same to the same memory.
+    pub(super) fn written_as(&self, trees: Vec<Tree>, parts: Vec<Part>) -> Nest {
+        let lawful = Lawful {
+            parts: self.written_parts(),
+            laws: self.laws().to_vec(),
+        };
+        let mut data = (*self.with_parts(trees, parts).0).clone();
         data.lawful = Some(Arc::new(lawful));
         Nest(Arc::new(data))
     }

@@ -25,6 +25,7 @@
 //! The nest of an assignment of a program keeps the qualifier of its target
 //! ([`Nest::is_output`]).
 
+mod alike;
 mod arg;
 mod contents;
 mod invocation;

@@ -118,30 +118,43 @@ impl Tree {
     }
 
     /// The tree in which some dimensions of tensors are read as one with the next ones. `places` tells
-    /// those of a tensor, the last one first. Fills of joined dimensions set whole rows, or one element.
-    #[must_use]
-    pub fn with_joined(&self, places: &dyn Fn(&Tensor) -> Vec<usize>) -> Tree {
+    /// those of a tensor, the last one first. `None` if a fill sets parts of several rows of them.
+    pub fn with_joined(&self, places: &dyn Fn(&Tensor) -> Vec<usize>) -> Option<Tree> {
         let tensor = |tensor: &Tensor| {
             let all = places(tensor);
             all.into_iter()
                 .fold(tensor.clone(), |t, d| t.with_joined(d))
         };
+        let extents = |of: &Tensor| -> Vec<(usize, i64)> {
+            let extents = of.shape().extents();
+            let next = |d: usize| extents.get(d + 1).copied().map(|n| (d, n));
+            let found = places(of).into_iter().filter_map(next);
+            // Those after it are one with it already.
+            let mut after: Vec<u64> = extents.to_vec();
+            found
+                .map(|(d, _)| {
+                    let row = after.remove(d + 1);
+                    after[d] = after[d].saturating_mul(row);
+                    (d, i64::try_from(row).unwrap_or(i64::MAX))
+                })
+                .collect()
+        };
         let index = |of: &Tensor, index: &[Affine]| -> Vec<Affine> {
             let mut index = index.to_vec();
-            for d in places(of).into_iter().filter(|d| d + 1 < of.shape().rank()) {
-                let extent = of.shape().extents()[d + 1];
+            for (d, row) in extents(of) {
                 let inner = index.remove(d + 1);
-                index[d] = index[d]
-                    .times(i64::try_from(extent).unwrap_or(i64::MAX))
-                    .plus(&inner);
+                index[d] = index[d].times(row).plus(&inner);
             }
             index
         };
-        match self {
-            Tree::Loop(l) => Tree::of_loop(Loop {
-                body: l.body.iter().map(|t| t.with_joined(places)).collect(),
-                ..(**l).clone()
-            }),
+        Some(match self {
+            Tree::Loop(l) => {
+                let body = l.body.iter().map(|t| t.with_joined(places));
+                Tree::of_loop(Loop {
+                    body: body.collect::<Option<_>>()?,
+                    ..(**l).clone()
+                })
+            }
             Tree::Stmt(s) => Tree::Stmt(Arc::new(Stmt {
                 target: tensor(&s.target),
                 index: index(&s.target, &s.index),
@@ -152,19 +165,25 @@ impl Tree {
                 ..(**s).clone()
             })),
             Tree::Fill(fill) => {
-                let (lows, counts): (Vec<Affine>, Vec<Affine>) =
-                    fill.region.iter().cloned().unzip();
-                let ends: Vec<Affine> = counts.iter().map(|n| n.plus_constant(-1)).collect();
-                let (lows, ends) = (index(&fill.target, &lows), index(&fill.target, &ends));
-                let counts = ends.iter().map(|end| end.plus_constant(1));
+                let mut region = fill.region.clone();
+                for (d, row) in extents(&fill.target) {
+                    let (inner, columns) = region.remove(d + 1);
+                    let (first, rows) = &region[d];
+                    let low = first.times(row).plus(&inner);
+                    region[d] = match (rows.as_constant(), columns.as_constant()) {
+                        (Some(1), _) => (low, columns),
+                        (_, Some(columns)) if columns == row => (low, rows.times(row)),
+                        _ => return None,
+                    };
+                }
                 Tree::Fill(Arc::new(Fill {
                     target: tensor(&fill.target),
-                    region: lows.into_iter().zip(counts).collect(),
+                    region,
                     ..(**fill).clone()
                 }))
             }
             Tree::Local(local) => Tree::Local(tensor(local)),
-        }
+        })
     }
 
     /// The tree in whose origins no point has an iterator as a coordinate of its own.
