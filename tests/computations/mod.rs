@@ -76,11 +76,11 @@ pub const KERNELS: &[(&str, &str, &str)] = &[
         "schedules::stencil(l)",
     ),
     (
-        "let Sxx = tensor([29, 31]); let Syy = tensor([29, 31]); let Sxy = tensor([29, 31]);
+        "let Sxx = tensor([29, 32]); let Syy = tensor([29, 32]); let Sxy = tensor([29, 32]);
          let T = Sxx + Syy;
          let R = stored(Sxx * Syy - Sxy * Sxy - 0.04 * (T * T));",
         "build(R)",
-        "schedules::pointwise(build(R).collapse(\"i1\"))",
+        "schedules::pointwise(build(R))",
     ),
     (
         "let A = tensor([29, 31]); let x = tensor([31]);

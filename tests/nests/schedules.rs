@@ -278,7 +278,10 @@ fn rows_are_computed_at_once() {
 #[test]
 fn rows_are_chosen_where_nothing_else_is_needed() {
     let chosen = |declared: &str, expected: &str| {
-        let shown = dialog::shown(declared, &format!("schedules::optimize(l) == {expected}"));
+        let shown = dialog::shown(
+            declared,
+            &format!("[{expected}].contains(schedules::optimize(l))"),
+        );
         assert_eq!(shown.unwrap(), "=> true", "{declared}");
     };
     let each = "l.map(|x| schedules::optimize(x))";
@@ -286,7 +289,8 @@ fn rows_are_chosen_where_nothing_else_is_needed() {
         let declared = format!("reductions(\"reassoc\"); let n = 45; {program}");
         // An intermediate that is used once is inlined.
         let expected = if program.contains("let z") {
-            "schedules::pointwise(l[0].collapse(\"i\").inline(l[1].collapse(\"i\")))"
+            "schedules::pointwise(l[0].inline(l[1])), \
+             schedules::pointwise(l[0].collapse(\"i\").inline(l[1].collapse(\"i\")))"
         } else {
             "schedules::rows(l)"
         };
