@@ -98,7 +98,9 @@ impl Case {
 #[test]
 fn dimensions_that_are_read_as_one_change_no_value() {
     let (accepted, compiled) = (Cell::new(0), Cell::new(0));
-    let mut runner = TestRunner::new(config(300));
+    let config = config(300);
+    let tried = config.cases;
+    let mut runner = TestRunner::new(config);
     let outcome = runner.run(&cases(), |case| {
         let assignment = case.assignment();
         let mut nest = built(&assignment);
@@ -133,5 +135,10 @@ fn dimensions_that_are_read_as_one_change_no_value() {
         }
     });
     outcome.unwrap_or_else(|failure| panic!("{failure}"));
-    assert!(accepted.get() > 60, "{} were collapsed", accepted.get());
+    // A few cases may have few loops that collapse.
+    let accepted = accepted.get();
+    assert!(
+        5 * accepted > tried || tried < 100,
+        "{accepted} loops collapsed in {tried} cases"
+    );
 }
